@@ -31,7 +31,7 @@ pub(crate) struct Flags {
     /// Show requests and responses on stderr, without secrets
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
-    /// Timeout per request [default: 30s]; for `watch`, of the whole wait [default: 30m]
+    /// Timeout per request [default: 30s; 10s for a webhook to your app]; for `watch`, of the whole wait [default: 30m]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::lasting)]
     pub(crate) timeout: Option<Duration>,
     /// Longest wait for a rate limit to reset [default: 0; unlimited in a batch]

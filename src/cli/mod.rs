@@ -131,8 +131,9 @@ fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Com
     (command, path)
 }
 
-/// Suggests where a subcommand exists, instead of one with a similar spelling.
-fn point_further_down(error: &mut clap::Error) {
+/// Suggests where a subcommand exists, instead of one with a similar spelling: below the group that was named, else
+/// anywhere.
+fn point_further_down(error: &mut clap::Error, arguments: &[OsString]) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
@@ -141,7 +142,15 @@ fn point_further_down(error: &mut clap::Error) {
     let found = match word.as_str() {
         // `bookctl sandbox help`: its hint is the help of the command.
         "help" => Vec::new(),
-        word => further_down(word, &whole, ""),
+        word => {
+            let (group, path) = named(arguments, &whole);
+            let path = path.strip_prefix("bookctl").unwrap_or_default().trim();
+            let near = further_down(word, group, &format!("{path} "));
+            match path.is_empty() || near.is_empty() {
+                true => further_down(word, &whole, ""),
+                false => near,
+            }
+        }
     };
     if !found.is_empty() {
         error.insert(
@@ -157,7 +166,7 @@ pub(crate) fn report_usage(
     arguments: &[OsString],
     environment: &Environment,
 ) -> Exit {
-    point_further_down(&mut error);
+    point_further_down(&mut error, arguments);
     let error = &error;
     let wants_json = arguments
         .iter()
@@ -246,7 +255,7 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
         let line = line.to_string();
         usage = usage.detail(line.split_whitespace().collect::<Vec<_>>().join(" "));
     }
-    usage.hint(match suggestion::suggestion(error, command) {
+    usage.hint(match suggestion::suggestion(error, command, &path) {
         Some(suggestion) => format!("{suggestion} See `{path} --help`"),
         None => format!("see `{path} --help`"),
     })
@@ -405,12 +414,15 @@ mod tests {
     fn a_command_that_is_looked_for_in_the_wrong_place_is_pointed_out() {
         let tip = |arguments: &[&str]| {
             let mut error = Cli::try_parse_from(arguments).unwrap_err();
-            point_further_down(&mut error);
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            point_further_down(&mut error, &arguments);
             error.to_string()
         };
         assert!(tip(&["bookctl", "login"]).contains("'auth login'"));
         assert!(tip(&["bookctl", "inbox"]).contains("'sandbox inbox'"));
         assert!(tip(&["bookctl", "boook"]).contains("'book'"));
         assert!(tip(&["bookctl", "webhook", "clock"]).contains("'sandbox clock'"));
+        let list = tip(&["bookctl", "webhook", "list"]);
+        assert!(list.contains("'webhook events list'") && !list.contains("'attempts list'"));
     }
 }

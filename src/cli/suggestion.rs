@@ -6,21 +6,39 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::model::shell;
 
-/// Names that people try, and the commands that do it.
+/// Names that people try, and the commands that do it, each where it exists.
 const COMMANDS: &[(&str, &str)] = &[
     ("list", "bookings"),
     ("ls", "bookings"),
     ("find", "bookings"),
     ("history", "bookings"),
+    ("ls", "list"),
     ("create", "book"),
+    ("create", "add"),
+    ("create", "save"),
+    ("create", "connect"),
     ("new", "book"),
+    ("new", "add"),
+    ("new", "save"),
     ("reserve", "book"),
     ("edit", "modify"),
     ("change", "modify"),
     ("update", "modify"),
     ("move", "modify"),
     ("delete", "cancel"),
+    ("delete", "remove"),
+    ("delete", "disconnect"),
     ("rm", "cancel"),
+    ("rm", "remove"),
+    ("trigger", "send"),
+    ("logs", "requests"),
+    ("log", "requests"),
+    ("tail", "requests"),
+    ("messages", "inbox"),
+    ("time", "clock"),
+    ("org", "organization"),
+    ("start", "serve"),
+    ("load", "restore"),
     ("answer", "continue"),
     ("wait", "watch"),
     ("venues", "search"),
@@ -28,6 +46,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("times", "slots"),
     ("version", "--version"),
 ];
+
+/// Names that people try of a command that shows by itself.
+const SHOWING: &[&str] = &["show", "get", "view", "status", "list", "ls"];
 
 /// Names that people try, and the flags that do it.
 const FLAGS: &[(&str, &str)] = &[
@@ -58,10 +79,15 @@ const FLAGS: &[(&str, &str)] = &[
     ("format", "json"),
 ];
 
-/// What clap's error suggests, or one of the names above: `did you mean '--party'?`. `command` is the one that was given.
-pub(super) fn suggestion(error: &clap::Error, command: &clap::Command) -> Option<String> {
+/// What clap's error suggests, or one of the names above: `did you mean '--party'?`. `command` is the one that was given,
+/// at `path`. A name leads to no command of another group: what deletes a fault here would cancel a booking there.
+pub(super) fn suggestion(
+    error: &clap::Error,
+    command: &clap::Command,
+    path: &str,
+) -> Option<String> {
     let meant = invalid(error, ContextKind::InvalidSubcommand)
-        .and_then(|word| looked_up(COMMANDS, word).map(str::to_owned))
+        .and_then(|word| known_here(command, word).or_else(|| shown_by(command, path, word)))
         .or_else(|| {
             let flag = invalid(error, ContextKind::InvalidArg)?.strip_prefix("--")?;
             let meant = looked_up(FLAGS, flag)?;
@@ -183,6 +209,23 @@ pub(super) fn with_quotes(
     line.extend(lossy(&arguments[end..]));
     let line: Vec<String> = line.iter().map(|it| shell::word(it)).collect();
     Some(format!("bookctl {}", line.join(" ")))
+}
+
+/// The command of this group that does what `word` says.
+fn known_here(group: &clap::Command, word: &str) -> Option<String> {
+    let exists = |name: &str| match name.strip_prefix("--") {
+        Some(flag) => group.get_arguments().any(|it| it.get_long() == Some(flag)),
+        None => group.find_subcommand(name).is_some(),
+    };
+    let mut meant = COMMANDS.iter().filter(|(name, _)| *name == word);
+    meant.find(|it| exists(it.1)).map(|it| it.1.to_owned())
+}
+
+/// The group itself, if it shows without a further word.
+fn shown_by(group: &clap::Command, path: &str, word: &str) -> Option<String> {
+    let shows = !group.is_subcommand_required_set() && SHOWING.contains(&word);
+    let path = path.strip_prefix("bookctl ")?;
+    shows.then(|| path.to_owned())
 }
 
 fn looked_up(names: &[(&str, &'static str)], word: &str) -> Option<&'static str> {

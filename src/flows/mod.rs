@@ -20,6 +20,7 @@ mod locate;
 mod offer;
 mod open_attempts;
 mod open_bookings;
+mod own_address;
 mod pages;
 mod pause_answer;
 mod pause_prompts;
@@ -59,6 +60,7 @@ pub(crate) use locate::{
 pub(crate) use offer::{More, Offer, ZoneSource, note_unused_zone, offered, resolve};
 pub(crate) use open_attempts::{ask_to_book_another, warn_of_its_booking, warn_of_open_attempts};
 pub(crate) use open_bookings::open_bookings;
+pub(crate) use own_address::own_address;
 pub(crate) use pages::DEFAULT_LIMIT;
 pub(crate) use pause_answer::{AnswerOutcome, send_answer};
 pub(crate) use pause_prompts::{answer_pauses, payment_answer};

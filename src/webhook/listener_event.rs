@@ -92,11 +92,15 @@ impl Reporter {
         add(&self.counts.received);
     }
 
+    /// Counts an event that was received before.
+    pub(super) fn count_duplicate(&self) {
+        add(&self.counts.duplicates);
+    }
+
     /// Counts an outcome and sends it to the terminal; never waits.
     pub(super) fn report(&self, event: Option<Event>, outcome: DeliveryOutcome) {
         let counts = &self.counts;
         match &outcome {
-            DeliveryOutcome::Duplicate => add(&counts.duplicates),
             DeliveryOutcome::Refused(_) => add(&counts.refused),
             DeliveryOutcome::Forwarded { answer, state, .. } => {
                 add(match answer.is_delivered() {
@@ -109,6 +113,7 @@ impl Reporter {
             }
             DeliveryOutcome::Kept(_)
             | DeliveryOutcome::HeldUp
+            | DeliveryOutcome::Duplicate
             | DeliveryOutcome::Unwritten(_)
             | DeliveryOutcome::Doubtful(_) => {}
         }

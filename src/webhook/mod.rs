@@ -24,7 +24,7 @@ pub(crate) use event::{Event, Names};
 pub(crate) use listener::{Listener, Listening, Mode};
 pub(crate) use listener_event::{DeliveryOutcome, ListenerEvent, Totals};
 pub(crate) use post::{DEADLINE, Endpoint, NoReply, Poster, Reaction};
-pub(crate) use receiver::LISTENER;
+pub(crate) use receiver::{DUPLICATE, LISTENER};
 pub(crate) use request::{RequestError, SavedRequest};
 pub(crate) use sample_event::{KINDS, SampleEvent, status_of, summary_of};
 pub(crate) use schedule::Schedule;

@@ -26,6 +26,9 @@ const LARGEST_BODY: usize = 1024 * 1024;
 
 /// The header that tells the listener's answer from an app's.
 pub(crate) const LISTENER: &str = "bookctl-listener";
+/// Its values: the event is new, or it was received before, and is not forwarded again.
+const STORED: &str = "stored";
+pub(crate) const DUPLICATE: &str = "duplicate";
 
 /// Receives deliveries.
 pub(super) struct Receiver {
@@ -185,9 +188,12 @@ impl Receiver {
             held_up,
         } = self.store.receive(delivery, intent).await?
         else {
-            self.reporter
-                .report(Some(event), DeliveryOutcome::Duplicate);
-            return Ok(stored());
+            self.reporter.count_duplicate();
+            if is_wanted {
+                self.reporter
+                    .report(Some(event), DeliveryOutcome::Duplicate);
+            }
+            return Ok(taken(DUPLICATE));
         };
         self.reporter.count_received();
         match queue {
@@ -201,7 +207,7 @@ impl Receiver {
                 .report(Some(event), DeliveryOutcome::Kept(shown)),
             _ => {}
         }
-        Ok(stored())
+        Ok(taken(STORED))
     }
 
     /// Checks the signature; `Err(None)` if the header is missing.
@@ -232,9 +238,8 @@ impl Receiver {
 }
 
 /// The answer to a delivery that is on the disk.
-fn stored() -> Response {
-    let stored = [(LISTENER, "stored")];
-    (stored, Json(json!({ "received": true }))).into_response()
+fn taken(how: &'static str) -> Response {
+    ([(LISTENER, how)], Json(json!({ "received": true }))).into_response()
 }
 
 fn not_stored(error: &StoreError) -> Rejection {

@@ -241,7 +241,11 @@ fn faults_are_added_listed_met_and_cleared() {
         "sandbox", "faults", "add", "--on", "nonsense", "--kind", "delay", "--delay", "1s",
         "--json",
     ];
-    home.run(nowhere).exits(12).error();
+    let error = home.run(nowhere).refused(2, "usage");
+    assert!(
+        text(&error, "message").starts_with("--on must be the method"),
+        "{error}"
+    );
 }
 
 /// "deliveries … (every attempt with status, latency and next try)" (wire contract)

@@ -83,6 +83,83 @@ fn a_fault_without_a_call_or_a_kind_is_told_which_is_missing() {
     }
 }
 
+/// Nobody types the fields of the control's call, and a value that cannot work is an error of usage.
+#[test]
+fn a_control_names_the_flag_whose_value_is_wrong() {
+    let home = Home::new();
+    let on = ["faults", "add", "--on", "any", "--kind"];
+    let webhook = ["faults", "add", "--on", "webhook", "--kind"];
+    let status = [&on[..], &["status"]].concat();
+    for (words, more, said) in [
+        (&status, &["--times", "0"][..], "--times"),
+        (&status, &["--rate", "2"], "--rate"),
+        (&status, &["--status", "99"], "--status"),
+        (&status, &["--seed", "4"], "--seed needs --rate"),
+        (
+            &[&on[..], &["delay"]].concat(),
+            &["--delay", "11m"],
+            "--delay",
+        ),
+        (
+            &on.to_vec(),
+            &["drop"],
+            "--kind drop does not happen to requests",
+        ),
+        (
+            &webhook.to_vec(),
+            &["status"],
+            "--kind status does not happen to webhooks",
+        ),
+        (
+            &vec!["clock"],
+            &["--to", "2020-01-01T00:00:00Z"],
+            "--to is before the sandbox's clock",
+        ),
+        (
+            &vec!["clock"],
+            &["--to", "9500-01-01T00:00:00Z"],
+            "--to leads past the year 9000",
+        ),
+        (&vec!["requests"], &["--status", "foo"], "--status"),
+        (&vec!["requests"], &["--status", "6xx"], "--status"),
+    ] {
+        let words = ["sandbox", "--json"].iter().chain(words).chain(more);
+        let error = home.run(words).refused(2, "usage");
+        assert!(text(&error, "message").contains(said), "{error}");
+    }
+    for seeded in [
+        &["--preset", "flaky"][..],
+        &["--on", "any", "--kind", "garbage", "--rate", "0.5"],
+    ] {
+        let add = ["sandbox", "faults", "add", "--seed", "4"];
+        home.run(add.iter().chain(seeded)).exits(0);
+    }
+}
+
+/// A proxy's error page is no JSON, and no JSON string either.
+#[test]
+fn a_body_that_is_no_json_is_sent_as_the_text_that_it_is() {
+    let served = Served::start();
+    for (body, kind) in [
+        ("tea", "text/plain; charset=utf-8"),
+        ("\"tea\"", "text/plain; charset=utf-8"),
+        ("<h1>502</h1>", "text/html; charset=utf-8"),
+        ("{\"error\":\"busy\"}", "application/json"),
+    ] {
+        let add = [
+            "sandbox", "faults", "add", "--on", "GET /v1/", "--kind", "status",
+        ];
+        let more = ["--status", "502", "--body", body];
+        served.home().run(add.iter().chain(&more)).exits(0);
+        let answer = exchange(served.base_url(), "GET", "/v1/", &[], "");
+        assert_eq!(String::from_utf8_lossy(&answer.body), body);
+        assert_eq!(
+            (answer.status(), answer.header("content-type")),
+            (502, Some(kind))
+        );
+    }
+}
+
 /// A mistyped field would otherwise be ignored, and the test that it is for would show nothing.
 #[test]
 fn a_control_refuses_a_field_that_it_does_not_know() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::harness::http::send;
 use crate::harness::listening::{Listening, home_without_a_service};
-use crate::harness::{HANG, Served};
+use crate::harness::{HANG, Home, Served, skipped, text};
 
 /// What a client of HTTP/2 that expects HTTP/2 sends first: the preface and an empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -98,4 +98,30 @@ fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origi
     assert_eq!(post(&[("Sec-Fetch-Site", "same-origin")]), 200);
     assert_eq!(post(&[("Origin", &own)]), 200);
     assert_eq!(post(&[]), 200);
+}
+
+/// bookctl itself takes no http to another host than this, and 0.0.0.0 is an address that nobody can connect to.
+#[test]
+fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {
+    for (address, own) in [("0.0.0.0", "http://127.0.0.1:"), ("::", "http://[::1]:")] {
+        if address == "::" && std::net::TcpListener::bind("[::1]:0").is_err() {
+            skipped("this machine has no IPv6");
+            continue;
+        }
+        let served = Served::with(&Home::new(), &["--ephemeral", "--expose", address]);
+        for field in ["base_url", "openapi_url", "page"] {
+            let shown = text(served.ready(), field);
+            assert!(shown.starts_with(own), "{field}: {shown}");
+        }
+        served.home().run(["status"]).exits(0);
+    }
+    let serve = ["sandbox", "serve", "--port", "0", "--ephemeral"];
+    let exposed = ["--expose", "0.0.0.0"];
+    let home = Home::new();
+    let served = home.start(serve.iter().chain(&exposed));
+    served.signal("-TERM");
+    let run = served.end();
+    assert!(!run.stdout.contains("0.0.0.0"), "{run}");
+    run.prints("export BOOKCTL_BASE_URL=http://127.0.0.1:")
+        .prints("at any address of this machine");
 }

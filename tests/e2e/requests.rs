@@ -430,6 +430,60 @@ fn a_fault_is_named_and_what_was_lost_is_seen() {
     }
 }
 
+/// The booking of the response is not the service's, and the key has made none.
+#[test]
+fn a_fault_that_answers_200_is_not_taken_for_a_booking_that_the_key_made() {
+    let served = Served::unlimited();
+    let body = json!({"id": "bk_01", "object": "booking", "status": "failed", "error_code": "x"});
+    let fault = json!({"on": "POST /v1/bookings", "kind": "status", "status": 200, "body": body, "times": 2});
+    let fault = fault.to_string();
+    let added = send(served.base_url(), "POST", "/sandbox/faults", &[], &fault);
+    assert_eq!(added.0, 201);
+    let key = ("Idempotency-Key", "key-1");
+    for party in [2, 3] {
+        let body = order(&json!({ "party_size": party }));
+        assert_eq!(create(&served, &[KEY, key], &body), 200);
+        let kept = last(&served);
+        assert_eq!(kept["notes"], json!([]), "{kept}");
+        assert!(kept.get("booking_id").is_none(), "{kept}");
+    }
+    assert_eq!(create(&served, &[KEY, key], &order(&json!({}))), 201);
+}
+
+#[test]
+fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request() {
+    let served = Served::start();
+    let add = |fault: &Value| {
+        let fault = fault.to_string();
+        let added = send(served.base_url(), "POST", "/sandbox/faults", &[], &fault);
+        assert_eq!(added.0, 201, "{}", added.1);
+    };
+    let on = "POST /v1/bookings";
+    add(&json!({"on": on, "kind": "delay", "delay_ms": 7}));
+    assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
+    let reason = text(&last(&served), "reason");
+    assert!(reason.contains("7 ms"), "{reason}");
+    let list = served.home().run(["sandbox", "requests"]).exits(0);
+    list.prints("fault delay: A fault held the request back for 7 ms.");
+    add(&json!({"on": on, "kind": "truncate", "after_bytes": 100_000}));
+    assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
+    let reason = text(&last(&served), "reason");
+    assert!(reason.contains("100000 bytes"), "{reason}");
+    assert!(reason.contains("was sent whole"), "{reason}");
+    while create(&served, &[KEY], &order(&json!({}))) != 429 {}
+    for (kind, said) in [
+        ("truncate", "in the middle of this answer"),
+        ("garbage", "A fault sent this page"),
+    ] {
+        add(&json!({"on": on, "kind": kind}));
+        send_and_forget(&served, &order(&json!({})));
+        let kept = last(&served);
+        let reason = text(&kept, "reason");
+        assert!(reason.contains(said), "{kept}");
+        assert!(reason.contains("more than 10 such requests"), "{kept}");
+    }
+}
+
 #[test]
 fn the_list_is_filtered_and_holds_the_last_thousand_without_calls_of_the_sandbox() {
     let served = Served::unlimited();
@@ -586,7 +640,7 @@ fn at_80_columns_follow_shows_why_a_request_was_refused_below_it() {
     let mut terminal = Terminal::of_width(&home, 80, &["sandbox", "requests", "--follow"]);
     terminal.see("failed).");
     terminal.press(Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.end().exits(0);
     let screen = ended.text();
     let row = screen
         .lines()
@@ -606,7 +660,8 @@ fn follow_prints_each_request_as_it_comes() {
     let mut command = home.command([
         "sandbox", "requests", "--follow", "--json", "--status", "4xx",
     ]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["path"], "/v1/bookings");
@@ -621,7 +676,10 @@ fn follow_prints_each_request_as_it_comes() {
             .unwrap()
             .success()
     );
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // "until Ctrl-C": it has done what it was asked for, as `sandbox serve` and `webhook listen` have.
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!((ended.status.code(), &*said), (Some(0), "stopped\n"));
 }
 
 #[test]
@@ -907,6 +965,15 @@ fn an_event_that_is_resent_to_a_listener_is_said_to_need_a_replay() {
         assert!(output.stderr.contains(said), "{output}");
     }
     assert!(!output.stdout.contains("deliveries resend"), "{output}");
+    until("the listener has answered that it had the event", || {
+        let shown = home
+            .run(["sandbox", "deliveries", "show", "@last"])
+            .exits(0);
+        shown
+            .stdout
+            .contains("which had the event already and sent your app nothing")
+            && shown.stdout.contains("which took the event for your app")
+    });
     listening.end();
     let last = [
         "webhook",

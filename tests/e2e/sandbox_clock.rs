@@ -67,6 +67,7 @@ fn next_leads_to_what_is_due_next_and_says_when_nothing_is() {
     let home = Home::new();
     let nothing = ["sandbox", "clock", "--next", "--json"];
     home.run(nothing)
+        .exits(7)
         .says("nothing is due")
         .says("bookctl sandbox clock --advance");
     clock(&home, &["--freeze"]);
@@ -89,7 +90,6 @@ fn a_call_makes_one_change_and_names_it() {
         json!({"set": "2031-03-04 05:06"}),
         json!({"set": "1999-01-01T00:00:00Z"}),
         json!({"set": "9999-01-01T00:00:00Z"}),
-        json!({"next": true}),
     ] {
         let base = server.base_url();
         let text = body.to_string();
@@ -101,6 +101,12 @@ fn a_call_makes_one_change_and_names_it() {
             "{body}"
         );
     }
+    // The call is right, and the sandbox is not in a state for it.
+    let next = json!({"next": true}).to_string();
+    let send = crate::harness::http::send;
+    let refusal = send(server.base_url(), "POST", "/sandbox/clock", &[], &next);
+    let said = "nothing is due: no booking and no webhook waits for a time";
+    assert_eq!(refusal, (409, json!({"error": said})));
 }
 
 #[test]

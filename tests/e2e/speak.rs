@@ -757,3 +757,38 @@ fn the_lines_that_a_speaking_server_prints_work_as_they_stand() {
         );
     }
 }
+
+/// bookctl reaches such a service through a profile alone, which says how the key is sent.
+#[test]
+fn env_and_run_give_the_profile_of_a_service_that_speaks_otherwise() {
+    for variant in ["plain", "enveloped", "camel"] {
+        let served = Served::with(&Home::new(), &["--ephemeral", "--speak", variant]);
+        let home = Home::new();
+        let page = text(served.ready(), "page");
+        let script = format!(
+            r#"bookctl() {{ "$BOOKCTL" "$@"; }}
+            lines=$(bookctl sandbox env --url {page}) && eval "$lines" >/dev/null && bookctl status --quiet && bookctl sandbox env"#
+        );
+        let mut shell = std::process::Command::new("sh");
+        home.enter(&mut shell);
+        let done = shell
+            .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{variant}: {done:?}");
+        // The profile is there now, and is not added again.
+        let shown = String::from_utf8_lossy(&done.stdout);
+        assert!(
+            shown.contains(&format!("export BOOKCTL_PROFILE={variant}\n")),
+            "{shown}"
+        );
+        assert!(!shown.contains("profile add"), "{shown}");
+        let env = ["sandbox", "env", "--json", "--url", &page];
+        let variables = home.run(env).exits(0).json();
+        assert_eq!(text(&variables, "BOOKCTL_BASE_URL"), served.base_url());
+        let own = env!("CARGO_BIN_EXE_bookctl");
+        let run = ["sandbox", "run", "--speak", variant, "--", own, "status"];
+        home.run(run).exits(0);
+    }
+}

@@ -167,6 +167,39 @@ fn the_names_of_the_dialect_and_the_kinds_that_are_wanted() {
     assert_eq!(list.exits(0).json()["events"][0]["state"], "kept");
 }
 
+/// "Show and forward only these kinds" (help)
+#[test]
+fn the_duplicate_of_an_event_whose_kind_is_not_wanted_is_counted_and_not_shown() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &["--events", "booking.confirmed"]);
+    let created = event("evt_1", "booking.created", "bk_1", "processing");
+    let wanted = confirmed(2, "bk_1");
+    deliver(
+        &listening.url,
+        &[created.clone(), wanted.clone(), created, wanted],
+    );
+    let (lines, summary) = lines(&listening.end());
+    let outcomes: Vec<_> = lines.iter().map(|it| text(it, "outcome")).collect();
+    assert_eq!(outcomes, ["kept", "duplicate"], "{lines:?}");
+    assert_eq!(
+        (&summary["received"], &summary["duplicates"]),
+        (&2.into(), &2.into())
+    );
+}
+
+/// A real service may have other kinds than the documented ones, so none is refused.
+#[test]
+fn a_kind_of_event_that_is_not_documented_is_warned_of() {
+    let home = home_without_a_service();
+    let warning = "unknown kind of event: booking.foo; known kinds: booking.created, ";
+    let list = ["webhook", "events", "list", "--kind", "booking.foo"];
+    home.run(list).exits(0).says(warning);
+    let known = ["webhook", "events", "list", "--kind", "booking.failed"];
+    assert!(!home.run(known).exits(0).stderr.contains("unknown kind"));
+    let listening = Listening::start(&home, &["--events", "booking.foo"]);
+    listening.end().says(warning);
+}
+
 #[test]
 fn an_app_that_fails_gets_it_again_in_order_until_the_schedule_is_used_up() {
     let home = home_without_a_service();

@@ -1,5 +1,7 @@
 //! `webhook send`: well-formed events, signed, to the address that was named.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
@@ -317,4 +319,41 @@ fn what_cannot_be_sent_is_refused() {
             .chain(&["--json"]);
         home.run(send).refused(2, "usage");
     }
+}
+
+/// "Any 2xx answer within 10 seconds is delivered" ("Events", 6)
+#[test]
+fn a_response_that_the_service_would_not_have_waited_for_is_told_so() {
+    let help = home().run(["webhook", "send", "--help"]).exits(0);
+    help.prints("10s for a webhook to your app");
+    let late = Scripted::start(|_| {
+        std::thread::sleep(Duration::from_millis(10_100));
+        Reply::json(200, &json!({"taken": true}))
+    });
+    let send = ["webhook", "send", "booking.confirmed", "--timeout", "60s"];
+    let output = home().run(send.iter().chain(&["--to", late.base_url()]));
+    output
+        .exits(0)
+        .prints("delivered")
+        .says("the service waits 10 s");
+    let output = home().run(send[..3].iter().chain(&["--to", taking().base_url()]));
+    assert!(!output.stderr.contains("10 s"), "{output}");
+}
+
+/// "`--verbose` (requests and answers on stderr, redacted)" (command line)
+#[test]
+fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
+    let consumer = taking();
+    let send = ["webhook", "send", "booking.confirmed", "-v", "--to"];
+    let to = format!("{}/hooks", consumer.base_url());
+    home()
+        .run(send.iter().chain(&[to.as_str()]))
+        .exits(0)
+        .says(&format!("> POST {to}\n> Booking-Signature: t="))
+        .says("> {\"id\":\"evt_")
+        .says("< 200\n< {\"taken\":true}");
+    let output = home().run(["webhook", "drill", "-v", &to]);
+    let posted = output.stderr.matches("> POST ").count();
+    assert_eq!(posted, consumer.requests().len() - 1, "{output}");
+    assert!(output.stderr.contains(" more bytes"), "{output}");
 }

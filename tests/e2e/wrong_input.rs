@@ -426,6 +426,55 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
             "unrecognized subcommand 'help'",
             "see `bookctl sandbox --help`",
         ),
+        // What deletes a fault here would cancel a booking there.
+        (
+            &["sandbox", "faults", "delete", "flt_01"],
+            2,
+            "unrecognized subcommand 'delete'",
+            "did you mean 'remove'? See `bookctl sandbox faults --help`",
+        ),
+        (
+            &["sandbox", "snapshot", "rm", "a"],
+            2,
+            "unrecognized subcommand 'rm'",
+            "did you mean 'remove'?",
+        ),
+        (
+            &["sandbox", "delete"],
+            2,
+            "unrecognized subcommand 'delete'",
+            "did you mean 'reset' or 'deliveries'?",
+        ),
+        (
+            &["delete", "bk_1"],
+            2,
+            "unrecognized subcommand 'delete'",
+            "did you mean 'cancel'?",
+        ),
+        (
+            &["sandbox", "organization", "show"],
+            2,
+            "unrecognized subcommand 'show'",
+            "did you mean 'sandbox organization'?",
+        ),
+        (
+            &["webhook", "trigger", "booking.confirmed"],
+            2,
+            "unrecognized subcommand 'trigger'",
+            "did you mean 'send'?",
+        ),
+        (
+            &["webhook", "replay"],
+            2,
+            "unrecognized subcommand 'replay'",
+            "did you mean 'webhook events replay'?",
+        ),
+        (
+            &["sandbox", "logs"],
+            2,
+            "unrecognized subcommand 'logs'",
+            "did you mean 'requests'?",
+        ),
         (
             &["help", "sandbx"],
             2,

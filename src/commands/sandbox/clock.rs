@@ -15,8 +15,8 @@ use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// Show the sandbox's clock, move it ahead, or stop it
 ///
-/// Everything that is due by then happens before the next response: expiries, confirmations and webhook retries. The clock
-/// never goes back, except by `sandbox reset` and by restoring a snapshot.
+/// Expiries and confirmations that are due by then happen before the next response. A served sandbox sends the webhooks that
+/// are due within a second. The clock never goes back, except by `sandbox reset` and by restoring a snapshot.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox clock\n  \
@@ -69,10 +69,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         body => Call::post(PATH, body),
     };
     let answer = context.control(call).await.map_err(|error| {
-        let has_nothing_due = change.next && error.http_status == Some(400);
+        let has_nothing_due = change.next && error.http_status == Some(409);
         match has_nothing_due {
             true => error.hint("move the clock by a time: bookctl sandbox clock --advance 5m"),
-            false => error,
+            false => super::by_flags(error, &[("set", "--to"), ("advance", "--advance")]),
         }
     })?;
     context

@@ -12,7 +12,7 @@ use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::{LISTENER, State};
+use crate::webhook::{DUPLICATE, LISTENER, State};
 
 /// List webhook deliveries, show one, or send one again
 #[derive(clap::Args, Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List deliveries, newest first; --json includes each attempt
+    /// List deliveries, newest first; --json has the oldest first, with each attempt
     List,
     /// Show a delivery: what each attempt sent, and what your app answered
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries show @1")]
@@ -270,10 +270,16 @@ fn page(delivery: &Document, app: Option<&str>) -> Page {
         page.field("attempt", format!("{}, {at}", plain(&attempt["number"])));
         let took = plain(&attempt["latency_ms"]);
         page.field("answer", format!("{} in {took} ms", answer(attempt)));
-        if !attempt["response"]["headers"][LISTENER].is_null() {
-            let said = "answered by `bookctl webhook listen`, which took the event for your app";
-            page.field("listener", said);
-        }
+        let said = match attempt["response"]["headers"][LISTENER].as_str() {
+            None => None,
+            Some(DUPLICATE) => Some(
+                "answered by `bookctl webhook listen`, which had the event already and sent your app nothing",
+            ),
+            Some(_) => {
+                Some("answered by `bookctl webhook listen`, which took the event for your app")
+            }
+        };
+        page.field_if("listener", said);
         for part in ["request", "response"] {
             if let Some(message) = attempt.get(part) {
                 add_message(&mut page, part, message);

@@ -8,6 +8,22 @@ use crate::client::Call;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
 
+/// The longest delay that a fault can have.
+const LONGEST_DELAY: Duration = Duration::from_secs(600);
+
+/// The flags that give the fields of a fault.
+const FLAGS: &[(&str, &str)] = &[
+    ("preset", "--preset"),
+    ("on", "--on"),
+    ("kind", "--kind"),
+    ("times", "--times"),
+    ("rate", "--rate"),
+    ("seed", "--seed"),
+    ("delay_ms", "--delay"),
+    ("status", "--status"),
+    ("after_bytes", "--after-bytes"),
+];
+
 /// Make requests and webhooks fail on purpose
 ///
 /// A fault delays a response, replaces it with an error, drops the connection, or breaks the response.
@@ -64,21 +80,21 @@ struct Fault {
     #[arg(long, value_name = "N", value_parser = times)]
     times: Option<Value>,
     /// Share of the requests that fail, such as 0.2
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     rate: Option<f64>,
-    /// Which of the requests fail at a rate; the same seed repeats a run [default: random, and shown]
+    /// Which of the requests fail at a --rate; the same seed repeats a run [default: random, and shown]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
     /// Only requests with a key of this organization, and its webhooks
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
     /// Length of a delay [default: 1s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = delay)]
     delay: Option<Duration>,
     /// Status to respond with [default: 500]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(200..=599))]
     status: Option<u16>,
-    /// Body to respond with, as JSON or text
+    /// Body to respond with: JSON, or a text, which is sent as text/plain, or as text/html if it begins with <
     #[arg(long)]
     body: Option<String>,
     /// Truncate the response after this many bytes
@@ -88,7 +104,7 @@ struct Fault {
 
 impl Fault {
     /// # Errors
-    /// `usage` if a flag belongs to another kind of fault.
+    /// `usage` if a flag belongs to another kind of fault, or the kind to other calls.
     fn check_flags(&self) -> Result<()> {
         let kind = match (self.kind.as_deref(), self.preset.as_deref()) {
             (Some(kind), _) => kind,
@@ -96,6 +112,32 @@ impl Fault {
             (None, Some("down")) => "drop_before",
             (None, _) => "status",
         };
+        let is_of_webhooks = self.on.as_deref().map(str::trim) == Some("webhook");
+        let kinds: &[&str] = match is_of_webhooks {
+            true => &["delay", "drop", "duplicate", "reorder"],
+            false => &[
+                "delay",
+                "status",
+                "drop_before",
+                "drop_after",
+                "truncate",
+                "garbage",
+            ],
+        };
+        if !kinds.contains(&kind) {
+            let what = match is_of_webhooks {
+                true => "webhooks",
+                false => "requests",
+            };
+            return Err(
+                Error::usage(format!("--kind {kind} does not happen to {what}"))
+                    .hint(format!("the kinds for {what} are {}", kinds.join(", "))),
+            );
+        }
+        if self.seed.is_some() && self.rate.is_none() && self.preset.as_deref() != Some("flaky") {
+            let what = "--seed needs --rate: without a rate, every request fails";
+            return Err(Error::usage(what).hint("add --rate, such as --rate 0.2"));
+        }
         for (flag, owner, is_given) in [
             ("--delay", "delay", self.delay.is_some()),
             ("--status", "status", self.status.is_some()),
@@ -113,9 +155,11 @@ impl Fault {
 
     fn document(self) -> Value {
         let mut fault = Map::new();
-        let body = self
-            .body
-            .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+        // A text in JSON stands for a body that is sent as it is.
+        let body = self.body.map(|text| match serde_json::from_str(&text) {
+            Ok(Value::String(_)) | Err(_) => Value::String(text),
+            Ok(json) => json,
+        });
         let optional = [
             ("preset", self.preset.map(Value::String)),
             ("on", self.on.map(Value::String)),
@@ -143,9 +187,22 @@ impl Fault {
 
 fn times(text: &str) -> Result<Value, String> {
     match text.parse::<u32>() {
-        Ok(times) => Ok(json!(times)),
+        Ok(times) if times > 0 => Ok(json!(times)),
         Err(_) if text == "always" => Ok(json!(text)),
-        Err(_) => Err("give a number, or always".to_owned()),
+        _ => Err("give a number from 1, or always".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|it| *it > 0.0 && *it <= 1.0);
+    share.ok_or_else(|| "give a number above 0 and at most 1, such as 0.2".to_owned())
+}
+
+fn delay(text: &str) -> Result<Duration, String> {
+    let delay = duration(text).map_err(|error| error.to_string())?;
+    match delay <= LONGEST_DELAY {
+        true => Ok(delay),
+        false => Err("give at most 10m".to_owned()),
     }
 }
 
@@ -160,7 +217,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         Action::Clear => Call::delete(PATH),
     };
-    let document = context.control(call).await?.document;
+    let answer = context.control(call).await;
+    let document = answer
+        .map_err(|error| super::by_flags(error, FLAGS))?
+        .document;
     // An added fault is a single object. The table shows it as a list of one; the JSON form is the object.
     if document.value().get("faults").is_none() && context.out.is_human() {
         context

@@ -18,6 +18,7 @@ mod reset;
 mod run;
 mod serve;
 mod snapshot;
+mod spoken_profile;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -28,6 +29,7 @@ use clap::Subcommand;
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::client::Call;
+use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, file_text};
 use crate::recent::RecentList;
@@ -65,6 +67,10 @@ impl Command {
                 service: ServiceNeed::OwnSandbox,
                 is_server: true,
             },
+            Command::Requests(args) => Needs {
+                service: ServiceNeed::ProfileUnchecked,
+                is_server: args.is_server(),
+            },
             Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
             Command::Bookings(_)
             | Command::Open(_)
@@ -75,7 +81,6 @@ impl Command {
             | Command::Load(_)
             | Command::Env(_)
             | Command::Inbox(_)
-            | Command::Requests(_)
             | Command::Clock(_)
             | Command::Reset(_) => Needs::of(ServiceNeed::ProfileUnchecked),
         }
@@ -142,6 +147,23 @@ fn list_of(path: &str, organization: Option<&str>) -> Call {
         Some(id) => Call::get(format!("{path}?organization={}", Call::segment(id))),
         None => Call::get(path),
     }
+}
+
+/// Names the flags whose values the sandbox refuses (2). It names the fields of the call, which nobody typed.
+fn by_flags(error: Error, flags: &[(&str, &str)]) -> Error {
+    let refused = error
+        .body
+        .as_ref()
+        .filter(|_| error.http_status == Some(400));
+    let fields = refused.and_then(|it| it.value().get("fields")?.as_object());
+    let Some(fields) = fields else {
+        return error;
+    };
+    let said = fields.iter().map(|(field, why)| {
+        let flag = flags.iter().find(|(known, _)| known == field);
+        format!("{} {}", flag.map_or(field.as_str(), |it| it.1), plain(why))
+    });
+    Error::usage(said.collect::<Vec<_>>().join("; "))
 }
 
 /// Stores the ids of a list that was shown, for `@1`.

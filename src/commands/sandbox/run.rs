@@ -7,6 +7,7 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use super::request_log;
+use super::spoken_profile::SpokenProfile;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
@@ -17,7 +18,8 @@ use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
-/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The sandbox keeps its state in
+/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command, and with --speak a profile and
+/// BOOKCTL_PROFILE. The sandbox keeps its state in
 /// memory and stops when the command ends. BOOKCTL_HOME is an empty folder, which is then deleted: the command neither
 /// reads nor changes your profiles and your journal.
 #[derive(clap::Args, Debug)]
@@ -62,13 +64,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .await
         .map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let base_path = speech.as_ref().map_or("", |it| it.base_path());
-    let base = format!("http://{address}{base_path}");
+    let origin = format!("http://{address}");
+    let profile = speech.as_ref();
+    let profile = profile.and_then(|it| SpokenProfile::read(&it.document(), &origin));
+    let base = profile.as_ref().map_or(origin.as_str(), |it| it.base_url());
     let log = request_log::OnRequests {
         lines: false,
         bodies: false,
         har: args.har.as_deref(),
-        origin: format!("http://{address}"),
+        origin: origin.clone(),
         style: context.out.stderr_style(),
     };
     let log = log.on_request()?;
@@ -89,7 +93,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .env("BOOKCTL_BASE_URL", &base)
+        .env("BOOKCTL_BASE_URL", base)
         .env("BOOKCTL_API_KEY", LIVE_KEY)
         // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
         .env("BOOKCTL_WEBHOOK_SECRET", webhook_secret)
@@ -104,6 +108,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         // If this command itself was started by `sandbox run`, the variable names a venue of another sandbox.
         .env_remove("BOOKCTL_SANDBOX_VENUE")
         .stdin(Stdio::inherit());
+    if let Some(profile) = profile {
+        profile.add_to(&home.0.join("config.toml"))?;
+        command.env("BOOKCTL_PROFILE", profile.name());
+    }
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::env::{Shell, Variables};
+use super::env::{Shell, UsedProfile, Variables};
 use super::request_log;
+use super::spoken_profile::SpokenProfile;
 use crate::app::{Context, Signals, sandbox_error};
-use crate::config::ProfileName;
+use crate::flows::own_address;
 use crate::model::duration::lasting;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -165,18 +166,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener
         .local_addr()
         .map_err(|error| Error::io("cannot read the port", error))?;
+    let origin = format!("http://{}", own_address(address));
     let log = request_log::OnRequests {
         lines: !context.out.is_quiet(),
         bodies: context.is_verbose(),
         har: args.har.as_deref(),
-        origin: format!("http://{address}"),
+        origin: origin.clone(),
         style: context.out.stderr_style(),
     };
     let log = log.on_request()?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
-        origin: format!("http://{address}"),
+        origin,
+        reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
         database: shown,
         webhook_secret,
         speech,
@@ -193,13 +196,21 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 struct Ready {
+    /// Where this machine reaches it.
     origin: String,
+    /// The port at which it is reached at every address of this machine, of which it knows none.
+    reached_elsewhere: Option<u16>,
     database: Option<String>,
     webhook_secret: String,
     speech: Option<Arc<Speech>>,
 }
 
 impl Ready {
+    /// The profile that it needs if it speaks otherwise.
+    fn profile(&self) -> Option<SpokenProfile> {
+        SpokenProfile::read(&self.speech.as_ref()?.document(), &self.origin)
+    }
+
     fn base_url(&self) -> String {
         let path = self.speech.as_ref().map_or("", |it| it.base_path());
         format!("{}{path}", self.origin)
@@ -230,6 +241,10 @@ impl View for Ready {
         if let Some(speech) = &self.speech {
             page.field("speaks", &speech.name);
         }
+        let elsewhere = self.reached_elsewhere.map(|port| {
+            format!("port {port} at any address of this machine, for others in its network")
+        });
+        page.field_if("exposed", elsewhere);
         page.field("page", format!("{}/", self.origin));
         page.field("openapi", self.openapi_url());
         page.field("state", self.database.as_deref().unwrap_or("in memory"));
@@ -249,34 +264,15 @@ impl Ready {
     /// The shell's lines that make bookctl use it. A service that speaks otherwise needs a profile, which can say how
     /// it wants the key.
     fn how_to_use(&self) -> Vec<String> {
-        let base_url = self.base_url();
+        let profile = self.profile();
+        let learn = profile.as_ref().map(SpokenProfile::learn);
         let variables = Variables {
-            base_url: base_url.clone(),
+            base_url: self.base_url(),
             key: LIVE_KEY.to_owned(),
             webhook_secret: self.webhook_secret.clone(),
+            profile: profile.map(UsedProfile::Added),
         };
-        let own = variables.lines(Shell::USUAL);
-        let Some(speech) = &self.speech else {
-            return own;
-        };
-        let secrets = &own[1..];
-        let is_name = ProfileName::parse(&speech.name).is_ok();
-        let name = if is_name { &speech.name } else { "double" };
-        let mut add = format!(
-            "bookctl profile add {name} --base-url {}",
-            shell::word(&base_url)
-        );
-        for (key, own, default) in [
-            ("auth_header", speech.auth_header(), "Authorization"),
-            ("auth_scheme", speech.auth_scheme(), "Bearer"),
-        ] {
-            if own != default {
-                let setting = format!("{key}={own}");
-                add.push_str(&format!(" --dialect {}", shell::word(&setting)));
-            }
-        }
-        let learn = format!("bookctl profile learn {name}");
-        let set = Shell::USUAL.export("BOOKCTL_PROFILE", name);
-        [vec![add, set], secrets.to_vec(), vec![learn]].concat()
+        let lines = variables.lines(Shell::USUAL).into_iter();
+        lines.chain(learn).collect()
     }
 }

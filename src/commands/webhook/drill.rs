@@ -73,6 +73,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         to: poster.endpoint.as_str().to_owned(),
     });
     let mut findings = run_checks(context, &checks, &poster, &header).await?;
+    let reactions = findings.iter().flat_map(|it| &it.reactions);
+    let answered = reactions.filter(|it| it.outcome.is_ok());
+    if let Some(longest) = answered.map(|it| it.elapsed).max() {
+        consumer::warn_if_late(context, longest);
+    }
     let state_checked = match &args.state_url {
         Some(url) => match final_state(&poster, url, &checks).await {
             Ok(state) => {
@@ -144,6 +149,15 @@ async fn run_checks(
             Some(_) => Vec::new(),
             None => send(check, poster, header).await,
         };
+        for (delivery, reaction) in check.deliveries.iter().zip(&reactions) {
+            let signature = delivery.signature.clone();
+            let header: Vec<_> = signature
+                .map(|it| (header.to_owned(), it))
+                .into_iter()
+                .collect();
+            let sent = (&poster.endpoint, &header[..], &delivery.body[..]);
+            consumer::trace(context, sent, reaction);
+        }
         if findings.is_empty() {
             match reactions.first().map(|reaction| &reaction.outcome) {
                 Some(Err(why @ NoReply::NotReached(_))) => {

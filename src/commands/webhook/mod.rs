@@ -5,6 +5,7 @@ mod consumer;
 mod drill;
 mod events;
 mod input;
+mod kinds;
 mod listen;
 mod send;
 mod sign;

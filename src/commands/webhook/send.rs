@@ -13,10 +13,6 @@ use crate::terminal::output::{Page, Tone, View};
 use crate::terminal::view::RequestView;
 use crate::webhook::{Endpoint, KINDS, Reaction, SampleEvent, sign, status_of, summary_of};
 
-/// How much of an answer's body the page shows, in lines and in bytes: an error page may have 64 KB.
-const SHOWN_LINES: usize = 10;
-const SHOWN: usize = 1024;
-
 /// Send a signed event to your handler
 ///
 /// The event is about a sample booking, or with --booking about one of the service. It is sent once, to the address in
@@ -84,7 +80,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         what: format!("event {} was", event.id().escape_debug()),
         to: poster.endpoint.as_str().to_owned(),
     });
-    let reaction = poster.post(std::slice::from_ref(&header), body).await;
+    let reaction = poster
+        .post(std::slice::from_ref(&header), body.clone())
+        .await;
+    let sent = (&poster.endpoint, std::slice::from_ref(&header), &body[..]);
+    consumer::trace(context, sent, &reaction);
     if let Err(why) = &reaction.outcome {
         return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
     }
@@ -96,6 +96,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         reaction,
     };
     context.out.emit(&sent)?;
+    consumer::warn_if_late(context, sent.reaction.elapsed);
     if sent.reaction.is_delivered() {
         return Ok(Exit::Done);
     }
@@ -188,24 +189,11 @@ impl View for Sent<'_> {
             "response",
             format!("{} in {} ms", self.status(), self.elapsed_ms()),
         );
-        let (beginning, rest) = beginning(self.answer());
+        let (beginning, rest) = consumer::beginning(self.answer());
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {
             page.field("", format!("… {rest} more bytes; --json prints all"));
         }
         page
     }
-}
-
-/// The first lines of a text, and how many bytes follow them.
-fn beginning(text: &str) -> (&str, usize) {
-    let lines: usize = text
-        .split_inclusive('\n')
-        .take(SHOWN_LINES)
-        .map(str::len)
-        .sum();
-    let longest = lines.min(SHOWN);
-    let is_end = |end: &usize| text.is_char_boundary(*end);
-    let end = (0..=longest).rev().find(is_end).unwrap_or_default();
-    (text[..end].trim_end(), text.len() - end)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::HttpBody;
 use axum::http::header;
 use axum::response::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::connection::CutHandle;
 use super::parsed_request::ParsedRequest;
@@ -49,7 +49,10 @@ impl InjectedFault {
             Fault::Status { status, body } => {
                 let fallback = || json!({"error": format!("a fault answers {status}")});
                 let body = body.clone().unwrap_or_else(fallback);
-                let mut response = reply::response(*status, body.to_string().into_bytes());
+                let mut response = match &body {
+                    Value::String(text) => reply::text(*status, text),
+                    json => reply::response(*status, json.to_string().into_bytes()),
+                };
                 // As the service's own refusal has it.
                 if let Some(seconds) = body["retry_after_seconds"].as_u64() {
                     let headers = response.headers_mut();
@@ -71,12 +74,20 @@ impl InjectedFault {
     pub(super) fn after_response(&self, response: Response) -> Response {
         match (&self.fault, &self.connection) {
             (Some(Fault::DropAfter), Some(connection)) => connection.cut(),
-            (Some(Fault::Truncate { after_bytes }), Some(connection)) => {
+            (Some(fault @ Fault::Truncate { .. }), Some(connection)) => {
                 let whole = response.body().size_hint().exact().unwrap_or_default();
-                let half = usize::try_from(whole / 2).unwrap_or_default();
-                connection.cut_body(after_bytes.unwrap_or(half));
+                let whole = usize::try_from(whole).unwrap_or_default();
+                // A cut that this response does not reach would otherwise be the next one's.
+                if let Some(after) = fault.cuts(whole) {
+                    connection.cut_body(after);
+                }
             }
-            (Some(Fault::Garbage), _) => return reply::garbage(response.status()),
+            (Some(Fault::Garbage), _) => {
+                let (head, _) = response.into_parts();
+                let mut page = reply::garbage(head.status);
+                *page.extensions_mut() = head.extensions;
+                return page;
+            }
             _ => {}
         }
         response

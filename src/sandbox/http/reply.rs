@@ -88,6 +88,18 @@ pub(crate) fn garbage(status: StatusCode) -> Response {
     response
 }
 
+/// A text that is no response of the service, such as the error page of a proxy.
+pub(crate) fn text(status: u16, text: &str) -> Response {
+    let kind = match text.trim_start().starts_with('<') {
+        true => "text/html; charset=utf-8",
+        false => "text/plain; charset=utf-8",
+    };
+    let mut response = response(status, text.as_bytes().to_vec());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
 /// The response for an error.
 pub(crate) fn error(error: &ApiError) -> Response {
     let (status, body) = error.answer();

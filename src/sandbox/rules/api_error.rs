@@ -83,6 +83,8 @@ pub(crate) enum ApiError {
     /// An organization that every sandbox has.
     OrganizationBuiltIn,
     DeliveryNotFound,
+    /// The clock was to be moved to the next thing that is due.
+    NothingDue,
     FaultNotFound,
     SnapshotNotFound,
     RequestNotFound,
@@ -156,6 +158,7 @@ impl ApiError {
             Self::CrossOrigin => error(403, "a page of another origin may not write to the sandbox"),
             Self::OrganizationUnknown => error(404, "organization not found"),
             Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),
+            Self::NothingDue => error(409, "nothing is due: no booking and no webhook waits for a time"),
             Self::DeliveryNotFound => error(404, "delivery not found"),
             Self::SnapshotNotFound => error(404, "snapshot not found"),
             Self::FaultNotFound => error(404, "fault not found"),

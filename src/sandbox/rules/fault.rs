@@ -271,6 +271,42 @@ impl Fault {
         }
     }
 
+    /// Where it cuts a body of this many bytes: in its middle if no place was named. `None` if it does not.
+    pub(crate) fn cuts(&self, length: usize) -> Option<usize> {
+        let Self::Truncate { after_bytes } = self else {
+            return None;
+        };
+        Some(after_bytes.unwrap_or(length / 2)).filter(|after| *after < length)
+    }
+
+    /// What it did to a request whose answer has a body of this many bytes, as one sentence.
+    pub(crate) fn in_words(&self, length: usize) -> String {
+        let fixed = match self {
+            Self::Delay { delay_ms } => {
+                return format!("A fault held the request back for {delay_ms} ms.");
+            }
+            Self::Status { .. } => "A fault answered instead of the service.",
+            Self::DropBefore => "A fault closed the connection before the request was handled.",
+            Self::DropAfter => {
+                "A fault closed the connection after the request was handled; this answer was not sent."
+            }
+            Self::Truncate { .. } if self.cuts(length).is_some() => {
+                "A fault closed the connection in the middle of this answer."
+            }
+            Self::Truncate { after_bytes } => {
+                let after = after_bytes.unwrap_or_default();
+                return format!(
+                    "A fault truncates after {after} bytes; this answer has {length}, and was sent whole."
+                );
+            }
+            Self::Garbage => "A fault sent this page instead of the answer.",
+            Self::Drop => "A fault dropped the webhook.",
+            Self::Duplicate => "A fault sent the webhook twice.",
+            Self::Reorder => "A fault held the webhook back until the next one of its booking.",
+        };
+        fixed.to_owned()
+    }
+
     /// The fault of a kind; `None` after adding to `errors`.
     fn read(
         kind: &str,

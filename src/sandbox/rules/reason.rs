@@ -51,6 +51,7 @@ impl ApiError {
             Self::CrossOrigin => "A page of another origin may not write; this protects the sandbox, and is no rule of the service.",
             Self::OrganizationUnknown => "The sandbox has no organization with this id.",
             Self::OrganizationBuiltIn => "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.",
+            Self::NothingDue => "No booking and no webhook of the sandbox waits for a time.",
             Self::DeliveryNotFound => "No event with this id has a delivery.",
             Self::SnapshotNotFound => "The sandbox has no snapshot of this name.",
             Self::FaultNotFound => "No fault with this id is left.",

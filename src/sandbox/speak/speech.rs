@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 use super::dialect::Dialect;
 use super::kind::{AnswerKind, RequestKind};
 use super::scalars::{Money, Times};
@@ -61,6 +63,16 @@ impl Default for Speech {
 }
 
 impl Speech {
+    /// What a client needs to reach it: its name, its base path, and how it takes the key.
+    pub(crate) fn document(&self) -> Value {
+        json!({
+            "name": self.name,
+            "base_path": self.base_path,
+            "auth_header": self.auth_header(),
+            "auth_scheme": self.auth_scheme(),
+        })
+    }
+
     pub(crate) fn base_path(&self) -> &str {
         &self.base_path
     }

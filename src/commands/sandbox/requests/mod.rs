@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::app::Context;
+use crate::app::{Context, Signals};
 use crate::client::Call;
 use crate::config::Target;
-use crate::flows::locate_booking;
-use crate::flows::locate_row;
+use crate::flows::{locate_booking, locate_row};
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
@@ -64,7 +63,7 @@ struct Filter {
     #[arg(long, short)]
     follow: bool,
     /// Only this status or class, such as 404 or 4xx
-    #[arg(long, value_name = "STATUS")]
+    #[arg(long, value_name = "STATUS", value_parser = status)]
     status: Option<String>,
     /// Only this method
     #[arg(long, value_name = "METHOD")]
@@ -81,6 +80,18 @@ struct Filter {
     /// Longest list
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
+}
+
+/// A status or a class of them.
+fn status(text: &str) -> Result<String, String> {
+    let is_class = text
+        .to_ascii_lowercase()
+        .strip_suffix("xx")
+        .is_some_and(|it| matches!(it.parse(), Ok(1..=5_u8)));
+    match is_class || matches!(text.parse(), Ok(100..=599_u16)) {
+        true => Ok(text.to_owned()),
+        false => Err("give a status from 100 to 599, or a class from 1xx to 5xx".to_owned()),
+    }
 }
 
 impl Filter {
@@ -103,6 +114,13 @@ impl Filter {
     }
 }
 
+impl Args {
+    /// Whether it runs until it is told to end, which is then no interruption.
+    pub(super) const fn is_server(&self) -> bool {
+        self.filter.follow && self.action.is_none()
+    }
+}
+
 pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if matches!(context.target(), Target::Embedded { .. }) {
         return Err(Error::config(
@@ -116,7 +134,17 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     match args.action {
         Some(Action::Show { request, curl }) => show(context, &request, curl).await,
-        None if args.filter.follow => follow(context, &args.filter).await,
+        None if args.filter.follow => {
+            let mut signals = Signals::listen()?;
+            tokio::select! {
+                biased;
+                _ = signals.next() => {
+                    context.out.note("stopped");
+                    Ok(Exit::Done)
+                }
+                ended = follow(context, &args.filter) => ended,
+            }
+        }
         None => list(context, &args.filter).await,
     }
 }

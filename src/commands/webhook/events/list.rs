@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::event_row::event_json;
 use super::since::Since;
 use crate::app::Context;
+use crate::commands::webhook::kinds::warn_of_unknown_kinds;
 use crate::flows::locate_booking;
 use crate::json::Document;
 use crate::model::zone::system_zone;
@@ -37,6 +38,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
+    warn_of_unknown_kinds(context, &args.kind);
     let now = Timestamp::now();
     let since = args.since.map(|since| since.resolve(now)).transpose()?;
     let state = args.state.as_deref();

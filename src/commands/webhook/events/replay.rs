@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -94,6 +96,11 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     context
         .out
         .emit_list(&replayed, is_empty, "no events found")?;
+    let answers = replayed.0.iter().map(|(.., answer)| answer);
+    let answered = answers.filter(|it| it.status.is_ok());
+    if let Some(longest) = answered.map(|it| it.latency_ms).max() {
+        consumer::warn_if_late(context, Duration::from_millis(longest));
+    }
     let all_taken = replayed.0.iter().all(|(.., answer)| answer.is_delivered());
     Ok(if all_taken {
         Exit::Done

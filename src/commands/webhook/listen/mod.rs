@@ -15,15 +15,16 @@ use self::ready_file::ReadyFile;
 use self::url_takeover::{UrlTakeover, clock_offset};
 use self::view::{EventLine, Ready, SecretShown, Summary, exchange};
 use super::consumer;
+use super::kinds::warn_of_unknown_kinds;
 use crate::app::{Context, Signals};
 use crate::commands::field::header;
-use crate::flows::webhook_secrets;
+use crate::flows::{own_address, webhook_secrets};
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Secret;
 use crate::terminal::output::Output;
 use crate::webhook::{
-    App, DeliveryOutcome, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names,
-    Schedule, Store,
+    App, DeliveryOutcome, Endpoint, Listener, ListenerEvent, Listening, Mode, Names, Schedule,
+    Store,
 };
 
 /// Receive webhooks on this computer and forward them to your app
@@ -91,7 +92,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
     let mut signals = Signals::listen()?;
     let ready = Ready {
-        url: format!("http://{}/", reached_at(address)),
+        url: format!("http://{}/", own_address(address)),
         forwards_to: app.as_ref().map(|(app, _)| app.url().to_owned()),
         registered: false,
         exposed: warn_if_exposed(context, address),
@@ -142,14 +143,6 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let waiting = store.waiting().await.unwrap_or_default();
     context.out.emit_line(&Summary { totals, waiting })?;
     Ok(Exit::Done)
-}
-
-fn warn_of_unknown_kinds(context: &Context, kinds: &[String]) {
-    for kind in kinds.iter().filter(|it| !KINDS.contains(&it.as_str())) {
-        let known = KINDS.join(", ");
-        let warning = format!("unknown kind of event: {kind}; known kinds: {known}");
-        context.out.warn(&warning);
-    }
 }
 
 /// Warns if other machines can reach the listener, and returns its address there.
@@ -267,12 +260,4 @@ fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> 
     let socket = TcpListener::bind((ip, port)).map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;
     Ok((socket, address))
-}
-
-/// The address at which this machine reaches the listener.
-fn reached_at(address: SocketAddr) -> SocketAddr {
-    if !address.ip().is_unspecified() {
-        return address;
-    }
-    SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port())
 }

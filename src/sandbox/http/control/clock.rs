@@ -71,17 +71,10 @@ fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
             }
             at.map(Change::To)
         }
-        "next" => {
-            let next = affirmed(name, fields, &mut errors)?.then(|| tx.next_due());
-            let next = next.transpose()?.flatten();
-            if next.is_none() {
-                errors.add(
-                    name,
-                    "nothing is due: no booking and no webhook waits for a time",
-                );
-            }
-            next.map(Change::To)
-        }
+        "next" => match affirmed(name, fields, &mut errors)? {
+            true => Some(Change::To(tx.next_due()?.ok_or(ApiError::NothingDue)?)),
+            false => None,
+        },
         name => {
             affirmed(name, fields, &mut errors)?;
             Some(match name {

@@ -12,6 +12,7 @@ mod requests;
 mod reset;
 mod scenarios;
 mod snapshots;
+mod speech;
 mod stream;
 
 use std::sync::Arc;
@@ -102,6 +103,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::change),
     Control::read("/sandbox/keys", keys::list),
+    Control::process("/sandbox/speech", speech::show),
     Control::read("/sandbox/organization", organization::show),
     Control::write("PUT", "/sandbox/organization", organization::merge),
     Control::read("/sandbox/organizations", organization::list),

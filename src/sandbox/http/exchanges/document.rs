@@ -87,19 +87,11 @@ impl Exchange {
         self.fault().map(Fault::kind)
     }
 
-    /// Why it was refused: the rule, or the fault.
+    /// What the fault did, and which rule refused the request: a fault may meet a request that is refused anyway.
     pub(crate) fn reason(&self) -> Option<String> {
-        let fault = self.fault().and_then(|fault| match fault {
-            Fault::Status { .. } => Some("A fault answered instead of the service."),
-            Fault::DropBefore => Some("A fault closed the connection before the request was handled."),
-            Fault::DropAfter => Some("A fault closed the connection after the request was handled; this answer was not sent."),
-            Fault::Truncate { .. } => Some("A fault closed the connection in the middle of this answer."),
-            Fault::Garbage => Some("A fault sent this page instead of the answer."),
-            Fault::Delay { .. } | Fault::Drop | Fault::Duplicate | Fault::Reorder => None,
-        });
-        fault
-            .map(str::to_owned)
-            .or_else(|| self.refusal().map(str::to_owned))
+        let rule = self.refusal().map(str::to_owned);
+        let said: Vec<String> = self.fault_in_words().into_iter().chain(rule).collect();
+        (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// The body of the request, with keys masked.
@@ -138,7 +130,7 @@ impl Exchange {
         let rest = self.service_path().strip_prefix(under)?;
         let answer = match self.subject() {
             Some(subject) => &subject.answer[..],
-            None => self.response().body,
+            None => self.service_answer(),
         };
         let in_path = match self.subject() {
             Some(subject) => subject.id.as_str(),

@@ -116,8 +116,10 @@ impl Opening {
         let mut kept = self.parts;
         kept.add_body(Part::Request, &received.body, received.is_cut);
         kept.add_headers(Part::ResponseHeaders, &head.headers);
+        let mut length = 0;
         if self.is_service {
             let answer = whole(body).await;
+            length = answer.len();
             kept.add_body(Part::Response, &answer, false);
             body = Body::from(answer);
         }
@@ -133,7 +135,7 @@ impl Opening {
                 Some(Fault::DropBefore) => 0,
                 _ => head.status.as_u16(),
             },
-            rare: Rare::of(refusal, received.fault, received.subject),
+            rare: Rare::of(refusal, received.fault, received.subject, length),
             is_spoken: speech.as_ref().is_some_and(|(_, is_spoken)| *is_spoken),
             speech: speech.map(|(speech, _)| speech),
         };
@@ -188,6 +190,8 @@ struct Rare {
     refusal: Option<String>,
     fault: Option<Fault>,
     subject: Option<Box<Subject>>,
+    /// How many bytes the body of the answer has, of which not all may be kept.
+    length: usize,
 }
 
 impl Rare {
@@ -195,6 +199,7 @@ impl Rare {
         refusal: Option<String>,
         fault: Option<Fault>,
         subject: Option<Box<Subject>>,
+        length: usize,
     ) -> Option<Box<Self>> {
         let is_any = refusal.is_some() || fault.is_some() || subject.is_some();
         is_any.then(|| {
@@ -202,6 +207,7 @@ impl Rare {
                 refusal,
                 fault,
                 subject,
+                length,
             })
         })
     }
@@ -245,6 +251,20 @@ impl Exchange {
     /// The fault that the request met.
     pub(super) fn fault(&self) -> Option<&Fault> {
         self.metadata.rare.as_ref()?.fault.as_ref()
+    }
+
+    /// What the fault did, as one sentence.
+    pub(super) fn fault_in_words(&self) -> Option<String> {
+        let rare = self.metadata.rare.as_ref()?;
+        Some(rare.fault.as_ref()?.in_words(rare.length))
+    }
+
+    /// The body of the service's own answer: empty if a fault answered instead.
+    pub(super) fn service_answer(&self) -> &[u8] {
+        match self.fault() {
+            Some(Fault::Status { .. }) => &[],
+            _ => self.response().body,
+        }
     }
 
     /// The contract's words for what it is about, if the request came in others.

@@ -88,7 +88,7 @@ impl Exchange {
         if self.status() != 200 || self.spoken().is_some() {
             return None;
         }
-        let booking: Value = serde_json::from_slice(self.response().body).ok()?;
+        let booking: Value = serde_json::from_slice(self.service_answer()).ok()?;
         let others = body.map_or_else(Vec::new, |it| differences(it, &booking));
         let with = match others.as_slice() {
             [] => String::new(),
@@ -110,7 +110,7 @@ impl Exchange {
             status: String,
             error_code: String,
         }
-        let booking: Booking = serde_json::from_slice(self.response().body).ok()?;
+        let booking: Booking = serde_json::from_slice(self.service_answer()).ok()?;
         let code = booking.error_code;
         (booking.status == "failed").then(|| {
             format!("the booking failed ({code}), and that is no HTTP error: read status in the response")
@@ -149,7 +149,7 @@ impl Exchange {
         let Some(datetime) = fields.get("datetime").and_then(Value::as_str) else {
             return;
         };
-        let answer = || serde_json::from_slice::<Value>(self.response().body).ok();
+        let answer = || serde_json::from_slice::<Value>(self.service_answer()).ok();
         let venue_id = match fields.get("venue_id") {
             Some(id) => id.as_str().map(str::to_owned),
             // That of the booking that is changed.
