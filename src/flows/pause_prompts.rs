@@ -1,5 +1,7 @@
 //! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields), and sends it.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::finish::card;
@@ -24,12 +26,13 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
     let is_sandbox = context.is_sandbox().await;
     context.in_flight.replace(InFlight::known(&booking));
     let mut shown = false;
+    let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {
         if !shown {
             show_pause(context, &booking);
             shown = true;
         }
-        let Some(answer) = ask(context, &booking, is_sandbox).await? else {
+        let Some(answer) = ask(context, &booking, is_sandbox, &mut former).await? else {
             context.out.note("The time to answer is up.");
             booking = read_booking(context, booking.id()).await?;
             break;
@@ -46,6 +49,7 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
             AnswerOutcome::Advanced(next) => {
                 // Another pause may follow, which has to be shown.
                 shown = false;
+                former.clear();
                 booking = next;
             }
             AnswerOutcome::StillPaused(still, error) => {
@@ -61,11 +65,12 @@ fn show_pause(context: &Context, booking: &Booking) {
     context.out.show(&pause_page(&card(context, booking)));
 }
 
-/// One answer from the person; `None` if the deadline passed first.
+/// One answer from the person; `None` if the deadline passed first. `former` has the fields of an answer that was refused.
 async fn ask(
     context: &Context,
     booking: &Booking,
     is_sandbox: bool,
+    former: &mut HashMap<String, String>,
 ) -> Result<Option<Continuation>> {
     let action = booking.next_action();
     let clock = context.live_clock();
@@ -79,7 +84,7 @@ async fn ask(
             ask_code(context, offered.as_deref(), deadline.as_ref()).await
         }
         Pause::Payment => ask_payment(context, booking, is_sandbox, deadline.as_ref()).await,
-        Pause::Other => ask_fields(context, action).await.map(Some),
+        Pause::Other => ask_fields(context, action, former).await.map(Some),
     }
 }
 
@@ -279,7 +284,11 @@ pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
     }
 }
 
-async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continuation> {
+async fn ask_fields(
+    context: &Context,
+    action: Option<&Value>,
+    former: &mut HashMap<String, String>,
+) -> Result<Continuation> {
     let asked = asked_fields(action);
     if let Some(action) = action.filter(|_| asked.is_empty()) {
         context
@@ -298,7 +307,9 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
             None => name.clone(),
         };
         let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
+        let question = question.former(former.remove(&name));
         let value = context.prompter.text(&question, None, &|_| Ok(())).await?;
+        former.insert(name.clone(), value.clone());
         let answer = Field {
             key: name,
             value: value.into(),

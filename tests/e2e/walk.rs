@@ -296,6 +296,19 @@ fn the_details_that_a_venue_asks_for_are_asked_for_one_by_one() {
     terminal.end().exits(0).says("confirmed");
 }
 
+#[test]
+fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
+    let home = Home::new();
+    let id = home.booked("ven_confirm_details", &[], 10);
+    let mut terminal = Terminal::start(&home, &["continue", &id]);
+    terminal.answer("? arrival_time", "19:45");
+    terminal.answer("? dietary_requirements", "");
+    terminal.see("dietary_requirements: is required");
+    terminal.see("19:45").press(Key::Enter);
+    terminal.answer("? dietary_requirements", "none");
+    terminal.end().exits(0).says("confirmed");
+}
+
 /// `continue` without an answer walks a person through the pause that stands.
 #[test]
 fn a_pause_is_taken_up_again_by_continue() {
