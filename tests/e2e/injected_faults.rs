@@ -1,5 +1,7 @@
 //! Faults that the sandbox has on purpose: always, at a rate that can be repeated, of webhooks, of one organization.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -134,6 +136,30 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
         let add = ["sandbox", "faults", "add", "--seed", "4"];
         home.run(add.iter().chain(seeded)).exits(0);
     }
+}
+
+/// The next response on the connection would lose what the cut had left.
+#[test]
+fn a_cut_that_a_response_does_not_reach_is_not_made_in_the_next_one() {
+    let server = Served::start();
+    add(
+        &server,
+        &json!({"on": "any", "kind": "truncate", "after_bytes": 5000}),
+    );
+    let address = server.base_url().trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    let mut answers = Vec::new();
+    for connection in ["keep-alive", "keep-alive", "keep-alive", "close"] {
+        let request = format!(
+            "GET /v1/ HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {LIVE}\r\nConnection: {connection}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    stream.read_to_end(&mut answers).unwrap();
+    let answers = String::from_utf8(answers).unwrap();
+    assert_eq!(answers.matches("\"sandbox\":true").count(), 4, "{answers}");
 }
 
 /// A proxy's error page is no JSON, and no JSON string either.
