@@ -70,7 +70,7 @@ struct Embedded {
     /// Until it is served.
     waiting: RefCell<Option<Sandbox>>,
     /// Its base URL once it is served.
-    base: RefCell<String>,
+    base: OnceCell<String>,
     /// The sandbox's clock minus ours.
     offset: SignedDuration,
 }
@@ -274,7 +274,7 @@ impl Context {
         };
         Ok(self.embedded.get_or_init(|| Embedded {
             waiting: RefCell::new(Some(sandbox)),
-            base: RefCell::default(),
+            base: OnceCell::new(),
             offset,
         }))
     }
@@ -283,16 +283,18 @@ impl Context {
     fn serve_embedded(&self) -> Result<String> {
         let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", error);
         let embedded = self.embedded()?;
-        if let Some(sandbox) = embedded.waiting.borrow_mut().take() {
-            let listener =
-                std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-            listener.set_nonblocking(true).map_err(failed)?;
-            let base = format!("http://{}", listener.local_addr().map_err(failed)?);
-            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-            tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
-            embedded.base.replace(base);
+        if let Some(base) = embedded.base.get() {
+            return Ok(base.clone());
         }
-        Ok(embedded.base.borrow().clone())
+        let listener =
+            std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let base = format!("http://{}", listener.local_addr().map_err(failed)?);
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        if let Some(sandbox) = embedded.waiting.borrow_mut().take() {
+            tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
+        }
+        Ok(embedded.base.get_or_init(|| base).clone())
     }
 
     /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`

@@ -80,7 +80,7 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 /// What clap's error suggests, or one of the names above: `did you mean '--party'?`. `command` is the one that was given,
-/// at `path`. A name leads to no command of another group: what deletes a fault here would cancel a booking there.
+/// at `path`. Only commands of the same group are suggested: `faults delete` must not suggest `cancel`.
 pub(super) fn suggestion(
     error: &clap::Error,
     command: &clap::Command,

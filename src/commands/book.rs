@@ -207,7 +207,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         false => None,
     };
     let booking = match booking {
-        Some(request) => create(context, &key, request).await?,
+        Some(request) => create(context, &key, request)
+            .await
+            .map_err(|error| explained(context, error, &draft, false))?,
         None => make(context, &mut draft, key, given, &earlier.in_doubt).await?,
     };
     let booking = follow(context, booking, wait).await?;
@@ -235,14 +237,14 @@ async fn make(
             guide(context, draft).await?;
             walked = true;
         }
+        if !given && !context.prompter.interactive() {
+            refuse_to_repeat(context, draft, in_doubt)?;
+        }
         let (datetime, choice) = find_time(context, draft).await?;
         if !walked {
             review(context, draft, &datetime, choice).await?;
         }
         let request = draft.request(context.adapter(), datetime)?;
-        if !given && !context.prompter.interactive() {
-            refuse_to_repeat(in_doubt, &request)?;
-        }
         let error = match create(context, &key, request).await {
             Ok(booking) => return Ok(booking),
             Err(error) => error,

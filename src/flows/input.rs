@@ -6,7 +6,7 @@ use crate::platform::input::{Source, read_text};
 /// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// A one-time code that was given as an argument.
+/// Checks a one-time code.
 ///
 /// # Errors
 ///
@@ -14,10 +14,10 @@ const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
     match code.trim() {
         "" => Err(Error::usage(format!("{flag} is empty; nothing was sent"))),
-        "CODE" => Err(
-            Error::usage(format!("{flag} CODE holds no code; nothing was sent"))
-                .hint("write the code in place of CODE"),
-        ),
+        "CODE" => Err(Error::usage(format!(
+            "{flag} CODE: CODE is a placeholder; nothing was sent"
+        ))
+        .hint("write the code in place of CODE")),
         _ => Ok(code),
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String
     }
 }
 
-/// Resolves an attempt argument to its idempotency key. A key may begin with `@`: one that is known is no row.
+/// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
 pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
     if argument.starts_with('@') && context.journal()?.attempt(argument)?.is_some() {
         return Ok(argument.to_owned());
@@ -108,7 +108,9 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
 pub(crate) const LAST: &str = "@last";
 
 fn last(context: &Context, list: RecentList, noun: &str) -> Result<String> {
-    context.recent()?.listed(list, 1)?.ok_or_else(|| {
+    let recent = context.recent()?;
+    recent.check_writable()?;
+    recent.listed(list, 1)?.ok_or_else(|| {
         Error::usage(format!(
             "@last: no {noun} was made or shown yet on this computer"
         ))
@@ -139,6 +141,7 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
         _ => ("bookctl bookings", "bookings"),
     };
     let recent = context.recent()?;
+    recent.check_writable()?;
     if let Some(id) = recent.listed(list, row)? {
         return Ok(id);
     }

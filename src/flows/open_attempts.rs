@@ -22,6 +22,7 @@ use crate::terminal::prompt::Question;
 
 /// The attempts of which [`warn_of_open_attempts`] warned.
 pub(crate) struct EarlierAttempts {
+    /// Those of the present API key. A person was asked about them.
     pub(crate) in_doubt: Vec<Attempt>,
     /// What those made that were resumed first.
     pub(crate) booked: Vec<Booking>,
@@ -67,6 +68,8 @@ pub(crate) async fn warn_of_open_attempts(
             booked.push(booking);
         }
     }
+    let journal = context.journal()?;
+    in_doubt.retain(|attempt| journal.owns(attempt));
     Ok(EarlierAttempts { in_doubt, booked })
 }
 

@@ -53,6 +53,7 @@ pub(super) fn reminds_today(context: &Context) -> Result<bool> {
     if recent.listed(RecentList::Reminded, 1)?.as_ref() == Some(&today) {
         return Ok(false);
     }
-    recent.remember_one(RecentList::Reminded, &today)?;
+    // Whoever cannot be remembered as reminded is reminded again.
+    let _ = recent.remember_one(RecentList::Reminded, &today);
     Ok(true)
 }

@@ -1,5 +1,5 @@
-//! A booking command that is given again. What an earlier attempt asked for is compared before the service is asked for a
-//! slot: the booking that the attempt made may occupy the only one.
+//! Recognises a booking command that is run again. This happens before slots are looked up, because the attempt's own booking
+//! may hold the last slot.
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::offer::{ZoneSource, resolve};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
-use crate::journal::Attempt;
+use crate::journal::{Attempt, State};
 use crate::json::plain;
 use crate::model::document_time::DocumentTime;
 use crate::model::when::{Moment, When};
@@ -46,7 +46,9 @@ pub(crate) fn repeated(
             !OF_THE_SLOT.contains(&field.as_str()) || request.asked.get(field).is_some()
         });
     }
-    let is_same = attempt.is_intact && before == request.asked;
+    // Where nothing was booked, the command begins anew.
+    let may_have_booked = matches!(attempt.state, State::Unsettled | State::Settled);
+    let is_same = may_have_booked && attempt.is_intact && before == request.asked;
     Ok(is_same.then(|| attempt_request(&attempt)))
 }
 
@@ -86,25 +88,73 @@ fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> 
 /// # Errors
 ///
 /// `outcome_unknown` (16), with the command that finds out.
-pub(crate) fn refuse_to_repeat(open: &[Attempt], request: &BookingRequest) -> Result<()> {
-    let wish = wish(&request.asked);
-    let Some(attempt) = open.iter().find(|it| self::wish(it.asked()) == wish) else {
-        return Ok(());
+pub(crate) fn refuse_to_repeat(
+    context: &Context,
+    draft: &BookingDraft,
+    in_doubt: &[Attempt],
+) -> Result<()> {
+    let is_same = |attempt: &&Attempt| {
+        let before = attempt.asked();
+        let time = before
+            .get("datetime")
+            .filter(|it| is_at(context, draft, it));
+        let request = time.map(|time| draft.request(context.adapter(), time.clone()));
+        request.is_some_and(|it| it.is_ok_and(|it| is_same_wish(&it.asked, before)))
     };
-    let key = &attempt.idempotency_key;
-    let what = "the same booking was requested before, and the result is unknown; nothing was sent";
-    let error = Error::new(Code::OutcomeUnknown, what).hint(format!(
-        "to find out: {}; to make another booking, pass a new --idempotency-key",
-        resume_command(key)
-    ));
-    Err(error.idempotency_key(key))
+    match in_doubt.iter().find(is_same) {
+        Some(attempt) => Err(asked_before(attempt, "pass a new --idempotency-key")),
+        None => Ok(()),
+    }
 }
 
-/// What makes two requests the same wish: venue, time, party and guest.
-fn wish(asked: &Value) -> impl PartialEq + use<> {
-    let text = |path: &str| asked.pointer(path).map(plain);
-    (
-        asked.get("datetime").and_then(DocumentTime::read),
-        ["/venue_id", "/party_size", "/customer/name"].map(text),
-    )
+/// The same for a row of a batch, which is sent under `key`.
+///
+/// # Errors
+///
+/// `outcome_unknown` (16), with the command that finds out.
+pub(super) fn refuse_to_repeat_row(
+    in_doubt: &[Attempt],
+    key: &str,
+    request: &BookingRequest,
+) -> Result<()> {
+    let time = |asked: &Value| asked.get("datetime").and_then(DocumentTime::read);
+    let is_same = |attempt: &&Attempt| {
+        let before = attempt.asked();
+        attempt.idempotency_key != key
+            && time(before).is_some()
+            && time(before).map(|it| it.instant) == time(&request.asked).map(|it| it.instant)
+            && is_same_wish(&request.asked, before)
+    };
+    match in_doubt.iter().find(is_same) {
+        Some(attempt) => Err(asked_before(attempt, "give the row an idempotency_key")),
+        None => Ok(()),
+    }
+}
+
+/// The error for a booking that an attempt in doubt may have made. `anew` says how to make another one.
+fn asked_before(attempt: &Attempt, anew: &str) -> Error {
+    let key = &attempt.idempotency_key;
+    let what = "the same booking was requested before, and the result is unknown; nothing was sent";
+    let hint = format!(
+        "to find out: {}; to make another booking, {anew}",
+        resume_command(key)
+    );
+    Error::new(Code::OutcomeUnknown, what)
+        .hint(hint)
+        .idempotency_key(key)
+}
+
+/// Whether two requests for the same time are for the same venue, party and guest. Guests of one name are different if both
+/// have an email address or a phone number, and these differ.
+fn is_same_wish(one: &Value, other: &Value) -> bool {
+    let text = |asked: &Value, path: &str| asked.pointer(path).map(plain);
+    let is_equal = |path: &&str| text(one, path) == text(other, path);
+    let differs = |path: &&str| {
+        let both = text(one, path).zip(text(other, path));
+        both.is_some_and(|(one, other)| one != other)
+    };
+    ["/venue_id", "/party_size", "/customer/name"]
+        .iter()
+        .all(is_equal)
+        && !["/customer/email", "/customer/phone"].iter().any(differs)
 }

@@ -138,7 +138,7 @@ impl Clock {
                 created,
                 sent,
                 ended,
-                maker.number == answered.number,
+                std::ptr::eq(maker, answered),
             ))
         });
         Clock {
@@ -163,9 +163,9 @@ impl Clock {
     }
 }
 
-/// How far the service's clock is ahead. The booking was created between the time when the request was first sent and the
-/// answer, both by our clock: if both clocks may have shown the same, they do. Else it was created when that request
-/// was answered, or when it was sent, if it had no answer and a later one only showed the booking.
+/// How far the service's clock is ahead. The service created the booking between the first request and the answer. If the
+/// creation time lies in that interval, the clocks agree. If not, the difference is measured from the answer of the run that
+/// booked, or from its start if that run got no answer.
 fn ahead_by(
     created: Timestamp,
     sent: Timestamp,
@@ -255,7 +255,8 @@ impl Story {
             return sent;
         };
         let result = match (led_to_it, &run.booking_id) {
-            (false, Some(_)) => "the booking was there already",
+            // A new booking is answered with 201.
+            (false, Some(_)) if run.http_status == Some(200) => "the booking was there already",
             _ => run.outcome.in_words(),
         };
         let text = match run.http_status {

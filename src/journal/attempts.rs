@@ -325,11 +325,25 @@ impl Journal {
         let is_in_doubt = |run: &Run| {
             run.has_ended_in_doubt(long_ago) || run.was_killed_on(&self.scope.maker.host)
         };
-        let mut attempts = self.open_attempts()?;
-        attempts.retain(|attempt| {
-            attempt.origin == self.scope.origin
-                && (attempt.runs.is_empty() || attempt.runs.iter().any(is_in_doubt))
-        });
+        let in_doubt = || -> Result<Vec<Attempt>> {
+            let mut attempts = self.open_attempts()?;
+            attempts.retain(|attempt| {
+                attempt.origin == self.scope.origin
+                    && (attempt.runs.is_empty() || attempt.runs.iter().any(is_in_doubt))
+            });
+            Ok(attempts)
+        };
+        let suspected = in_doubt()?;
+        if suspected.is_empty() {
+            return Ok(suspected);
+        }
+        // A process that ended after its runs were read looks killed. What it wrote before it ended is read now.
+        let mut attempts = in_doubt()?;
+        let is_suspected = |attempt: &Attempt| {
+            let mut known = suspected.iter();
+            known.any(|it| it.idempotency_key == attempt.idempotency_key)
+        };
+        attempts.retain(is_suspected);
         Ok(attempts)
     }
 }

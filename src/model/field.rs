@@ -39,7 +39,9 @@ impl Field {
 pub(crate) fn field(text: &str) -> Result<Field, String> {
     let field = raw_field(text)?;
     match field.value.as_str() {
-        Some("VALUE") => Err("write your own value in place of VALUE".to_owned()),
+        Some("VALUE") => {
+            Err("VALUE is a placeholder; write your own value in its place".to_owned())
+        }
         _ => Ok(field.typed()),
     }
 }

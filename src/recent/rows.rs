@@ -39,7 +39,7 @@ impl Recent {
     pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         let list = ListRows::of(self, RecentList::Venues);
-        self.write(|connection| {
+        let stored = self.write(|connection| {
             let mut insert = connection
                 .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
             for venue in venues {
@@ -49,7 +49,8 @@ impl Recent {
                 Shown::AsList => list.replace(connection, venues.iter().map(Venue::id)),
                 Shown::No => Ok(()),
             }
-        })
+        });
+        stored.inspect_err(|_| self.empty(&list))
     }
 
     /// Stores the slots of a venue.
@@ -64,7 +65,7 @@ impl Recent {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         let list = ListRows::of(self, RecentList::Slots);
         let last_venue = ListRows::of(self, RecentList::LastVenue);
-        self.write(|connection| {
+        let stored = self.write(|connection| {
             connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now - KEEP_SLOTS_SECONDS])?;
             let mut insert = connection.prepare(
                 "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
@@ -79,6 +80,10 @@ impl Recent {
                 Shown::No => Ok(()),
             }?;
             last_venue.replace(connection, iter::once(venue_id))
+        });
+        stored.inspect_err(|_| {
+            self.empty(&list);
+            self.empty(&last_venue);
         })
     }
 
@@ -90,11 +95,14 @@ impl Recent {
     ) -> Result<()> {
         let rows = ListRows::of(self, list);
         let stored = self.write(|connection| rows.replace(connection, ids));
-        if stored.is_err() {
-            // Else @1 would be a row of the list before.
+        stored.inspect_err(|_| self.empty(&rows))
+    }
+
+    /// Empties a list that could not be stored: else `@1` and `@last` would stand for what was shown before.
+    fn empty(&mut self, rows: &ListRows) {
+        if rows.list.is_of_a_terminal() {
             let _ = self.write_in_place(|connection| rows.replace(connection, iter::empty()));
         }
-        stored
     }
 
     /// Stores a list of one, unless it is stored already.
@@ -171,12 +179,7 @@ impl Recent {
 
     /// The id in row `position` (from 1) of the last list of this terminal; of the newest list of all if this terminal
     /// has none.
-    ///
-    /// # Errors
-    ///
-    /// `io` (1) where the last list may not have been stored.
     pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
-        self.check_writable()?;
         let query = format!(
             "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = {OF_THIS_TERMINAL} AND position = ?4"
         );

@@ -143,8 +143,12 @@ impl Recent {
         self.write(work)
     }
 
-    /// Fails if nothing can be written: the list that was shown last is missing then.
-    pub(super) fn check_writable(&self) -> Result<()> {
+    /// Fails if nothing can be written: what was shown last is missing then.
+    ///
+    /// # Errors
+    ///
+    /// `io` (1).
+    pub(crate) fn check_writable(&self) -> Result<()> {
         match self.connection.is_readonly("main") {
             Ok(false) => Ok(()),
             _ => Err(unusable(&Failure::ReadOnly)),
@@ -172,13 +176,15 @@ fn replace(path: &Path) -> Result<(), Failure> {
 
 fn unusable(why: &Failure) -> Error {
     let why = io::Error::other(why.to_string());
-    Error::caused(Code::Io, "the rows for @N cannot be saved", why)
+    Error::caused(Code::Io, "the file of recent rows cannot be used", why)
         .hint("make the folder writable, or set BOOKCTL_HOME to a writable folder")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::venue::Venue;
+    use crate::recent::Shown;
 
     #[test]
     fn a_list_that_cannot_be_stored_is_not_taken_for_the_one_before() {
@@ -198,16 +204,36 @@ mod tests {
     }
 
     #[test]
+    fn venues_that_cannot_be_stored_leave_no_row_of_an_earlier_search() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
+        let venues = |name: &str| {
+            let venue = serde_json::json!({"id": "ven_1", "name": name});
+            [Venue::from_value(venue).unwrap()]
+        };
+        let short = venues("short");
+        recent.remember_venues(&short, Shown::AsList).unwrap();
+        let limit = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        let limited = "PRAGMA max_page_count = 1";
+        recent.connection.query_row(limited, (), limit).unwrap();
+        let long = venues(&"long".repeat(9_999));
+        assert!(recent.remember_venues(&long, Shown::AsList).is_err());
+        let again = Recent::open(&path, "o".into(), None).unwrap();
+        assert_eq!(again.listed(RecentList::Venues, 1).unwrap(), None);
+    }
+
+    #[test]
     fn a_row_of_a_file_that_cannot_be_written_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
         let mut recent = Recent::open(&path, "o".into(), None).unwrap();
         let list = RecentList::Bookings;
         recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
-        assert_eq!(recent.listed(list, 1).unwrap().as_deref(), Some("bk_1"));
+        recent.check_writable().unwrap();
         let read_only = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
         recent.connection = Connection::open_with_flags(&path, read_only).unwrap();
-        assert!(recent.listed(list, 1).is_err());
+        assert!(recent.check_writable().is_err());
     }
 
     #[test]

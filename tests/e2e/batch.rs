@@ -120,7 +120,7 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
     assert_eq!(lines(&output)[2]["error"]["code"], "placeholder_customer");
     output
         .says("2 of 4 rows are not confirmed: 2-3")
-        .says("A corrected file is another batch");
+        .says("A changed file is another batch");
 }
 
 /// "`--retry-failed` gives rows that ended failed a new one" (command line, Forms)

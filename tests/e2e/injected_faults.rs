@@ -102,15 +102,11 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
             &["--delay", "11m"],
             "--delay",
         ),
-        (
-            &on.to_vec(),
-            &["drop"],
-            "--kind drop does not happen to requests",
-        ),
+        (&on.to_vec(), &["drop"], "--kind drop is not for requests"),
         (
             &webhook.to_vec(),
             &["status"],
-            "--kind status does not happen to webhooks",
+            "--kind status is not for webhooks",
         ),
         (
             &vec!["clock"],

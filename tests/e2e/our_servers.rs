@@ -123,5 +123,5 @@ fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {
     let run = served.end();
     assert!(!run.stdout.contains("0.0.0.0"), "{run}");
     run.prints("export BOOKCTL_BASE_URL=http://127.0.0.1:")
-        .prints("at any address of this machine");
+        .prints("other machines reach it at this machine's address");
 }

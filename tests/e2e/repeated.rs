@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, text};
+use crate::harness::{Home, Served, text};
 
 /// How many bookings the sandbox has.
 fn made(home: &Home) -> usize {
@@ -38,20 +38,40 @@ fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
     assert_eq!(made(&home), 2);
 }
 
+/// The lost booking holds the only table: to say that nothing was booked, and to name another slot, would lead to a second one.
 #[test]
-fn another_guest_party_or_key_is_another_booking() {
+fn a_script_that_repeats_its_command_at_a_venue_that_is_full_now_learns_that_it_may_be_booked() {
+    let home = Home::new();
+    lose(&home);
+    home.book("ven_last_table", &[]).exits(16);
+    clear(&home);
+    home.book("ven_last_table", &[])
+        .refused(16, "outcome_unknown");
+    assert_eq!(made(&home), 1);
+}
+
+#[test]
+fn another_guest_party_time_or_key_is_another_booking() {
     let home = Home::new();
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
     clear(&home);
-    let others: [&[&str]; 3] = [
+    let others: [&[&str]; 4] = [
         &["--name", "Grace Hopper"],
         &["--party", "3"],
+        &["--at", "tomorrow 20:00"],
         &["--idempotency-key", "on-purpose"],
     ];
     for (number, other) in others.into_iter().enumerate() {
-        let book = ["book", "ven_confirms", "--at", "tomorrow 19:30", "--json"];
-        let usual = ["--party", "2", "--name", "Ada Lovelace"];
+        let book = ["book", "ven_confirms", "--json"];
+        let usual = [
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+        ];
         let rest: Vec<&str> = usual
             .chunks(2)
             .filter(|pair| pair[0] != other[0])
@@ -127,4 +147,65 @@ fn an_attempt_whose_key_looks_like_a_flag_or_a_row_is_resumed_by_the_printed_com
         let resumed = home.run(command.split(' ')).exits(0);
         assert!(resumed.stdout.starts_with("confirmed"), "{resumed}");
     }
+}
+
+#[test]
+fn two_guests_of_one_name_are_told_apart_by_what_both_have() {
+    let home = Home::new();
+    let guest = |email: &'static str| ["--email", email];
+    lose(&home);
+    home.book("ven_confirms", &guest("ada@one.example"))
+        .exits(16);
+    clear(&home);
+    home.book("ven_confirms", &guest("ada@two.example"))
+        .exits(0);
+    home.book("ven_confirms", &guest("ada@one.example"))
+        .exits(16);
+    home.book("ven_confirms", &[]).exits(16);
+    assert_eq!(made(&home), 2);
+}
+
+/// An attempt of another API key cannot be resumed, so it stands in nobody's way.
+#[test]
+fn the_attempt_of_another_organization_is_warned_of_and_refuses_nothing() {
+    let served = Served::start();
+    let other = served.home().with("BOOKCTL_API_KEY", "sk_live_other");
+    lose(&other);
+    other.book("ven_confirms", &[]).exits(16);
+    clear(&other);
+    let own = other.with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    own.book("ven_confirms", &[])
+        .exits(0)
+        .says("the result of an earlier booking request is unknown");
+}
+
+#[test]
+fn after_a_reset_of_the_sandbox_nothing_is_in_doubt() {
+    let home = Home::new();
+    lose(&home);
+    home.book("ven_confirms", &[]).exits(16);
+    home.run(["sandbox", "reset", "--yes"]).exits(0);
+    home.book("ven_confirms", &[]).exits(0);
+    assert_eq!(made(&home), 1);
+}
+
+/// A row that got another key, because its file was changed or is another one.
+#[test]
+fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
+    let home = Home::new();
+    lose(&home);
+    home.book("ven_confirms", &[]).exits(16);
+    clear(&home);
+    let known = home.run(["attempts", "list", "--json"]).exits(0).json();
+    let mut row = known["attempts"][0]["request"].clone();
+    let file = home.path().join("rows.jsonl");
+    std::fs::write(&file, format!("{row}\n")).unwrap();
+    let book = ["book", "--from", file.to_str().unwrap(), "--json"];
+    let output = home.run(book).exits(18);
+    assert!(output.stdout.contains("\"exit_code\":16"), "{output}");
+    assert_eq!(made(&home), 1);
+    row["idempotency_key"] = "on-purpose".into();
+    std::fs::write(&file, format!("{row}\n")).unwrap();
+    home.run(book).exits(0);
+    assert_eq!(made(&home), 2);
 }

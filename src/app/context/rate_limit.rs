@@ -177,8 +177,9 @@ impl Context {
             Failure::Refused(refusal) if refusal.status == 429 => {
                 // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
                 refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
-                // Without a reset time the wait is a whole window (spec, Limits).
-                refusal.retry_after.or(Some(RATE_LIMIT_WINDOW))
+                // Without a reset time, who set --max-wait waits for a whole window (spec, Limits).
+                let is_set = allowed >= RATE_LIMIT_WINDOW && allowed < Duration::MAX;
+                refusal.retry_after.or(is_set.then_some(RATE_LIMIT_WINDOW))
             }
             _ => None,
         };

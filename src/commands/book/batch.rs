@@ -76,15 +76,21 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
-    warn_of_open_attempts(context, &mine).await?;
+    let earlier = warn_of_open_attempts(context, &mine).await?;
+    // A person was asked about them.
+    let in_doubt = match context.prompter.interactive() {
+        true => Vec::new(),
+        false => earlier.in_doubt,
+    };
     let digits = rows.len().to_string().len();
-    let exit = run_batch(context, rows, batch.manner, &again, |result| {
+    let exit = run_batch(context, rows, batch.manner, &in_doubt, &again, |result| {
         context.out.emit_next(&ResultLine { result, digits })
     })
     .await?;
     if exit == Exit::PartialBatch && !is_named {
         context.out.note(
-            "A corrected file is another batch, which books all of its rows. Put corrected rows into a file of their own.",
+            "A changed file is another batch, which books all of its rows. To correct rows that were refused, put them alone into a \
+             new file; for rows whose result is unknown, run this file again.",
         );
     }
     Ok(exit)

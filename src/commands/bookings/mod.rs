@@ -167,13 +167,13 @@ fn note_overdue(context: &Context, kept: &[KeptBooking]) {
         return;
     }
     let now = context.service_now();
-    let (these, them) = match deadlines.iter().filter(|it| **it <= now).count() {
+    let (of, them) = match deadlines.iter().filter(|it| **it <= now).count() {
         0 => return,
-        1 => ("1 booking waited".to_owned(), "it"),
-        many => (format!("{many} bookings waited"), "them"),
+        1 => ("1 booking".to_owned(), "it"),
+        many => (format!("{many} bookings"), "them"),
     };
     context.out.note(&format!(
-        "{these} for an action until a time that is over. To update {them}: bookctl bookings --refresh"
+        "The time to answer {of} has passed. To update {them}: bookctl bookings --refresh"
     ));
 }
 

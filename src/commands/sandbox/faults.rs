@@ -129,10 +129,12 @@ impl Fault {
                 true => "webhooks",
                 false => "requests",
             };
-            return Err(
-                Error::usage(format!("--kind {kind} does not happen to {what}"))
-                    .hint(format!("the kinds for {what} are {}", kinds.join(", "))),
-            );
+            let given = match &self.preset {
+                Some(preset) => format!("--preset {preset}"),
+                None => format!("--kind {kind}"),
+            };
+            return Err(Error::usage(format!("{given} is not for {what}"))
+                .hint(format!("the kinds for {what} are {}", kinds.join(", "))));
         }
         if self.seed.is_some() && self.rate.is_none() && self.preset.as_deref() != Some("flaky") {
             let what = "--seed needs --rate: without a rate, every request fails";
@@ -155,7 +157,7 @@ impl Fault {
 
     fn document(self) -> Value {
         let mut fault = Map::new();
-        // A text in JSON stands for a body that is sent as it is.
+        // The sandbox sends a JSON string as plain text.
         let body = self.body.map(|text| match serde_json::from_str(&text) {
             Ok(Value::String(_)) | Err(_) => Value::String(text),
             Ok(json) => json,

@@ -149,7 +149,8 @@ fn list_of(path: &str, organization: Option<&str>) -> Call {
     }
 }
 
-/// Names the flags whose values the sandbox refuses (2). It names the fields of the call, which nobody typed.
+/// The sandbox's error names fields of the call. This replaces them with the flags that the user typed, and makes it a usage
+/// error (2).
 fn by_flags(error: Error, flags: &[(&str, &str)]) -> Error {
     let refused = error
         .body

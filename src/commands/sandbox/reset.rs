@@ -29,10 +29,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
-    // The reset restores all rate limits and deletes all bookings. If that cannot be stored, the next answers correct it.
+    // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.
     if context.has_journal() {
         let _ = context.journal().and_then(|mut journal| {
             journal.forget_rate_limits()?;
+            for attempt in journal.attempts_in_doubt()? {
+                journal.abandon(&attempt.idempotency_key)?;
+            }
             journal.lose(None)
         });
     }

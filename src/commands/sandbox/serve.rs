@@ -198,7 +198,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 struct Ready {
     /// Where this machine reaches it.
     origin: String,
-    /// The port at which it is reached at every address of this machine, of which it knows none.
+    /// The port, if the sandbox listens on all addresses.
     reached_elsewhere: Option<u16>,
     database: Option<String>,
     webhook_secret: String,
@@ -241,9 +241,9 @@ impl View for Ready {
         if let Some(speech) = &self.speech {
             page.field("speaks", &speech.name);
         }
-        let elsewhere = self.reached_elsewhere.map(|port| {
-            format!("port {port} at any address of this machine, for others in its network")
-        });
+        let elsewhere = self
+            .reached_elsewhere
+            .map(|port| format!("other machines reach it at this machine's address, port {port}"));
         page.field_if("exposed", elsewhere);
         page.field("page", format!("{}/", self.origin));
         page.field("openapi", self.openapi_url());

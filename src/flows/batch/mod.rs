@@ -18,11 +18,12 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::create::make;
+use super::repeated::refuse_to_repeat_row;
 use super::wait::wait_while_processing;
 use crate::app::Context;
 use crate::app::in_flight::BatchProgress;
 use crate::client::RateLimit;
-use crate::journal::State;
+use crate::journal::{Attempt, State};
 use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -74,6 +75,8 @@ impl RowResult {
 /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
 /// The same batch can then be started again.
 ///
+/// A row for which an attempt in `in_doubt` may have booked is not sent, unless it has a key of its own.
+///
 /// `again` tells a person how to continue a batch that stopped.
 ///
 /// Returns exit code 18 if a row did not end confirmed.
@@ -81,6 +84,7 @@ pub(crate) async fn run_batch(
     context: &Context,
     rows: Vec<KeyedRow>,
     options: BatchOptions,
+    in_doubt: &[Attempt],
     again: &str,
     told: impl Fn(&RowResult) -> Result<bool>,
 ) -> Result<Exit> {
@@ -99,7 +103,7 @@ pub(crate) async fn run_batch(
             .batch_progress
             .replace(Some(batch_progress(done, total, again)));
         let began = Instant::now();
-        let (result, sent) = settle(context, keyed, options, &sent_now).await;
+        let (result, sent) = settle(context, keyed, options, in_doubt, &sent_now).await;
         rows.release(keyed);
         if sent {
             pace.sent(began.elapsed());
@@ -235,6 +239,7 @@ async fn settle(
     context: &Context,
     keyed: &KeyedRow,
     options: BatchOptions,
+    in_doubt: &[Attempt],
     sent_now: &HashSet<String>,
 ) -> (RowResult, bool) {
     let mut retry = 0;
@@ -251,7 +256,14 @@ async fn settle(
                 return (of_row(keyed, key, Err(*error)), false);
             }
             Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
-                Ok(request) => make(context, &key, request).await.map(|made| (made, true)),
+                Ok(request) => {
+                    if keyed.row.idempotency_key.is_none()
+                        && let Err(error) = refuse_to_repeat_row(in_doubt, &key, &request)
+                    {
+                        return (of_row(keyed, key, Err(error)), false);
+                    }
+                    make(context, &key, request).await.map(|made| (made, true))
+                }
                 Err(error) => Err(error),
             },
             Err(error) => Err(error),

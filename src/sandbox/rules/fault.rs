@@ -296,7 +296,7 @@ impl Fault {
             Self::Truncate { after_bytes } => {
                 let after = after_bytes.unwrap_or_default();
                 return format!(
-                    "A fault truncates after {after} bytes; this answer has {length}, and was sent whole."
+                    "The fault cuts after {after} bytes. This answer has only {length}, so it was sent whole."
                 );
             }
             Self::Garbage => "A fault sent this page instead of the answer.",
