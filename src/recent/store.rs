@@ -209,7 +209,7 @@ mod tests {
         let path = folder.path().join("recent.db");
         let mut recent = Recent::open(&path, "o".into(), None).unwrap();
         let venues = |name: &str| {
-            let venue = serde_json::json!({"id": "ven_1", "name": name});
+            let venue = serde_json::json!({"venue_id": "ven_1", "name": name});
             [Venue::from_value(venue).unwrap()]
         };
         let short = venues("short");

@@ -121,7 +121,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     fs::create_dir(home.path().join("recent.db")).unwrap();
     home.run(["bookings", "--open"])
         .exits(0)
-        .says("warning: the rows could not be saved");
+        .says("warning: @1 and so on are not available");
     home.run(["bookings", "--open", "--refresh"]).exits(2);
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
