@@ -121,13 +121,24 @@ pub(super) fn refuse_to_repeat_row(
     let is_same = |attempt: &&Attempt| {
         let before = attempt.asked();
         attempt.idempotency_key != key
-            && time(before).is_some()
-            && time(before).map(|it| it.instant) == time(&request.asked).map(|it| it.instant)
+            && is_same_time(time(before), time(&request.asked))
             && is_same_wish(&request.asked, before)
     };
     match in_doubt.iter().find(is_same) {
         Some(attempt) => Err(asked_before(attempt, "give the row an idempotency_key")),
         None => Ok(()),
+    }
+}
+
+/// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.
+fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return false;
+    };
+    match (one.instant, other.instant) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => one.local == other.local,
+        _ => false,
     }
 }
 
@@ -157,4 +168,27 @@ fn is_same_wish(one: &Value, other: &Value) -> bool {
         .iter()
         .all(is_equal)
         && !["/customer/email", "/customer/phone"].iter().any(differs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn times_are_one_by_their_instant_and_without_an_offset_by_the_venues_clock() {
+        let is_same = |one: &str, other: &str| {
+            let read = |text: &str| DocumentTime::read(&json!(text));
+            is_same_time(read(one), read(other))
+        };
+        assert!(is_same("2026-12-01T19:30:00+01:00", "2026-12-01T18:30:00Z"));
+        assert!(!is_same(
+            "2026-12-01T19:30:00+01:00",
+            "2026-12-01T19:30:00Z"
+        ));
+        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
+        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
+        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00Z"));
+        assert!(!is_same("soon", "soon"));
+    }
 }
