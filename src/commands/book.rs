@@ -210,7 +210,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(request) => create(context, &key, request)
             .await
             .map_err(|error| explained(context, error, &draft, false))?,
-        None => make(context, &mut draft, key, given, &earlier.in_doubt).await?,
+        None => make(context, &mut draft, key, given, &earlier.unasked).await?,
     };
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
@@ -224,7 +224,7 @@ async fn make(
     draft: &mut BookingDraft,
     key: String,
     given: bool,
-    in_doubt: &[Attempt],
+    unasked: &[Attempt],
 ) -> Result<Booking> {
     let mut key = key;
     let mut walked = false;
@@ -237,8 +237,8 @@ async fn make(
             guide(context, draft).await?;
             walked = true;
         }
-        if !given && !context.prompter.interactive() {
-            refuse_to_repeat(context, draft, in_doubt)?;
+        if !given {
+            refuse_to_repeat(context, draft, unasked)?;
         }
         let (datetime, choice) = find_time(context, draft).await?;
         if !walked {

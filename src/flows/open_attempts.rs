@@ -22,8 +22,8 @@ use crate::terminal::prompt::Question;
 
 /// The attempts of which [`warn_of_open_attempts`] warned.
 pub(crate) struct EarlierAttempts {
-    /// Those of the present API key. A person was asked about them.
-    pub(crate) in_doubt: Vec<Attempt>,
+    /// Those of the present API key about which nobody was asked.
+    pub(crate) unasked: Vec<Attempt>,
     /// What those made that were resumed first.
     pub(crate) booked: Vec<Booking>,
 }
@@ -69,8 +69,11 @@ pub(crate) async fn warn_of_open_attempts(
         }
     }
     let journal = context.journal()?;
-    in_doubt.retain(|attempt| journal.owns(attempt));
-    Ok(EarlierAttempts { in_doubt, booked })
+    in_doubt.retain(|attempt| !context.prompter.interactive() && journal.owns(attempt));
+    Ok(EarlierAttempts {
+        unasked: in_doubt,
+        booked,
+    })
 }
 
 /// Asks a person whether to go on where a resumed attempt has booked what the draft is for.

@@ -91,7 +91,7 @@ fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> 
 pub(crate) fn refuse_to_repeat(
     context: &Context,
     draft: &BookingDraft,
-    in_doubt: &[Attempt],
+    unasked: &[Attempt],
 ) -> Result<()> {
     let is_same = |attempt: &&Attempt| {
         let before = attempt.asked();
@@ -101,7 +101,7 @@ pub(crate) fn refuse_to_repeat(
         let request = time.map(|time| draft.request(context.adapter(), time.clone()));
         request.is_some_and(|it| it.is_ok_and(|it| is_same_wish(&it.asked, before)))
     };
-    match in_doubt.iter().find(is_same) {
+    match unasked.iter().find(is_same) {
         Some(attempt) => Err(asked_before(attempt, "pass a new --idempotency-key")),
         None => Ok(()),
     }
@@ -113,7 +113,7 @@ pub(crate) fn refuse_to_repeat(
 ///
 /// `outcome_unknown` (16), with the command that finds out.
 pub(super) fn refuse_to_repeat_row(
-    in_doubt: &[Attempt],
+    unasked: &[Attempt],
     key: &str,
     request: &BookingRequest,
 ) -> Result<()> {
@@ -124,7 +124,7 @@ pub(super) fn refuse_to_repeat_row(
             && is_same_time(time(before), time(&request.asked))
             && is_same_wish(&request.asked, before)
     };
-    match in_doubt.iter().find(is_same) {
+    match unasked.iter().find(is_same) {
         Some(attempt) => Err(asked_before(attempt, "give the row an idempotency_key")),
         None => Ok(()),
     }

@@ -76,14 +76,9 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
-    let earlier = warn_of_open_attempts(context, &mine).await?;
-    // A person was asked about them.
-    let in_doubt = match context.prompter.interactive() {
-        true => Vec::new(),
-        false => earlier.in_doubt,
-    };
+    let unasked = warn_of_open_attempts(context, &mine).await?.unasked;
     let digits = rows.len().to_string().len();
-    let exit = run_batch(context, rows, batch.manner, &in_doubt, &again, |result| {
+    let exit = run_batch(context, rows, batch.manner, &unasked, &again, |result| {
         context.out.emit_next(&ResultLine { result, digits })
     })
     .await?;

@@ -75,7 +75,7 @@ impl RowResult {
 /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
 /// The same batch can then be started again.
 ///
-/// A row for which an attempt in `in_doubt` may have booked is not sent, unless it has a key of its own.
+/// A row for which an attempt in `unasked` may have booked is not sent, unless it has a key of its own.
 ///
 /// `again` tells a person how to continue a batch that stopped.
 ///
@@ -84,7 +84,7 @@ pub(crate) async fn run_batch(
     context: &Context,
     rows: Vec<KeyedRow>,
     options: BatchOptions,
-    in_doubt: &[Attempt],
+    unasked: &[Attempt],
     again: &str,
     told: impl Fn(&RowResult) -> Result<bool>,
 ) -> Result<Exit> {
@@ -103,7 +103,7 @@ pub(crate) async fn run_batch(
             .batch_progress
             .replace(Some(batch_progress(done, total, again)));
         let began = Instant::now();
-        let (result, sent) = settle(context, keyed, options, in_doubt, &sent_now).await;
+        let (result, sent) = settle(context, keyed, options, unasked, &sent_now).await;
         rows.release(keyed);
         if sent {
             pace.sent(began.elapsed());
@@ -239,7 +239,7 @@ async fn settle(
     context: &Context,
     keyed: &KeyedRow,
     options: BatchOptions,
-    in_doubt: &[Attempt],
+    unasked: &[Attempt],
     sent_now: &HashSet<String>,
 ) -> (RowResult, bool) {
     let mut retry = 0;
@@ -258,7 +258,7 @@ async fn settle(
             Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
                 Ok(request) => {
                     if keyed.row.idempotency_key.is_none()
-                        && let Err(error) = refuse_to_repeat_row(in_doubt, &key, &request)
+                        && let Err(error) = refuse_to_repeat_row(unasked, &key, &request)
                     {
                         return (of_row(keyed, key, Err(error)), false);
                     }
