@@ -65,7 +65,7 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
         true => Reply::json(200, &confirmed()),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--max-wait", "5s"]).exits(0);
+    home.run(["show", "bk_1", "--max-wait", "30s"]).exits(0);
 }
 
 /// "a 4xx is a refusal only where it carries one of the service's documents (JSON with `error`) …; a page, an empty

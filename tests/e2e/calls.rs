@@ -414,7 +414,7 @@ fn a_rate_limit_is_waited_out_where_that_is_allowed() {
         home_of(&server).run(call).refused(9, "rate_limited");
         assert_eq!(server.requests().len(), 1);
         let server = limited();
-        let patient = call.iter().chain(&["--max-wait", "2s"]);
+        let patient = call.iter().chain(&["--max-wait", "30s"]);
         let document = home_of(&server).run(patient).exits(0).json();
         assert_eq!(document, json!({"ok": true}));
     }

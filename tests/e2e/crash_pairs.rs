@@ -152,7 +152,7 @@ fn a_create_that_is_killed_at_any_system_call_while_another_of_its_key_is_held_l
         return;
     }
     let (_service, home, first, gate) = held_first(Told::Made, false);
-    let (output, calls) = run_traced(&home, booking(KEY, &IMPATIENT), &[]);
+    let (output, calls) = run_traced(&home, booking(KEY, &[]), &[]);
     output.exits(0);
     gate.open();
     first.end().exits(0);
@@ -198,7 +198,7 @@ fn a_create_that_is_stopped_at_any_system_call_while_another_of_its_key_runs_los
     }
     let service = Misbehaving::start(|_| Act::proper());
     let alone = home(&service, false);
-    let (output, calls) = run_traced(&alone, booking(KEY, &IMPATIENT), &[]);
+    let (output, calls) = run_traced(&alone, booking(KEY, &[]), &[]);
     output.exits(0);
     let cases = worth_it(calls, 13);
     let cases: Vec<(usize, SystemCall)> = match all_cases() {
@@ -286,7 +286,7 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
             let elsewhere = Misbehaving::start(|_| Act::proper());
             let alone = crate::two_runs::home(&elsewhere, false);
             let began = Instant::now();
-            alone.run(booking(KEY, &IMPATIENT)).exits(0);
+            alone.run(booking(KEY, &[])).exits(0);
             let longest = 4 * began.elapsed();
             let ended: Vec<Output> = std::thread::scope(|scope| {
                 let started: Vec<_> = (0..8)

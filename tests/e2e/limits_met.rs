@@ -132,7 +132,7 @@ fn an_answer_that_the_service_limits_is_waited_out_and_sent_again_as_long_as_it_
             home.run(arguments.chain(more.iter().copied()))
         };
         let server = paused(2, limited, 3);
-        let booking = answer_with(&["--max-wait", "5s"], &server).exits(0).json();
+        let booking = answer_with(&["--max-wait", "30s"], &server).exits(0).json();
         assert_eq!(booking["status"], "confirmed");
         assert_eq!(answers(&server), 3);
 
@@ -153,7 +153,7 @@ fn an_answer_that_something_in_between_limits_is_not_sent_again_and_its_outcome_
     for answer in ANSWERS {
         let server = paused(9, page, 1);
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let arguments = ["continue", "bk_1", "--json", "--max-wait", "5s"];
+        let arguments = ["continue", "bk_1", "--json", "--max-wait", "30s"];
         let booking = home
             .run(arguments.into_iter().chain(answer))
             .exits(0)

@@ -165,7 +165,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
         "{error}"
     );
     assert_eq!(attempts(&home)[0]["state"], "unsettled");
-    home.run(["attempts", "resume", "k", "--max-wait", "5s"])
+    home.run(["attempts", "resume", "k", "--max-wait", "30s"])
         .exits(0);
     let runs = attempts(&home)[0]["runs"].as_array().unwrap().clone();
     let outcomes: Vec<String> = runs.iter().map(|run| text(run, "outcome")).collect();

@@ -119,7 +119,7 @@ fn waiting_ends_as_soon_as_the_booking_is_confirmed() {
     let served = Served::start();
     let home = served.home();
     let waiting = home.start(
-        ["book", "ven_processing", "--wait=15s", "--json"]
+        ["book", "ven_processing", "--wait=60s", "--json"]
             .iter()
             .chain(&crate::harness::GUEST),
     );

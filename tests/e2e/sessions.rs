@@ -360,7 +360,7 @@ fn a_rate_limit_is_waited_out_where_that_is_allowed_and_never_without_end() {
         "u",
         "--json",
         "--max-wait",
-        "5s",
+        "30s",
     ];
     home.run(patient).exits(0);
     assert_eq!(server.requests().len(), 4);

@@ -351,7 +351,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
 fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
     let server = limited(1);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "5s"])
+    let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "30s"])
         .end()
         .exits(0);
     assert!(!ended.raw.contains("Wait?"), "{}", ended.screen);

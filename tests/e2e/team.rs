@@ -232,7 +232,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt
     };
     let home = at(&service, &postgres.url(), "ada");
     home.run(["journal", "init"]).exits(0);
-    let running = home.start(booking("order-1", &["--timeout", "3s"]));
+    let running = home.start(booking("order-1", &["--timeout", "6s"]));
     gate.wait_for(1);
     postgres.kill();
     gate.open();

@@ -366,7 +366,7 @@ const MISTAKES: &[Mistake] = &[
             ),
             (
                 "    base = os.environ.get(\"BOOKING_BASE_URL\")",
-                "    time.sleep(0.1)\n    base = None",
+                "    time.sleep(0.25)\n    base = None",
             ),
         ],
         &["many_at_once"],
@@ -388,7 +388,7 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
                     let found = mistakes.filter_map(|(place, (what, mistake, found_by))| {
                         let folder = home.folder().join(place.to_string());
                         let consumer = Consumer::start(python, &folder, mistake, None);
-                        let (report, code) = consumer.drilled(home, &["--timeout", "1500ms"]);
+                        let (report, code) = consumer.drilled(home, &["--timeout", "3s"]);
                         let failed = checks(&report, "failed");
                         let missed = found_by.iter().any(|check| !failed.contains(*check));
                         // What else a mistake breaks depends on the moment: that it is found does not.

@@ -116,9 +116,11 @@ pub(super) fn answer(client: &mut TcpStream, how: &Answer, status: u16, document
             again_and_again(client, &promises, Duration::from_millis(10))
         }
         Answer::Drip(longest) => {
+            let began = Instant::now();
             let pause = longest / u32::try_from(proper.len()).unwrap();
-            proper.iter().all(|byte| {
-                std::thread::sleep(pause);
+            proper.iter().zip(1..).all(|(byte, number)| {
+                // By the moment at which each is due, so that what one byte is late is not added to the next.
+                std::thread::sleep((pause * number).saturating_sub(began.elapsed()));
                 written(client, &[*byte])
             })
         }
