@@ -140,16 +140,10 @@ impl Offer {
     /// `@N`.
     pub(crate) fn remember(&self, context: &Context, shown: Shown) {
         context.keep_rate_limits();
-        let remembered = context.recent().and_then(|mut recent| {
+        context.remember(|recent| {
             let (venue, provider) = (&self.venue_id, self.provider.as_deref());
             recent.remember_slots(venue, provider, self.party_size, &self.slots, shown)
         });
-        if let Err(error) = remembered {
-            let why = &error.message;
-            context
-                .out
-                .warn(&format!("@1 and so on are not available: {why}"));
-        }
     }
 
     fn is_wanted(&self, slot: &Slot) -> bool {

@@ -50,14 +50,6 @@ pub(crate) async fn find_venues(
             ));
         }
     }
-    if let Err(error) = context
-        .recent()
-        .and_then(|mut recent| recent.remember_venues(&pages.items, shown))
-    {
-        context.out.warn(&format!(
-            "@1 and so on are not available: {}",
-            error.message
-        ));
-    }
+    context.remember(|recent| recent.remember_venues(&pages.items, shown));
     Ok(pages)
 }

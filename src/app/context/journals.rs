@@ -87,12 +87,16 @@ impl Context {
 
     /// Stores the ids of a list that was shown, for `@1`.
     pub(crate) fn remember_rows<'a>(&self, list: RecentList, ids: impl Iterator<Item = &'a str>) {
-        let stored = self.recent().and_then(|mut it| it.remember_list(list, ids));
+        self.remember(|recent| recent.remember_list(list, ids));
+    }
+
+    /// Stores what was shown, and warns if that fails.
+    pub(crate) fn remember(&self, store: impl FnOnce(&mut Recent) -> Result<()>) {
+        let stored = self.recent().and_then(|mut recent| store(&mut recent));
         if let Err(error) = stored {
-            self.out.warn(&format!(
-                "@1 and so on are not available: {}",
-                error.message
-            ));
+            let why = &error.message;
+            self.out
+                .warn(&format!("@1 and so on are not available: {why}"));
         }
     }
 
