@@ -24,15 +24,19 @@ const KEPT: usize = 16 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most attempts in flight: below the shortest listen queue of common servers, that of Python's.
 const CONCURRENCY: usize = 8;
-/// Longest time between two looks at the sandbox's clock.
-const CLOCK_CHECK: Duration = Duration::from_secs(1);
+/// Longest time between two looks for due events.
+const CHECK: Duration = Duration::from_secs(1);
+/// How often it is looked whether another process has moved the clock. A look at an unchanged file takes microseconds.
+const CLOCK_CHECK: Duration = Duration::from_millis(100);
 
-/// Delivers due events every `interval` of the sandbox's clock, for as long as it is polled. The clock
-/// can be moved ahead, so it is read more often than that.
+/// Delivers due events every `interval` of the sandbox's clock, and when the clock was moved, for as long as it is polled.
 pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speech>) {
-    let check = interval.min(CLOCK_CHECK);
+    let check = interval.min(CHECK);
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut looks = tokio::time::interval(CLOCK_CHECK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut moves = store.clock_moves();
     let mut last = store.recent_now();
     let mut worker = DeliveryWorker {
         store,
@@ -44,14 +48,12 @@ pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speec
     };
     loop {
         tokio::select! {
-            _ = checks.tick() => {
-                worker.busy.clear();
-                // Read from the database: another process may have moved it.
-                let now = store.now().unwrap_or(last);
-                if interval <= check || now.duration_since(last).unsigned_abs() >= interval {
-                    last = now;
-                    worker.start_due().await;
-                }
+            _ = checks.tick() => worker.busy.clear(),
+            Ok(()) = moves.changed() => {}
+            _ = looks.tick(), if store.is_shared() => {
+                // Notices that the clock was moved.
+                let _ = store.now();
+                continue;
             }
             Some(done) = worker.in_flight.join_next() => {
                 match done {
@@ -59,7 +61,13 @@ pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speec
                     // A lost attempt becomes due again when its lease ends.
                     Err(_) => worker.busy.clear(),
                 }
+                continue;
             }
+        }
+        let now = store.now().unwrap_or(last);
+        if interval <= check || now.duration_since(last).unsigned_abs() >= interval {
+            last = now;
+            worker.start_due().await;
         }
     }
 }

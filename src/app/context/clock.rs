@@ -1,6 +1,6 @@
 //! The service's clock, which the embedded sandbox moves.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Context;
 use crate::client::Client;
@@ -14,6 +14,13 @@ impl Context {
         match &self.target {
             Target::Embedded { .. } => {
                 let offset = self.embedded()?.offset;
+                // Another command may have moved the clock since this one began. `Date` has a resolution of one second, so
+                // a smaller difference means nothing.
+                let seen = self.client.get().and_then(Client::skew);
+                let is_moved = |seen: &SignedDuration| {
+                    seen.saturating_sub(offset).abs() > SignedDuration::from_secs(2)
+                };
+                let offset = seen.filter(is_moved).unwrap_or(offset);
                 Ok(Timestamp::now()
                     .saturating_add(offset)
                     .unwrap_or(Timestamp::MAX))

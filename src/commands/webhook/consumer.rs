@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::app::Context;
+use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::secrets::Secret;
 use crate::terminal::output::Output;
-use crate::webhook::{App, DEADLINE, Endpoint, Names, NoReply, Poster, Reaction};
+use crate::webhook::{App, AppAnswer, DEADLINE, Endpoint, Names, NoReply, Poster, Reaction};
 
 /// How much of a body is shown, in lines and in bytes: an error page may have 64 KB.
 const SHOWN_LINES: usize = 10;
@@ -60,11 +61,7 @@ pub(super) fn trace(
     if !context.is_verbose() {
         return;
     }
-    Output::trace(&format!("> POST {}", url.as_str()));
-    for (name, value) in headers {
-        Output::trace(&format!("> {name}: {value}"));
-    }
-    trace_body('>', &String::from_utf8_lossy(body));
+    trace_request(url.as_str(), headers, &String::from_utf8_lossy(body));
     match &reaction.outcome {
         Ok(reply) => {
             Output::trace(&format!("< {}", reply.status));
@@ -75,6 +72,33 @@ pub(super) fn trace(
         }
         Err(NoReply::TooLate) => Output::trace("< no answer in time"),
     }
+}
+
+/// The same of a received delivery that was sent again.
+pub(super) fn trace_replay(context: &Context, url: &str, answer: &AppAnswer) {
+    if !context.is_verbose() {
+        return;
+    }
+    if let Some(request) = &answer.request {
+        let headers = request.headers.iter();
+        let headers: Vec<_> = headers.map(|(name, it)| (name.clone(), plain(it))).collect();
+        trace_request(url, &headers, &request.body);
+    }
+    match &answer.status {
+        Ok(status) => Output::trace(&format!("< {status}")),
+        Err(why) => Output::trace(&format!("< no answer: {why}")),
+    }
+    if let Some(response) = &answer.response {
+        trace_body('<', &response.body);
+    }
+}
+
+fn trace_request(url: &str, headers: &[(String, String)], body: &str) {
+    Output::trace(&format!("> POST {url}"));
+    for (name, value) in headers {
+        Output::trace(&format!("> {name}: {value}"));
+    }
+    trace_body('>', body);
 }
 
 /// The beginning of a body: the drill sends large ones, and an error page may be one.

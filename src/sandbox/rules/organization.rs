@@ -34,6 +34,9 @@ pub(crate) struct Organization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) webhook_url: Option<String>,
+    /// Whether the URL outlasts a reset and the restoring of a snapshot: it is that of a listener that runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) webhook_url_stays: bool,
     pub(crate) webhook_secret: String,
     pub(crate) billing: bool,
     pub(crate) suspended: bool,
@@ -73,6 +76,7 @@ impl Organization {
             id: id.to_owned(),
             name: None,
             webhook_url: None,
+            webhook_url_stays: false,
             webhook_secret: format!("whsec_{}", id.strip_prefix("org_").unwrap_or(id)),
             billing: id != Self::WITHOUT_BILLING,
             suspended,
@@ -84,13 +88,20 @@ impl Organization {
         }
     }
 
-    /// The settings with those of the body replaced. `null` clears an optional one.
+    /// The settings with those of the body replaced. `null` clears an optional one. A URL stays only if the body that sets it
+    /// says so.
     pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, ApiError> {
         let mut merged = self.clone();
         let fields = Fields::of(body);
         let mut errors = FieldErrors::default();
+        if body.contains_key("webhook_url") {
+            merged.webhook_url_stays = false;
+        }
         for name in body.keys() {
             match name.as_str() {
+                "webhook_url_stays" => {
+                    merged.webhook_url_stays = fields.flag(name)?.unwrap_or(false);
+                }
                 "id" => {
                     if fields.text(name)? != Some(&self.id) {
                         errors.add(name, "cannot be changed");
@@ -172,6 +183,12 @@ mod tests {
             .merge(json!({"webhook_url": null}).as_object().unwrap())
             .unwrap();
         assert_eq!(cleared.webhook_url, None);
+        let staying = json!({"webhook_url": "http://127.0.0.1:9/", "webhook_url_stays": true});
+        let staying = put(staying).unwrap();
+        assert!(staying.webhook_url_stays);
+        let other = json!({"webhook_url": "http://127.0.0.1:8/"});
+        let other = staying.merge(other.as_object().unwrap()).unwrap();
+        assert!(!other.webhook_url_stays);
         for body in [
             json!({"webhook_url": "not a url"}),
             json!({"webhok_url": "http://127.0.0.1/"}),

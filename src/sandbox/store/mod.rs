@@ -60,7 +60,7 @@ pub(crate) struct Store {
     queue: Mutex<Vec<Box<dyn Job>>>,
     arrival: Notify,
     /// The clock as last read, for [`Store::recent_now`].
-    clock: Mutex<Clock>,
+    clock: watch::Sender<Clock>,
     changes: Arc<Changes>,
 }
 
@@ -76,7 +76,7 @@ impl Store {
             },
             queue: Mutex::default(),
             arrival: Notify::new(),
-            clock: Mutex::default(),
+            clock: watch::Sender::default(),
             changes: Arc::new(Changes::new()),
         })
     }
@@ -101,7 +101,7 @@ impl Store {
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
         let handle = self.lock();
         let tx = Tx::read(&handle)?;
-        self.remember_clock(&tx);
+        self.remember_clock(tx.clock);
         Ok(tx.now)
     }
 
@@ -119,8 +119,18 @@ impl Store {
 
     /// The sandbox's clock as last read, without reading the database.
     pub(crate) fn recent_now(&self) -> Timestamp {
-        let clock = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = *self.clock.borrow();
         Timestamp::from_millisecond(clock.now()).unwrap_or_default()
+    }
+
+    /// Tells when the clock was moved, stopped or set. What another process did is told at the next [`Store::now`].
+    pub(crate) fn clock_moves(&self) -> watch::Receiver<impl Sized + use<>> {
+        self.clock.subscribe()
+    }
+
+    /// Whether other processes may write to the database.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
@@ -133,7 +143,7 @@ impl Store {
         {
             let handle = self.lock();
             let tx = Tx::read(&handle)?;
-            self.remember_clock(&tx);
+            self.remember_clock(tx.clock);
             if !tx.has_due_bookings()? {
                 return work(&tx);
             }
@@ -176,7 +186,12 @@ impl Store {
             // Lets other ready tasks add their writes to the same transaction.
             tokio::task::yield_now().await;
             let jobs = std::mem::take(&mut *self.waiting());
-            queue::commit(&self.lock(), jobs);
+            let handle = self.lock();
+            queue::commit(&handle, jobs);
+            // If it cannot be read, the next request says so.
+            if let Ok(clock) = handle.clock() {
+                self.remember_clock(clock);
+            }
         }
     }
 
@@ -195,8 +210,10 @@ impl Store {
         }
     }
 
-    fn remember_clock(&self, tx: &Tx<'_>) {
-        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = tx.clock;
+    fn remember_clock(&self, clock: Clock) {
+        if *self.clock.borrow() != clock {
+            self.clock.send_replace(clock);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Handle> {

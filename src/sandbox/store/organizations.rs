@@ -28,14 +28,42 @@ impl Tx<'_> {
 
     /// The organizations that were added, oldest first.
     pub(crate) fn added_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
-        let all: Vec<Organization> = self
-            .sql("SELECT settings FROM organizations ORDER BY id")?
+        let mut added = self.changed_organizations()?;
+        added.retain(|it| !Organization::is_built_in(&it.id));
+        Ok(added)
+    }
+
+    /// The organizations whose webhook URL stays.
+    pub(super) fn staying_urls(&self) -> rusqlite::Result<Vec<Organization>> {
+        let mut staying = self.changed_organizations()?;
+        staying.retain(|it| it.webhook_url_stays);
+        Ok(staying)
+    }
+
+    /// Gives the organizations that are still there the URLs that stay, after everything was replaced. So an event of the new
+    /// state is sent where one of the old state was. A URL that stayed when a snapshot was saved is that of a listener which
+    /// may have ended since.
+    pub(super) fn keep_urls(&self, staying: &[Organization]) -> rusqlite::Result<()> {
+        for mut restored in self.staying_urls()? {
+            (restored.webhook_url, restored.webhook_url_stays) = (None, false);
+            self.save_organization(&restored)?;
+        }
+        for kept in staying {
+            if let Some(present) = self.organization(&kept.id)? {
+                let mut present = (*present).clone();
+                present.webhook_url.clone_from(&kept.webhook_url);
+                present.webhook_url_stays = true;
+                self.save_organization(&present)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The organizations with settings of their own, oldest first.
+    fn changed_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
+        self.sql("SELECT settings FROM organizations ORDER BY id")?
             .query_map((), |row| parse(&row.get::<_, String>(0)?))?
-            .collect::<rusqlite::Result<_>>()?;
-        let added = all.into_iter();
-        Ok(added
-            .filter(|it| !Organization::is_built_in(&it.id))
-            .collect())
+            .collect()
     }
 
     /// Adds an organization with the default settings.

@@ -185,6 +185,7 @@ impl Tx<'_> {
     }
 
     fn replace(&self, snapshot: &Snapshot) -> rusqlite::Result<Self> {
+        let staying = self.staying_urls()?;
         for name in TABLES {
             self.batch(&format!("DELETE FROM {name}"))?;
         }
@@ -203,6 +204,7 @@ impl Tx<'_> {
              WHERE hash IS NOT short_hash(organization, key)",
         )?;
         self.count_slots()?;
+        self.keep_urls(&staying)?;
         // Whoever leased a delivery sent that of another state.
         self.batch("UPDATE deliveries SET leased_until = NULL")?;
         self.set_clock(snapshot.now, snapshot.frozen)?;

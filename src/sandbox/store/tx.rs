@@ -82,8 +82,9 @@ impl<'a> Tx<'a> {
         self.handle.data_version()
     }
 
-    /// Deletes everything and sets the clock to real time.
+    /// Deletes everything but the URLs that stay, and sets the clock to real time.
     pub(crate) fn reset(&self) -> Result<(), ApiError> {
+        let staying = self.staying_urls()?;
         self.handle.note_emptied();
         self.batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
@@ -92,7 +93,7 @@ impl<'a> Tx<'a> {
              DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
              DELETE FROM held_slots; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
-        Ok(())
+        Ok(self.keep_urls(&staying)?)
     }
 }
 

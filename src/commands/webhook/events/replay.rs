@@ -73,7 +73,8 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             (Signing::Always, Some(secrets.signing))
         }
     };
-    let app = consumer::app(context, args.to, secret, &args.headers)?;
+    let app = consumer::app(context, args.to, secret, &args.headers)?
+        .showing_requests(context.is_verbose());
     let store = Store::new(webhooks)?;
     let mut replayed = Replayed(Vec::new());
     let progress = context.out.progress("");
@@ -87,6 +88,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             to: app.url().to_owned(),
         });
         let answer = app.post(delivery, signing, |_| ()).await;
+        consumer::trace_replay(context, app.url(), &answer);
         let result = answer.clone();
         store.end_replay(row.number, attempt, result).await?;
         replayed.0.push((event, attempt, answer));

@@ -32,12 +32,12 @@ impl UrlTakeover {
         let registration = Registration::new(url.to_owned(), current_url(context).await?, left);
         // Stored first, so that after a crash the next listener knows which URL to restore.
         store.remember_registration(registration.clone()).await?;
-        set_url(context, Some(url)).await?;
+        set_url(context, Some(url), true).await?;
         Ok(Some(UrlTakeover(registration)))
     }
 
-    /// Sets the URL again whenever the sandbox has none, as after a reset. A URL that somebody else sets stays, and is
-    /// reported once. Never returns.
+    /// Sets the URL again whenever the sandbox has none, as after a restart with an empty state. A URL that somebody else
+    /// sets stays, and is reported once. Never returns.
     ///
     /// Tells `clock` how far the sandbox's clock is ahead.
     pub(super) async fn keep(
@@ -57,9 +57,9 @@ impl UrlTakeover {
                 continue;
             };
             match url {
-                None if set_url(context, Some(ours)).await.is_ok() => {
+                None if set_url(context, Some(ours), true).await.is_ok() => {
                     context.out.note(
-                        "the sandbox was reset; its webhook URL is set to this listener again",
+                        "the sandbox had no webhook URL any more; it is set to this listener again",
                     );
                     known.clone_from(ours);
                 }
@@ -82,7 +82,7 @@ impl UrlTakeover {
         let Registration { ours, previous } = &self.0;
         let restored = async {
             match current_url(context).await? {
-                Some(url) if url == *ours => set_url(context, previous.as_deref()).await?,
+                Some(url) if url == *ours => set_url(context, previous.as_deref(), false).await?,
                 Some(url) => {
                     if let Some(previous) = previous.as_ref().filter(|it| **it != url) {
                         context.out.note(&format!(
@@ -117,8 +117,12 @@ async fn current_url(context: &Context) -> Result<Option<String>> {
     Ok(settings.document.str("webhook_url").map(str::to_owned))
 }
 
-async fn set_url(context: &Context, url: Option<&str>) -> Result<()> {
-    let settings = json!({ "webhook_url": url });
+async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()> {
+    // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
+    let settings = match stays {
+        true => json!({ "webhook_url": url, "webhook_url_stays": true }),
+        false => json!({ "webhook_url": url }),
+    };
     let call = Call::put("/sandbox/organization", settings);
     context.read(call).await.map(drop)
 }
