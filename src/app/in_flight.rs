@@ -2,7 +2,7 @@
 
 use crate::model::booking::{Booking, Status};
 use crate::model::shell;
-use crate::outcome::{Code, Error};
+use crate::outcome::{Code, Error, Exit};
 
 /// What an interrupt has to report now.
 #[derive(Debug, Default)]
@@ -144,6 +144,15 @@ impl InFlight {
     }
 }
 
+/// The error where something was sent before a question. To leave it is then an interrupt: `declined` says that nothing
+/// was sent.
+pub(crate) fn once_sent(error: Error) -> Error {
+    match error.code == Code::Declined {
+        true => Error::interrupted(Exit::Interrupted),
+        false => error,
+    }
+}
+
 /// The command that finds out the outcome of an open attempt.
 pub(crate) fn resume_command(key: &str) -> String {
     format!("bookctl attempts resume {}", shell::argument(key))
@@ -162,7 +171,6 @@ pub(crate) fn show_command(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Exit;
 
     #[test]
     fn an_interrupt_ends_with_the_bookings_id_its_state_and_the_command_that_resumes_it() {

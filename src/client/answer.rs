@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LINK, LOCATION};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LINK, LOCATION};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
@@ -146,12 +146,23 @@ fn values(text: &[u8]) -> usize {
     values
 }
 
+/// The type of the body, and how it is compressed: bookctl asks for no compression, and reads none.
 fn content_kind(headers: &HeaderMap) -> String {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok())
-        .unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().to_owned()
+    let text = |name| {
+        let value = headers.get(name);
+        value
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    };
+    let kind = text(CONTENT_TYPE).split(';').next().unwrap_or_default();
+    let coding = text(CONTENT_ENCODING).trim();
+    let compressed = match coding.eq_ignore_ascii_case("identity") || coding.is_empty() {
+        true => String::new(),
+        false => format!("compressed with {coding}, which bookctl did not ask for"),
+    };
+    let mut parts = vec![kind.trim().to_owned(), compressed];
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
 }
 
 pub(super) fn failure_of(error: &reqwest::Error) -> Failure {

@@ -10,7 +10,7 @@ use super::http_client::Client;
 use super::request_body::{insert_page, insert_some, posted, with_fields, written};
 use super::retry::{self, RetryDecision};
 use super::written_names::WrittenNames;
-use crate::adapter::{Adapter, WriteKind};
+use crate::adapter::{Adapter, Pause, WriteKind};
 use crate::outcome::Result;
 use crate::secrets::{register_secret, register_secrets_in};
 
@@ -222,6 +222,15 @@ impl Continuation {
             Continuation::Otp(code) => register_secret(code),
             Continuation::PspResponse(answer) => register_secrets_in(answer),
             Continuation::PspAbort | Continuation::Fields(_) => {}
+        }
+    }
+
+    /// The kind of pause that it answers.
+    pub(crate) fn pause(&self) -> Pause {
+        match self {
+            Continuation::Otp(_) => Pause::Otp,
+            Continuation::PspResponse(_) | Continuation::PspAbort => Pause::Payment,
+            Continuation::Fields(_) => Pause::Other,
         }
     }
 

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
-use crate::app::in_flight::InFlight;
+use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Call, Head};
 use crate::flows::{guard, preview, read_file, read_stdin};
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
@@ -101,6 +101,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let (head, answer) = send(context, &call).await;
+    let answer = answer.map_err(|error| match error.code == Code::OutcomeUnknown {
+        true => error.hint(how_to_find_out(&call)),
+        false => error,
+    });
     let head = head.filter(|_| args.include);
     match answer {
         Ok(document) => {
@@ -128,6 +132,28 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             head.lines().for_each(|line| context.out.note(line));
             Err(error)
         }
+    }
+}
+
+/// What to do about a call whose outcome is unknown. A booking request of `api` is no attempt of the journal.
+fn how_to_find_out(call: &Call) -> String {
+    let path = call.path.split('?').next().unwrap_or_default();
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let has_key = call
+        .headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("idempotency-key"));
+    match segments.as_slice() {
+        ["v1", "bookings"] if has_key => {
+            "send it again with the same Idempotency-Key: the service makes one booking per key".to_owned()
+        }
+        ["v1", "bookings"] => "sending it again may book twice; `bookctl bookings --open` lists the unfinished bookings; \
+             a request that has an Idempotency-Key can be sent again, and `bookctl book` gives it one"
+            .to_owned(),
+        ["v1", "bookings", id, ..] if !id.contains('%') => {
+            format!("check before you send it again: {}", show_command(id))
+        }
+        _ => "check before you send it again".to_owned(),
     }
 }
 

@@ -160,13 +160,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             let mut attempt = find(context, &key)?;
             if attempt.state != State::Unsettled {
                 return Err(Error::new(
-                    Code::Usage,
+                    Code::Http409,
                     format!(
                         "the attempt is {}; only an open attempt can be abandoned",
                         attempt.state.as_str()
                     ),
-                )
-                .exiting(Exit::Refused));
+                ));
             }
             if context.prompter.interactive() && !yes {
                 confirm_abandoning(context, &attempt).await?;
@@ -217,8 +216,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 fn find(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let shown = key.escape_debug();
-        Error::new(Code::Usage, format!("no attempt {shown} in the journal"))
-            .exiting(Exit::NotFound)
+        Error::new(Code::Http404, format!("no attempt {shown} in the journal"))
             .hint("list open attempts with `bookctl attempts`")
     })?;
     let origin = context.target().origin();
@@ -261,9 +259,7 @@ fn not_whole(attempt: &Attempt) -> Error {
         "the attempt is {} and its guest was deleted, so it cannot be sent again",
         attempt.state.as_str()
     );
-    Error::new(Code::Usage, what)
-        .exiting(Exit::Refused)
-        .hint("make a new booking with `bookctl book`")
+    Error::new(Code::Http409, what).hint("make a new booking with `bookctl book`")
 }
 
 fn tone_of(state: State) -> Tone {

@@ -8,9 +8,9 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    AnswerOutcome, NamedBooking, Offered, Reads, answer_pauses, booking_or_pick, finish_compared,
-    not_found, one_time_code, payment_answer, preview, read_file, read_stdin, send_answer,
-    wait_while_processing,
+    ABORTS, AnswerOutcome, Confirmation, NamedBooking, Offered, Reads, answer_pauses,
+    answered_otherwise, booking_or_pick, finish_compared, not_found, one_time_code, payment_answer,
+    preview, read_file, read_stdin, send_answer, show_pause, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -46,9 +46,12 @@ pub(crate) struct Args {
     /// The payment vendor's response: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
     psp_response: Option<String>,
-    /// Abort the payment; the booking then fails
+    /// Abort the payment; the booking then fails. On a terminal, bookctl asks first
     #[arg(long)]
     psp_abort: bool,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
     /// Field of the answer; true, false, null and numbers are typed, anything else is text; brackets nest
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
     fields: Vec<Field>,
@@ -58,7 +61,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let dry_run = args.dry_run;
+    let (dry_run, yes) = (args.dry_run, args.yes);
     let reads = match dry_run {
         true => Reads::Never,
         false => Reads::ToFind,
@@ -74,6 +77,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return preview(context, answer.call(&id, context.adapter())?);
     }
     context.before_change()?;
+    if let Some(Continuation::PspAbort) = &given
+        && context.prompter.interactive()
+        && !yes
+    {
+        confirm_abort(context, &mut named).await?;
+    }
     let asked = match &given {
         Some(Continuation::Fields(fields)) => fields.clone(),
         _ => Map::new(),
@@ -84,8 +93,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             .map_err(|error| not_found(context, &id, error))?
         {
             AnswerOutcome::Advanced(booking) => booking,
-            AnswerOutcome::StillPaused(_, mut error) => {
-                if error.code.is_status() {
+            AnswerOutcome::StillPaused(still, mut error) => {
+                if let Some(mut otherwise) = answered_otherwise(context, &still, &answer) {
+                    error.message = std::mem::take(&mut otherwise.message);
+                    error.hint = otherwise.hint.take();
+                } else if error.code.is_status() {
                     let mut hint = format!(
                         "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
                         show_command(&id)
@@ -156,6 +168,25 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
         return Ok(None);
     }
     Ok(Some(Continuation::Fields(body(args.fields)?)))
+}
+
+/// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always been enough.
+async fn confirm_abort(context: &Context, named: &mut NamedBooking) -> Result<()> {
+    let booking = named.booking(context).await?;
+    if let Some(error) = answered_otherwise(context, &booking, &Continuation::PspAbort) {
+        return Err(error);
+    }
+    if booking.status() != Status::RequiresAction {
+        // The service says why nothing can be aborted.
+        return Ok(());
+    }
+    show_pause(context, &booking);
+    let confirmation = Confirmation {
+        action: "aborting a payment",
+        question: ABORTS.to_owned(),
+        declined: "The payment was not aborted.",
+    };
+    confirmation.ask(&context.prompter).await
 }
 
 async fn walk(context: &Context, named: &mut NamedBooking) -> Result<Booking> {

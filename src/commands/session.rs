@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::field::{ExtraFields, Limit};
 use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
-use crate::app::in_flight::InFlight;
+use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, session};
 use crate::flows::{
     Confirmation, find_sessions, locate_session, note_around, one_time_code, preview, read_stdin,
@@ -238,7 +238,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             context.in_flight.replace(InFlight::CodeSent {
                 session: id.clone(),
             });
-            let code = ask_code(context).await?;
+            let code = ask_code(context).await.map_err(once_sent)?;
             match send_once(context, session::verify(&id, &code, context.adapter())?).await {
                 Ok(document) => break document,
                 // The person may try again as long as the session accepts codes.

@@ -1,7 +1,7 @@
 //! Confirmation before something that cannot be undone.
 
 use crate::outcome::{Code, Error, Result};
-use crate::terminal::prompt::{Prompter, Question};
+use crate::terminal::prompt::{PromptError, Prompter, Question};
 
 /// A confirmation of something that cannot be undone.
 pub(crate) struct Confirmation<'a> {
@@ -42,9 +42,10 @@ impl Confirmation<'_> {
     pub(crate) async fn ask_with(&self, prompter: &Prompter, default: bool) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the confirmation");
-        match prompter.confirm(&question, default).await? {
-            true => Ok(()),
-            false => Err(Error::new(Code::Declined, self.declined)),
+        match prompter.confirm(&question, default).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(PromptError::Back) => Err(Error::new(Code::Declined, self.declined)),
+            Err(error) => Err(error.into()),
         }
     }
 }

@@ -15,9 +15,10 @@ pub(crate) use self::walk::VERTICALS;
 use self::walk::{Step, Walk, Went, declined, has_consequences};
 use super::booking_draft::BookingDraft;
 use super::offer::Offer;
+use super::pick::nothing_chosen;
 use crate::app::Context;
 use crate::model::slot::Slot;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 const STEPS: [Step; 11] = [
     Step::Vertical,
@@ -52,7 +53,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
                     context.prompter.return_to(place);
                     Some(former)
                 }
-                None => return Err(Error::interrupted(Exit::Interrupted)),
+                None => return Err(declined()),
             },
             Went::To(earlier) => {
                 walk.asked.retain(|(asked, _)| *asked < earlier);
@@ -82,7 +83,8 @@ pub(crate) async fn ask_guest_again(
         goes_back: false,
         former: draft.name.take(),
     };
-    draft.name = ask_name(context, manner, needs_both).await?;
+    let name = ask_name(context, manner, needs_both).await?;
+    draft.name = Some(name.ok_or_else(declined)?);
     context.out.show(&summary(context, draft, None));
     let has_consequences = has_consequences(context.is_sandbox().await, draft);
     match draft.goes_ahead || ask_to_book(context, false, has_consequences).await? == Some(true) {
@@ -95,7 +97,7 @@ pub(crate) async fn ask_guest_again(
 pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
     let row = choose_row(context, offer).await?;
     let slot = offer.slots.get(row).cloned();
-    slot.ok_or_else(|| Error::interrupted(Exit::Interrupted))
+    slot.ok_or_else(nothing_chosen)
 }
 
 async fn choose_row(context: &Context, offer: &Offer) -> Result<usize> {
@@ -104,5 +106,5 @@ async fn choose_row(context: &Context, offer: &Offer) -> Result<usize> {
         former: None,
     };
     let row = ask_slot(context, manner, offer, None).await?;
-    row.ok_or_else(|| Error::interrupted(Exit::Interrupted))
+    row.ok_or_else(nothing_chosen)
 }

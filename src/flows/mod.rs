@@ -62,8 +62,8 @@ pub(crate) use open_attempts::{ask_to_book_another, warn_of_its_booking, warn_of
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use own_address::own_address;
 pub(crate) use pages::DEFAULT_LIMIT;
-pub(crate) use pause_answer::{AnswerOutcome, send_answer};
-pub(crate) use pause_prompts::{answer_pauses, payment_answer};
+pub(crate) use pause_answer::{AnswerOutcome, answered_otherwise, send_answer};
+pub(crate) use pause_prompts::{ABORTS, answer_pauses, payment_answer, show_pause};
 pub(crate) use pick::{
     NamedBooking, Offered, Reads, attempt_or_pick, booking_or_pick, not_found, open_requests,
     pick_line, venue_or_pick,

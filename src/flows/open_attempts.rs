@@ -42,17 +42,11 @@ pub(crate) async fn warn_of_open_attempts(
         // Said here, and not once more at the end.
         reminds_today(context)?;
     }
-    for attempt in &in_doubt {
+    let (asked, told) = asked_about(context, in_doubt)?;
+    warn_of(context, &told);
+    for attempt in &asked {
         let key = &attempt.idempotency_key;
-        context.out.warn(&format!(
-            "the result of an earlier booking request is unknown, and it may be booked: {}; to find out: {}",
-            described(attempt),
-            resume_command(key)
-        ));
-        // An attempt of another API key cannot be resumed with this one.
-        if !context.prompter.interactive() || !context.journal()?.owns(attempt) {
-            continue;
-        }
+        warn_of(context, std::slice::from_ref(attempt));
         let question = Question::new(
             "Find out what happened to it first?",
             "attempts resume",
@@ -69,11 +63,36 @@ pub(crate) async fn warn_of_open_attempts(
         }
     }
     let journal = context.journal()?;
-    in_doubt.retain(|attempt| !context.prompter.interactive() && journal.owns(attempt));
+    let unasked = told.into_iter().filter(|attempt| journal.owns(attempt));
     Ok(EarlierAttempts {
-        unasked: in_doubt,
+        unasked: unasked.collect(),
         booked,
     })
+}
+
+/// The attempts about which a person is asked, and the others. One of another API key cannot be resumed with this one.
+fn asked_about(context: &Context, in_doubt: Vec<Attempt>) -> Result<(Vec<Attempt>, Vec<Attempt>)> {
+    let (can_ask, journal) = (context.prompter.interactive(), context.journal()?);
+    let attempts = in_doubt.into_iter();
+    Ok(attempts.partition(|attempt| can_ask && journal.owns(attempt)))
+}
+
+/// Warns of attempts in doubt, the oldest first, in one line.
+fn warn_of(context: &Context, attempts: &[Attempt]) {
+    let Some(newest) = attempts.last() else {
+        return;
+    };
+    let described = described(newest);
+    context.out.warn(&match attempts.len() - 1 {
+        0 => format!(
+            "the result of an earlier booking request is unknown, and it may be booked: {described}; to find out: {}",
+            resume_command(&newest.idempotency_key)
+        ),
+        more => format!(
+            "the results of earlier booking requests are unknown, and they may be booked: {described}, and {more} more; \
+             to find out: bookctl attempts"
+        ),
+    });
 }
 
 /// Asks a person whether to go on where a resumed attempt has booked what the draft is for.

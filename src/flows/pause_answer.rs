@@ -2,6 +2,7 @@
 
 use super::change::is_of;
 use super::compared::warn_if_still_asked;
+use super::finish::card;
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::read_booking;
@@ -10,7 +11,7 @@ use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Continuation, Failure};
 use crate::model::booking::{Booking, Status};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// The result of an answer.
 pub(crate) enum AnswerOutcome {
@@ -77,15 +78,41 @@ pub(crate) async fn send_answer(
     }
 }
 
+/// The error (12) of an answer that is of another kind than what the booking waits for. A kind of pause that bookctl does not
+/// know may be either.
+pub(crate) fn answered_otherwise(
+    context: &Context,
+    booking: &Booking,
+    answer: &Continuation,
+) -> Option<Error> {
+    let kind = |pause| match pause {
+        Pause::Otp => Some("a one-time code"),
+        Pause::Payment => Some("a payment response"),
+        Pause::Other => None,
+    };
+    let asked = context.dialect().pause(booking.next_action());
+    let (asked, given) = (kind(asked)?, kind(answer.pause())?);
+    let is_waiting = booking.status() == Status::RequiresAction;
+    (is_waiting && asked != given).then(|| {
+        let id = booking.id();
+        let answers = card(context, booking).commands().join(", or ");
+        Error::new(
+            Code::Http400,
+            format!("booking {id} is waiting for {asked}, not for {given}"),
+        )
+        .hint(format!("to answer: {answers}"))
+    })
+}
+
 /// Says so where the booking still asks for what was answered.
 fn compare(context: &Context, answer: &Continuation, booking: &Booking) {
-    let (kind, field, pause) = match answer {
-        Continuation::Otp(_) => (WriteKind::Otp, "otp", Pause::Otp),
-        Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response", Pause::Payment),
-        Continuation::PspAbort => (WriteKind::Abort, "psp_abort", Pause::Payment),
+    let (kind, field) = match answer {
+        Continuation::Otp(_) => (WriteKind::Otp, "otp"),
+        Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response"),
+        Continuation::PspAbort => (WriteKind::Abort, "psp_abort"),
         // Its fields are compared with those of the booking at the end of the command.
         Continuation::Fields(_) => return,
     };
-    let is_asked = context.dialect().pause(booking.next_action()) == pause;
+    let is_asked = context.dialect().pause(booking.next_action()) == answer.pause();
     warn_if_still_asked(context, booking, kind, field, is_asked);
 }

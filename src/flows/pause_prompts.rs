@@ -10,7 +10,7 @@ use super::pause_answer::{AnswerOutcome, send_answer};
 use super::wait::read_booking;
 use crate::adapter::Pause;
 use crate::app::Context;
-use crate::app::in_flight::InFlight;
+use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, Continuation};
 use crate::model::booking::{Booking, Status};
 use crate::model::field::{Field, body, field};
@@ -24,7 +24,9 @@ use crate::terminal::view::{AskedField, asked_fields, pause_page};
 pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result<Booking> {
     let mut booking = booking;
     let is_sandbox = context.is_sandbox().await;
-    context.in_flight.replace(InFlight::known(&booking));
+    let known = InFlight::known(&booking);
+    let before = context.in_flight.replace(known);
+    let mut is_sent = !matches!(before, InFlight::Nothing);
     let mut shown = false;
     let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {
@@ -32,11 +34,17 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
             show_pause(context, &booking);
             shown = true;
         }
-        let Some(answer) = ask(context, &booking, is_sandbox, &mut former).await? else {
+        let answer = ask(context, &booking, is_sandbox, &mut former).await;
+        let Some(answer) = answer.map_err(|error| match is_sent {
+            true => once_sent(error),
+            false => error,
+        })?
+        else {
             context.out.note("The time to answer is up.");
             booking = read_booking(context, booking.id()).await?;
             break;
         };
+        is_sent = true;
         let outcome = match send_answer(context, booking.id(), &answer).await {
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
@@ -61,7 +69,7 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
     Ok(booking)
 }
 
-fn show_pause(context: &Context, booking: &Booking) {
+pub(crate) fn show_pause(context: &Context, booking: &Booking) {
     context.out.show(&pause_page(&card(context, booking)));
 }
 
@@ -159,13 +167,12 @@ fn approval_id(booking: &Booking) -> Option<&Value> {
         .get("approval_id")
 }
 
+/// The question before a payment is aborted.
+pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
+
 /// Asks whether to abort; no unless the person says yes. Returns `None` if the deadline passed.
 async fn confirm_abort(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<bool>> {
-    let question = Question::new(
-        "Abort the payment? The booking then fails",
-        "--psp-abort",
-        "the confirmation",
-    );
+    let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
     let aborts = context
         .prompter
         .confirm_until(&question, Some(false), deadline);

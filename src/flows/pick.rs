@@ -189,14 +189,15 @@ pub(crate) async fn pick_line(
             "there is nothing to pick from; see `{list}`"
         )));
     }
-    match context
-        .prompter
-        .pick(&question.back(true), None, lines, 0)
-        .await
-    {
-        Err(PromptError::Back) => Err(Error::new(Code::Declined, "Nothing was chosen.")),
+    match context.prompter.pick(&question, None, lines, 0).await {
+        Err(PromptError::Back) => Err(nothing_chosen()),
         row => Ok(row?),
     }
+}
+
+/// The error (17) if a person leaves a list.
+pub(super) fn nothing_chosen() -> Error {
+    Error::new(Code::Declined, "Nothing was chosen.")
 }
 
 /// The attempt of an argument. Without one, a terminal offers the open attempts.
@@ -261,7 +262,7 @@ fn is_known(context: &Context, id: &str) -> bool {
 /// The error for a text that is no id of a booking.
 fn no_such_id(text: &str) -> Error {
     let what = format!("{} is not the id of a booking", visible(text));
-    Error::new(Code::Usage, what).exiting(Exit::NotFound)
+    Error::new(Code::Http404, what)
 }
 
 /// A sentence on the booking requests whose result is unknown, if there are any: no list of bookings has them.
@@ -315,16 +316,25 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
 async fn found_instead(context: &Context, text: &str, error: Error) -> Result<String> {
     let error = not_found(context, text, error);
     match find_instead(context, text)? {
-        found if found.is_empty() => Err(error),
-        found => choose_of(context, text, &found).await,
+        found if !found.is_empty() => choose_of(context, text, &found).await,
+        // It was just looked for.
+        _ if can_choose_instead(context, text) => Err(error.hint(
+            "no booking that this computer knows matches it either; a booking that was made elsewhere is found by its id alone; \
+             `bookctl bookings --open` lists the organization's unfinished ones",
+        )),
+        _ => Err(error),
     }
+}
+
+/// Whether a person can choose one of the bookings that a text finds. Without a journal nothing is known, and a read makes
+/// none.
+fn can_choose_instead(context: &Context, text: &str) -> bool {
+    context.prompter.interactive() && context.has_journal() && !is_known(context, text)
 }
 
 /// The bookings that a text finds on this computer, where a person can choose one and no booking has it for an id.
 fn find_instead(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
-    // Without a journal nothing is known, and a read makes none.
-    let can_choose = context.prompter.interactive() && context.has_journal();
-    if !can_choose || is_known(context, text) {
+    if !can_choose_instead(context, text) {
         return Ok(Vec::new());
     }
     take_in_received(context)?;

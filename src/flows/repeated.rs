@@ -12,6 +12,7 @@ use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
 use crate::journal::{Attempt, State};
 use crate::json::plain;
+use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::model::when::{Moment, When};
 use crate::outcome::{Code, Error, Result};
@@ -128,6 +129,42 @@ pub(super) fn refuse_to_repeat_row(
         Some(attempt) => Err(asked_before(attempt, "give the row an idempotency_key")),
         None => Ok(()),
     }
+}
+
+/// A sentence on a booking that this computer knows for the same guest, venue and time, if there is one.
+pub(crate) fn booked_already(
+    context: &Context,
+    draft: &BookingDraft,
+    datetime: &Value,
+) -> Option<String> {
+    let venue = draft.venue.as_ref()?.id.as_str();
+    let guest = draft.name.as_deref()?;
+    let wanted = DocumentTime::read(datetime);
+    let is_same = |booking: &Booking| {
+        let asked = [
+            ("/customer/email", &draft.email),
+            ("/customer/phone", &draft.phone),
+        ];
+        let differs = asked.into_iter().any(|(path, asked)| {
+            let known = booking.value().pointer(path).map(plain);
+            known
+                .zip(asked.clone())
+                .is_some_and(|(known, asked)| known != asked)
+        });
+        booking.venue_id().as_deref() == Some(venue)
+            && booking.guest().as_deref() == Some(guest)
+            && is_same_time(
+                booking.value().get("datetime").and_then(DocumentTime::read),
+                wanted,
+            )
+            && !differs
+    };
+    // It is no reason not to book.
+    let booking = context.journal().ok()?.newest_at(venue, is_same).ok()??;
+    Some(format!(
+        "{guest} has a booking there at that time already: {}",
+        booking.id()
+    ))
 }
 
 /// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.

@@ -230,6 +230,26 @@ impl Journal {
         })
     }
 
+    /// The newest booking at a venue that has not ended and fits, among the last ones that were made or shown. Their number
+    /// is limited, so that a booking request does not wait for a long journal.
+    pub(crate) fn newest_at(
+        &self,
+        venue: &str,
+        fits: impl Fn(&Booking) -> bool,
+    ) -> Result<Option<Booking>> {
+        self.read(|statements| {
+            let row = values![&self.scope.origin, NEWEST, format!("%{venue}%")];
+            for row in statements.query(&newest_at(), row)? {
+                if let Some(kept) = KeptBooking::read(row)?
+                    && fits(&kept.booking)
+                {
+                    return Ok(Some(kept.booking));
+                }
+            }
+            Ok(None)
+        })
+    }
+
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
     pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
         let query = "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC LIMIT ?2";
@@ -279,6 +299,20 @@ const LOST: &str = "SELECT count(*) FROM bookings INDEXED BY bookings_gone WHERE
 const MADE: &str = "
     SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
         OR EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)";
+
+/// How many bookings are looked through for one at a venue.
+const NEWEST: u32 = 200;
+
+/// The newest bookings (?2) of a service (?1) that have not ended and whose document has a text (?3).
+fn newest_at() -> String {
+    format!(
+        "SELECT {KEPT} FROM (
+             SELECT {KEPT}, created_at FROM bookings WHERE origin = ?1 AND gone_at IS NULL
+             ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
+         WHERE status NOT IN ('failed', 'cancelled', 'expired') AND document LIKE ?3
+         ORDER BY created_at DESC, id DESC"
+    )
+}
 
 fn listing(status: Option<&str>) -> String {
     let condition = match status {
@@ -397,6 +431,37 @@ mod tests {
             );
             assert!(!plan.contains("TEMP B-TREE"), "{plan}");
         }
+    }
+
+    #[test]
+    fn the_newest_booking_at_a_venue_is_found_by_index_among_a_limited_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        let at = |id: &str, status: &str| {
+            let document = json!({"id": id, "status": status, "venue_id": "ven_1"});
+            Booking::from_document(document.into()).unwrap()
+        };
+        for (key, id, status) in [
+            ("a", "bk_1", "confirmed"),
+            ("b", "bk_2", "confirmed"),
+            ("c", "bk_3", "failed"),
+        ] {
+            made(&mut journal, key, &at(id, status));
+        }
+        let id = |found: Option<Booking>| found.map(|it| it.id().to_owned());
+        let find = |venue, fits: fn(&Booking) -> bool| id(journal.newest_at(venue, fits).unwrap());
+        assert_eq!(find("ven_1", |_| true).as_deref(), Some("bk_2"));
+        assert_eq!(
+            find("ven_1", |it| it.id() == "bk_1").as_deref(),
+            Some("bk_1")
+        );
+        assert_eq!(find("ven_2", |_| true), None);
+        let plan = plan(&journal, &newest_at());
+        assert!(plan.contains("bookings_created (origin=?)"), "{plan}");
+        assert!(
+            !plan.contains("SCAN bookings") && !plan.contains("TEMP B-TREE"),
+            "{plan}"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! key is still refused for another request. An open attempt keeps its guest, because it may have to be sent again.
 //! Afterwards the file has to be rewritten, so that nothing of the guests remains in it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Journal;
 use super::scope::Scope;
@@ -48,11 +48,13 @@ const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 /// and its creation time remain. Returns the number of changed rows, as far as
 /// it is known before the commit, as it is in the file. What another process is deleting is left to it.
 pub(super) fn purge(statements: &dyn Statements, scope: &Scope) -> Answer<usize> {
-    let now = Timestamp::now();
-    let ended = scope.retention.ended(now).to_string();
+    let (now, ended) = (
+        Timestamp::now().to_string(),
+        scope.retention_ended().to_string(),
+    );
     let mut purged = 0;
     for query in [purge_attempts(), purge_bookings()] {
-        let row = values![&scope.origin, &ended, now.to_string(), PURGED_AT_ONCE];
+        let row = values![&scope.origin, &ended, &now, PURGED_AT_ONCE];
         purged += statements.later(&query, row)?;
     }
     Ok(purged)
@@ -142,6 +144,11 @@ impl Journal {
     /// Sets how long guests are kept.
     pub(crate) fn keep_for(&mut self, retention: Retention) {
         self.scope.retention = retention;
+    }
+
+    /// Tells how far the service's clock is ahead of ours.
+    pub(crate) fn know_skew(&mut self, skew: SignedDuration) {
+        self.scope.skew = skew;
     }
 
     /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free

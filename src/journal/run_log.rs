@@ -324,7 +324,7 @@ fn find_for_end(
     key: &str,
     booking: Option<&str>,
 ) -> Answer<Found> {
-    let until = journal.retention.ended(Timestamp::now()).to_string();
+    let until = journal.retention_ended().to_string();
     let (to_purge, row) = (
         guests::is_anything_to_purge(),
         values![&journal.origin, &until],

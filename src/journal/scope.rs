@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::runs::{Evidence, may_be_sent_by};
@@ -15,6 +16,8 @@ pub(super) struct Scope {
     pub(super) profile: Option<String>,
     /// How long guests are remembered.
     pub(super) retention: Retention,
+    /// The service's clock minus ours, as far as an answer has told it.
+    pub(super) skew: SignedDuration,
     /// Whose attempts and rate limits are meant: the organization's, as far as we can tell it from others.
     pub(super) account: String,
     /// What the account was called by an older bookctl.
@@ -28,6 +31,14 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    /// The latest start of a request whose guest is now due for deletion. What is deleted does not come back: of two clocks
+    /// that contradict each other, the earlier one counts.
+    pub(super) fn retention_ended(&self) -> Timestamp {
+        let now = Timestamp::now();
+        let earlier = now.saturating_add(self.skew.min(SignedDuration::ZERO));
+        self.retention.ended(earlier.unwrap_or(now))
+    }
+
     /// Whether this account may send an attempt that has these runs.
     pub(super) fn may_send<'a>(&self, runs: impl IntoIterator<Item = Evidence<'a>>) -> bool {
         let is_own = |run: &Evidence<'_>| {

@@ -203,6 +203,13 @@ impl Booking {
         DocumentTime::read(self.deadline_value()?)?.instant
     }
 
+    /// Whether the booked time passed more than a day ago.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        let time = self.value().get("datetime").and_then(DocumentTime::read);
+        let time = time.and_then(|time| time.instant);
+        time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
+    }
+
     /// When the status last changed, if the times reveal it: either the booking has not changed since it was created,
     /// or its last change can only have been that of the status.
     pub(crate) fn since(&self) -> Option<Timestamp> {

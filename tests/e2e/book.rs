@@ -26,7 +26,12 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
     let home = Home::new();
     let arguments = ["book", "ven_confirms", "--json"];
     let running: Vec<_> = (0..8)
-        .map(|_| home.start(arguments.iter().chain(&GUEST)))
+        .map(|number| {
+            // Eight guests of one name: the same guest's second booking has a warning.
+            let email = format!("ada{number}@example.com");
+            let guest = GUEST.iter().chain(&["--email", &email]);
+            home.start(arguments.iter().chain(guest))
+        })
         .collect();
     let ids: BTreeSet<String> = running
         .into_iter()

@@ -202,7 +202,7 @@ fn another_services_bookings_are_not_listed_and_not_forgotten() {
     let id = home.booked("ven_confirms", &[], 0);
     let there = home.with("BOOKCTL_BASE_URL", two.base_url());
     assert_eq!(listed(&there, &[]).len(), 0);
-    forget(&there, &[&id]).refused(6, "usage");
+    forget(&there, &[&id]).refused(6, "http_404");
     let all = forget(&there, &["--before", "2100-01-01", "--yes"]).exits(0);
     assert_eq!(all.json()["forgotten"], 0);
     assert!(journal_holds(&there, "Ada Lovelace"));
@@ -225,7 +225,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     assert_eq!(listed(&home, &[]).len(), 0);
     let again = forget(&home, &[&id]).exits(0).says("deleted before");
     assert_eq!(again.json()["forgotten"], 0);
-    forget(&home, &["bk_unknown"]).refused(6, "usage");
+    forget(&home, &["bk_unknown"]).refused(6, "http_404");
 
     // The key still belongs to its request, and its booking is looked at as before.
     home.book("ven_otp", &["--idempotency-key", "dinner-1"])
@@ -255,7 +255,7 @@ fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_sa
         open["attempts"][0]["request"]["customer"]["name"],
         "Ada Lovelace"
     );
-    let named = forget(&home, &[&key]).refused(7, "usage");
+    let named = forget(&home, &[&key]).refused(7, "http_409");
     assert_eq!(
         text(&named, "hint"),
         format!("bookctl attempts resume {key}")
@@ -316,7 +316,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     home.book("ven_confirms", &other.copied().collect::<Vec<_>>())
         .exits(12);
     home.run(["attempts", "resume", "refused", "--json"])
-        .refused(7, "usage");
+        .refused(7, "http_409");
     // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {
@@ -324,6 +324,36 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     }
     let wrong = Home::new().configured("retention = '90'\n");
     wrong.book("ven_confirms", &[]).refused(3, "config");
+}
+
+/// What is deleted does not come back, so a computer whose clock is ahead by months goes by the service's.
+#[test]
+fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
+    let server = creating(|before| {
+        let mut body = confirmed();
+        body["id"] = json!(format!("bk_{before}"));
+        let body = body.to_string();
+        let date = match before {
+            1 => "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n",
+            _ => "",
+        };
+        Reply::Bytes(format!(
+            "HTTP/1.1 201 Created\r\n{date}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        ))
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let book = |guest: &str| {
+        let book = [
+            "book", "ven_1", "--at", SLOT_TIME, "--party", "2", "--name", guest,
+        ];
+        home.run(book.iter().chain(&["--retention", "1ms"]))
+    };
+    book("Ada Lovelace");
+    book("Grace Hopper");
+    assert!(journal_holds(&home, "Ada Lovelace"));
+    book("Emmy Noether");
+    assert!(!journal_holds(&home, "Ada Lovelace"));
 }
 
 #[test]
@@ -419,7 +449,7 @@ fn a_hostile_name_acts_on_nothing() {
     assert!(!ended.raw.contains("\u{1b}[2J") && !ended.raw.contains('\u{202e}'));
     assert_eq!(forget(&home, &["bk_1"]).exits(0).json()["forgotten"], 1);
     assert!(!journal_holds(&home, "Evil"));
-    forget(&home, &["\u{1b}[2J'; DROP TABLE attempts"]).refused(6, "usage");
+    forget(&home, &["\u{1b}[2J'; DROP TABLE attempts"]).refused(6, "http_404");
 }
 
 #[test]

@@ -466,3 +466,47 @@ fn a_file_without_end_is_refused_in_a_sentence() {
     }
     assert!(server.requests().is_empty());
 }
+
+/// 16: "a write was sent and no answer … came" (command line, Exit codes). A call of `api` is no attempt that can be resumed.
+#[test]
+fn a_lost_answer_of_api_says_how_to_find_out() {
+    let server = Scripted::start(|_| Reply::Close);
+    let home = home_of(&server);
+    for (path, more, hint) in [
+        ("/v1/bookings", &[][..], "bookctl bookings --open"),
+        (
+            "/v1/bookings",
+            &["-H", "Idempotency-Key: k"],
+            "the same Idempotency-Key",
+        ),
+        ("/v1/bookings/bk_1/cancel", &[], "bookctl show bk_1"),
+        ("/v1/sessions", &[], "check before you send it again"),
+    ] {
+        let call = ["api", "POST", path, "-F", "party_size=2", "--json"];
+        let error = home
+            .run(call.iter().chain(more))
+            .refused(16, "outcome_unknown");
+        assert!(text(&error, "hint").contains(hint), "{error}");
+    }
+}
+
+#[test]
+fn a_body_that_is_compressed_unasked_is_refused_by_the_name_of_its_encoding() {
+    let server = Scripted::start(|_| {
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n";
+        let mut answer =
+            format!("{head}Content-Length: 4\r\nConnection: close\r\n\r\n").into_bytes();
+        answer.extend([0x1f, 0x8b, 0x08, 0x00]);
+        Reply::Raw(answer)
+    });
+    let home = home_of(&server);
+    let error = home
+        .run(["show", "bk_1", "--json"])
+        .refused(15, "unexpected_answer");
+    let message = text(&error, "message");
+    assert!(
+        message.contains("compressed with gzip, which bookctl did not ask for"),
+        "{error}"
+    );
+}

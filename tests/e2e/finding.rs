@@ -228,7 +228,7 @@ fn in_a_pipe_a_text_that_is_no_id_ends_with_the_command_that_searches() {
     let (home, [_, _, ada]) = three();
     let said = home
         .run(["show", "Ada Lovelace", "--json"])
-        .refused(6, "usage");
+        .refused(6, "http_404");
     assert!(
         text(&said, "hint").ends_with("bookctl bookings 'Ada Lovelace'"),
         "{said}"
@@ -260,7 +260,7 @@ fn on_a_terminal_a_text_that_is_no_id_offers_what_it_finds() {
     Terminal::start(&home, &["show", "no body"])
         .end()
         .exits(6)
-        .says("bookctl bookings 'no body'");
+        .says("no booking that this computer knows matches it either");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn a_text_names_the_booking_of_every_command_that_takes_one() {
     );
     home.run(["cancel", "no body", "--yes"])
         .exits(6)
-        .says("bookctl bookings 'no body'");
+        .says("no booking that this computer knows matches it either");
 }
 
 #[test]
@@ -588,6 +588,26 @@ fn a_text_is_looked_for_by_the_timeline_too() {
     let mut terminal = Terminal::of_width(&home, 80, &["show", "--timeline"]);
     terminal.see("Which booking?").press(Key::Enter);
     terminal.end().exits(0).says("request sent");
+}
+
+/// A hint leads on: what was just searched is not searched again.
+#[test]
+fn a_text_that_finds_nothing_on_a_terminal_is_not_sent_to_the_same_search() {
+    let (home, _) = three();
+    for text in ["nobody here", "bk_nobody"] {
+        let ended = Terminal::of_width(&home, 80, &["show", text])
+            .end()
+            .exits(6);
+        let ended = ended.says("no booking that this computer knows matches");
+        let ended = ended.says("bookctl bookings --open");
+        assert!(
+            !ended.screen.contains("search the bookings"),
+            "{}",
+            ended.screen
+        );
+        // A script has not searched.
+        home.run(["show", text]).exits(6).says("bookctl bookings ");
+    }
 }
 
 /// Esc in a list is a choice and no accident.

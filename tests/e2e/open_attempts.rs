@@ -360,3 +360,40 @@ fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
     terminal.end().exits(0);
     assert!(attempts(&home).is_empty() || attempts(&home)[0]["state"] == "abandoned");
 }
+
+#[test]
+fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
+    let home = Home::new();
+    home.fault("POST /v1/bookings", "drop_after", 9);
+    for at in ["tomorrow 19:30", "tomorrow 20:00", "tomorrow 20:30"] {
+        let book = [
+            "book",
+            "ven_confirms",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+            "--at",
+            at,
+        ];
+        home.run(book).exits(16);
+    }
+    home.run(["sandbox", "faults", "clear"]).exits(0);
+    let book = [
+        "book",
+        "ven_confirms",
+        "--party",
+        "2",
+        "--name",
+        "Grace Hopper",
+        "--at",
+    ];
+    let output = home
+        .run(book.iter().chain(&["tomorrow 19:30", "--quiet"]))
+        .exits(0);
+    assert_eq!(output.stderr.matches("warning:").count(), 1, "{output}");
+    output
+        .says("20:30")
+        .says("and 2 more")
+        .says("bookctl attempts\n");
+}

@@ -78,6 +78,41 @@ fn an_answer_to_an_unknown_booking_is_not_found() {
     answer(&Home::new(), "bk_nobody", "123456").refused(6, "http_404");
 }
 
+#[test]
+fn an_answer_of_the_wrong_kind_says_what_the_booking_waits_for_and_the_command_that_answers_it() {
+    let home = Home::new();
+    let pays = home.booked("ven_payment", &["--payment", "vendor"], 10);
+    let otp = home.booked("ven_otp", &[], 10);
+    for (id, wrong, kinds, right) in [
+        (
+            &pays,
+            &["--otp", "123456"][..],
+            "a payment response, not for a one-time code",
+            "--psp-response @answer.json",
+        ),
+        (
+            &otp,
+            &["--psp-response", "{\"a\": 1}"],
+            "a one-time code, not for a payment response",
+            "--otp CODE",
+        ),
+        (
+            &otp,
+            &["--psp-abort"],
+            "a one-time code, not for a payment response",
+            "--otp CODE",
+        ),
+    ] {
+        let answer = ["continue", id, "--json"];
+        let error = home.run(answer.iter().chain(wrong)).refused(12, "http_400");
+        let message = format!("booking {id} is waiting for {kinds}");
+        assert_eq!(text(&error, "message"), message);
+        let command = format!("bookctl continue {id} {right}");
+        assert!(text(&error, "hint").contains(&command), "{error}");
+        assert!(error["body"]["error"].is_string(), "{error}");
+    }
+}
+
 /// "any other action: the client prompts for the listed fields" (wire contract); a script gives them as `-F`.
 #[test]
 fn asked_details_are_given_as_fields() {

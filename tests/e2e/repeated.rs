@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, Served, text};
+#[cfg(unix)]
+use crate::harness::Terminal;
+use crate::harness::{GUEST, Home, Served, text};
 
 /// How many bookings the sandbox has.
 fn made(home: &Home) -> usize {
@@ -208,4 +210,82 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     std::fs::write(&file, format!("{row}\n")).unwrap();
     home.run(book).exits(0);
     assert_eq!(made(&home), 2);
+}
+
+/// The same guest, venue and time, by hand: a second booking may be meant, and is made, but not without a word.
+#[test]
+fn the_same_booking_again_is_made_with_a_warning_that_names_the_first() {
+    let home = Home::new();
+    let first = home.booked("ven_confirms", &["--phone", "+44 20 7946 0018"], 0);
+    let warning = format!("Ada Lovelace has a booking there at that time already: {first}");
+    let others: [&[&str]; 3] = [
+        &[
+            "book",
+            "ven_confirms",
+            "--at",
+            "tomorrow 20:00",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+        ],
+        &[
+            "book",
+            "ven_confirms",
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+            "--name",
+            "Grace Hopper",
+        ],
+        &[
+            "book",
+            "ven_confirms_b",
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+        ],
+    ];
+    for other in others {
+        let output = home.run(other).exits(0);
+        assert!(!output.stderr.contains("already"), "{output}");
+    }
+    // Another person of this name.
+    let output = home
+        .book("ven_confirms", &["--phone", "+44 20 7946 0020"])
+        .exits(0);
+    assert!(!output.stderr.contains("already"), "{output}");
+    let again = home
+        .book("ven_confirms", &["--phone", "+44 20 7946 0018"])
+        .exits(0)
+        .says(&warning);
+    assert_ne!(text(&again.json(), "id"), first);
+    home.run(["cancel", &first, "--yes"]).exits(0);
+    home.run(["cancel", &text(&again.json(), "id"), "--yes"])
+        .exits(0);
+    let output = home
+        .book("ven_confirms", &["--phone", "+44 20 7946 0018"])
+        .exits(0);
+    assert!(!output.stderr.contains("already"), "{output}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_person_sees_in_the_summary_that_the_guest_has_the_same_booking_already() {
+    let home = Home::new();
+    let first = home.booked("ven_payment", &[], 0);
+    let book: Vec<&str> = ["book", "ven_payment"].into_iter().chain(GUEST).collect();
+    let mut terminal = Terminal::start(&home, &book);
+    terminal
+        .see(&format!(
+            "Ada Lovelace has a booking there at that time already: {first}"
+        ))
+        .see("? Book it?")
+        .type_in("n");
+    terminal.end().exits(17);
+    assert_eq!(made(&home), 1);
 }

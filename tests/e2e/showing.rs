@@ -361,3 +361,20 @@ fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
     home.run(["show", "bk_1", "--json"])
         .refused(9, "rate_limited");
 }
+
+#[test]
+fn a_booking_whose_time_is_long_over_is_told_in_the_past_and_offers_no_change() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    assert_lines(
+        &card(&home, &id),
+        &["The venue is expecting this guest.", "bookctl cancel"],
+    );
+    home.advance("72h");
+    let over = card(&home, &id);
+    assert_lines(
+        &over,
+        &["Confirmed. The venue expected this guest.", "when\t"],
+    );
+    assert!(!over.contains("next\t"), "{over}");
+}

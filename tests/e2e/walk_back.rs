@@ -1,6 +1,6 @@
 //! The way back in the walk, and input that is refused where it is typed.
 
-use crate::harness::{Home, Key, Served, Terminal};
+use crate::harness::{GUEST, Home, Key, Served, Terminal};
 use crate::walk::walk_to_summary;
 
 fn count(terminal: &Terminal, part: &str) -> usize {
@@ -77,16 +77,64 @@ fn an_answer_that_cannot_be_cleared_is_said_to_be_taken_back() {
 }
 
 #[test]
-fn esc_at_the_first_question_ends_the_walk() {
+fn esc_at_the_first_question_declines_the_walk() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["book"]);
     terminal.see("❯ dining").press(Key::ShiftTab);
     terminal.press(Key::Down).see("❯ fitness").press(Key::Esc);
-    terminal.end().exits(130).says("nothing was changed");
+    terminal.end().exits(17).says("Nothing was booked.");
     // With a venue, the first question is another one.
     let mut terminal = Terminal::start(&home, &["book", "ven_otp"]);
     terminal.see("? When?").press(Key::Esc);
-    terminal.end().exits(130);
+    terminal.end().exits(17);
+}
+
+/// 17: "declined at a prompt; nothing was sent"; Ctrl-C "ends with the booking's id, its state and the command that resumes
+/// it" (command line), and so does Esc once something was sent.
+#[test]
+fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
+    let home = Home::new();
+    let confirmed = home.booked("ven_confirms", &[], 0);
+    let waiting = home.booked("ven_otp", &[], 10);
+    for (command, question, said) in [
+        (
+            &["cancel", &confirmed][..],
+            "? Cancel this booking?",
+            "Nothing was cancelled.",
+        ),
+        (
+            &["modify", &confirmed],
+            "? What would you like to change?",
+            "Nothing more was done.",
+        ),
+        (
+            &["modify", &confirmed, "--party", "3"],
+            "? Change this booking?",
+            "Nothing was changed.",
+        ),
+        (
+            &["continue", &waiting],
+            "? One-time code",
+            "Nothing more was done.",
+        ),
+    ] {
+        let mut terminal = Terminal::start(&home, command);
+        terminal.see(question).press(Key::Esc);
+        let ended = terminal.end().exits(17).says(said);
+        assert!(!ended.screen.contains("error:"), "{}", ended.screen);
+        let mut terminal = Terminal::start(&home, command);
+        terminal.see(question).press(Key::CtrlC);
+        terminal.end().exits(130);
+    }
+    assert_eq!(home.booking(&confirmed)["status"], "confirmed");
+
+    let book = ["book", "ven_otp"].into_iter().chain(GUEST);
+    let mut terminal = Terminal::start(&home, &book.collect::<Vec<_>>());
+    terminal.see("? One-time code").press(Key::Esc);
+    let ended = terminal.end().exits(130);
+    ended
+        .says("is requires_action")
+        .says("bookctl continue bk_");
 }
 
 #[test]

@@ -152,3 +152,36 @@ fn a_sandbox_approves_a_payment_as_the_vendor_would() {
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
 }
+
+/// "what cannot be undone is asked for" (design); a script's flag is enough
+#[test]
+fn the_flag_that_aborts_a_payment_asks_on_a_terminal_alone() {
+    let home = Home::new();
+    let pays = || home.booked("ven_payment", &["--payment", "vendor"], 10);
+    let id = pays();
+    let abort = ["continue", &id, "--psp-abort"];
+    for no in [Key::Enter, Key::Esc] {
+        let mut terminal = Terminal::start(&home, &abort);
+        terminal.see("EUR").see("? Abort the payment?").press(no);
+        terminal
+            .end()
+            .exits(17)
+            .says("The payment was not aborted.");
+    }
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+    let mut terminal = Terminal::start(&home, &abort);
+    terminal.see("? Abort the payment?").type_in("y");
+    terminal.end().exits(11).says("payment_declined");
+    let other = pays();
+    let terminal = Terminal::start(&home, &["continue", &other, "--psp-abort", "--yes"]);
+    let ended = terminal.end().exits(11);
+    assert!(!ended.screen.contains('?'), "{}", ended.screen);
+    home.run(["continue", &pays(), "--psp-abort"]).exits(11);
+    // Of a booking that waits for something else, it says so before it asks.
+    let otp = home.booked("ven_otp", &[], 10);
+    let terminal = Terminal::start(&home, &["continue", &otp, "--psp-abort"]);
+    terminal
+        .end()
+        .exits(12)
+        .says("is waiting for a one-time code");
+}

@@ -4,6 +4,7 @@ use std::cell::RefMut;
 
 use super::Context;
 use crate::app::shared_journal;
+use crate::client::Client;
 use crate::config::SharedJournal;
 use crate::journal::{Journal, Maker};
 use crate::model::venue::Venue;
@@ -35,6 +36,10 @@ impl Context {
             let mut opened = opened.by(self.maker());
             opened.keep_for(self.target.retention());
             *journal = Some(opened);
+        }
+        let skew = self.client.get().and_then(Client::skew);
+        if let (Some(journal), Some(skew)) = (journal.as_mut(), skew) {
+            journal.know_skew(skew);
         }
         RefMut::filter_map(journal, Option::as_mut)
             .map_err(|_| Error::journal("the journal is not open"))

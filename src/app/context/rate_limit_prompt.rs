@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::Context;
 use crate::outcome::Result;
-use crate::terminal::prompt::Question;
+use crate::terminal::prompt::{PromptError, Question};
 
 impl Context {
     /// How long to wait for a rate limit that resets in `pause`, or `None` to give up.
@@ -30,7 +30,10 @@ impl Context {
             "--max-wait",
             "the confirmation",
         );
-        let waits = self.prompter.confirm(&question, true).await?;
+        let waits = match self.prompter.confirm(&question, true).await {
+            Err(PromptError::Back) => false,
+            waits => waits?,
+        };
         Ok(waits.then(|| pause.saturating_sub(asked_at.elapsed())))
     }
 }

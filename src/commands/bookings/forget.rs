@@ -110,15 +110,12 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
         {
             let what =
                 format!("attempt {shown} is open: it keeps its guest until its outcome is known");
-            return Err(Error::new(Code::Usage, what)
-                .exiting(Exit::Refused)
-                .hint(resume_command(id)));
+            return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
         }
         return Err(Error::new(
-            Code::Usage,
+            Code::Http404,
             format!("no booking {shown} of this service in the journal"),
         )
-        .exiting(Exit::NotFound)
         .hint("list bookings with `bookctl bookings`, and open attempts with `bookctl attempts`"));
     }
     let forgotten = journal.forget_booking(id)?;

@@ -118,7 +118,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
         let what = format!("cannot run {}", program.to_string_lossy());
-        Error::caused(Code::Usage, what, error).exiting(Exit::OfProgram(127))
+        Error::caused(Code::Io, what, error).exiting(Exit::OfProgram(127))
     })?;
     // Its end is the end of this.
     let status = loop {

@@ -6,7 +6,7 @@ use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::journal::{Attempt, State};
 use crate::model::booking::Booking;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// The result of a row, as far as the journal knows it: under the last of its keys that was used.
 pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowResult> {
@@ -35,10 +35,9 @@ fn of_attempt(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
         let kept = context.journal()?.kept(id)?;
         return Ok(kept.map(|kept| kept.booking).ok_or_else(|| {
             Error::new(
-                Code::Usage,
+                Code::Http404,
                 format!("booking {id} was deleted from the journal"),
             )
-            .exiting(Exit::NotFound)
         }));
     }
     let error = match (

@@ -9,6 +9,7 @@ use super::walk::{declined, has_consequences};
 use crate::app::Context;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::offer::Offer;
+use crate::flows::repeated::booked_already;
 use crate::outcome::Result;
 use crate::terminal::output::visible;
 use crate::terminal::view::slot_line;
@@ -73,19 +74,20 @@ pub(crate) async fn take_slot(
 }
 
 /// Shows a person what is about to be booked. Where that is real, needs a card, or is at another time than the given
-/// one, the whole of it is shown, and asked about; else the terms are, in one line.
+/// one, the whole of it is shown, and asked about; else the terms are, in one line. Warns of a booking that is the same.
 pub(crate) async fn review(
     context: &Context,
     draft: &BookingDraft,
     datetime: &Value,
     choice: SlotChoice,
 ) -> Result<()> {
-    if !context.prompter.interactive() {
-        return Ok(());
-    }
+    let can_ask = context.prompter.interactive();
     let is_another = choice == SlotChoice::AnotherTime;
-    if !is_another && !has_consequences(context.is_sandbox().await, draft) {
-        if let Some(terms) = terms_line(context, draft) {
+    if !can_ask || !is_another && !has_consequences(context.is_sandbox().await, draft) {
+        if let Some(booked) = booked_already(context, draft, datetime) {
+            context.out.warn(&booked);
+        }
+        if let Some(terms) = terms_line(context, draft).filter(|_| can_ask) {
             context.out.note(&format!("Terms: {}", visible(&terms)));
         }
         return Ok(());

@@ -6,6 +6,7 @@ use crate::app::Context;
 use crate::config::Target;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::locate::LocatedVenue;
+use crate::flows::repeated::booked_already;
 use crate::model::document_time::as_text;
 use crate::model::slot::Slot;
 use crate::model::time_text::with_own_time;
@@ -25,8 +26,10 @@ pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<
     let remembered = venue.and_then(|venue| venue.remembered.as_ref());
     page.field_if("where", remembered.and_then(venue_place));
     let slot = draft.slot.as_ref();
-    let when = datetime.cloned().or(slot.map(Slot::datetime_value));
-    let when = when.map(|when| with_own_time(&as_text(&when), &system_zone()));
+    let time = datetime.cloned().or(slot.map(Slot::datetime_value));
+    let when = time
+        .as_ref()
+        .map(|when| with_own_time(&as_text(when), &system_zone()));
     page.field_if("when", when);
     let slot = slot.map(|slot| details(context, slot));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
@@ -53,6 +56,10 @@ pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<
     page.field_if(
         "payment",
         draft.vendor_payment.then_some("external payment vendor"),
+    );
+    page.field_if(
+        "note",
+        time.and_then(|it| booked_already(context, draft, &it)),
     );
     page
 }

@@ -116,11 +116,11 @@ pub(super) async fn ask<W: Widget>(
         };
         let goes_back = widget.question().goes_back;
         let step = match key {
-            Some(Key::Escape | Key::BackTab) if goes_back => {
+            Some(key @ (Key::Escape | Key::BackTab)) if goes_back || key == Key::Escape => {
                 screen.erase()?;
                 return Err(PromptError::Back);
             }
-            None | Some(Key::Interrupt | Key::Escape) => Step::Interrupted,
+            None | Some(Key::Interrupt) => Step::Interrupted,
             Some(Key::Suspend) => {
                 screen = Screen::default();
                 restored_last.leave()?;

@@ -2,8 +2,8 @@
 //! that answers the question.
 //!
 //! Live questions share one event loop: it takes keys and draws frames, without a thread and without a blocking read.
-//! A sandbox in the same process keeps serving, and a deadline is kept to the second. Esc, Ctrl-C, Ctrl-D on an empty
-//! line and closing the terminal all end a question in the same way, but Esc and Shift-Tab go back where a question
+//! A sandbox in the same process keeps serving, and a deadline is kept to the second. Ctrl-C, Ctrl-D on an empty
+//! line and closing the terminal all end a question in the same way. Esc goes back a question, and declines where none
 //! comes before.
 //!
 //! dialoguer draws the parts (see `theme`), and its widgets are not used. Each of them blocks its thread until there is an

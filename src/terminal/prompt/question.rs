@@ -6,7 +6,7 @@ use std::io;
 
 use super::interactivity::NonInteractiveReason;
 use super::line_editor::Echo;
-use crate::outcome::{Error, Exit};
+use crate::outcome::{Code, Error, Exit};
 
 /// Checks an answer. The error is a sentence for the person.
 pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
@@ -18,7 +18,7 @@ pub(crate) struct Question {
     pub(super) flag: Cow<'static, str>,
     pub(super) what: Cow<'static, str>,
     pub(super) echo: Echo,
-    /// Whether Esc and Shift-Tab lead back to the question before.
+    /// Whether a question comes before, to which Esc and Shift-Tab lead back.
     pub(super) goes_back: bool,
     /// The answer that was given before, to be changed or confirmed.
     pub(super) former: Option<String>,
@@ -110,7 +110,7 @@ pub(crate) enum PromptError {
     },
     /// The person left, or the terminal was closed.
     Interrupted,
-    /// The person wants to go back to the question before.
+    /// The person pressed Esc: to go back to the question before, or to decline where none comes before.
     Back,
     /// The terminal or the editor failed.
     Io(io::Error),
@@ -125,7 +125,8 @@ impl fmt::Display for PromptError {
                     "{flag} is missing ({what}), and prompts are disabled: {reason}"
                 )
             }
-            Self::Interrupted | Self::Back => f.write_str("interrupted"),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::Back => f.write_str("left without an answer"),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -140,7 +141,9 @@ impl From<PromptError> for Error {
                 "{what} is missing, and prompts are disabled: {reason}"
             ))
             .hint(format!("pass {flag}")),
-            PromptError::Interrupted | PromptError::Back => Error::interrupted(Exit::Interrupted),
+            PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
+            // Something may have been sent before this question.
+            PromptError::Back => Error::new(Code::Declined, "Nothing more was done."),
             PromptError::Io(error) => Error::io("cannot use the terminal", error),
         }
     }

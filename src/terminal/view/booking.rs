@@ -52,8 +52,7 @@ impl View for BookingView<'_> {
             page.field("other", redact(&format!("{path} = {value}")).into_owned());
         }
         page.field_if("note", self.limits());
-        let commands = next_step::commands(self.booking, &self.dialect, self.now, self.certainty);
-        for command in commands {
+        for command in self.commands() {
             page.next(command);
         }
         page
@@ -64,6 +63,11 @@ impl<'a> BookingView<'a> {
     /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn limits(&self) -> Option<String> {
         next_step::limits(self.booking, &self.dialect, self.certainty)
+    }
+
+    /// The commands that can follow.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        next_step::commands(self.booking, &self.dialect, self.now, self.certainty)
     }
 
     /// What the state means, the reason, and what to do about it.
@@ -81,7 +85,11 @@ impl<'a> BookingView<'a> {
         if let Status::Other(word) = &status {
             page.sentence(format!("`{word}` is a status that bookctl does not know."));
         } else if let Some(entry) = code::entry(status.as_str()).filter(|_| !says_more) {
-            let (state, meaning) = (status.as_str().replace('_', " "), entry.meaning);
+            let state = status.as_str().replace('_', " ");
+            let meaning = match status == Status::Confirmed && booking.is_over(self.now) {
+                true => "the venue expected this guest",
+                false => entry.meaning,
+            };
             page.sentence(format!(
                 "{}. {}.",
                 capitalised(&state),

@@ -37,7 +37,11 @@ pub(super) fn commands(
     let id = shell::word(booking.id());
     match booking.status() {
         Status::RequiresAction => answers(&id, booking.next_action(), dialect),
-        Status::Confirmed if limits(booking, dialect, certainty).is_some() => vec![],
+        Status::Confirmed
+            if booking.is_over(now) || limits(booking, dialect, certainty).is_some() =>
+        {
+            vec![]
+        }
         Status::Confirmed => vec![
             format!("bookctl modify {id} --at WHEN"),
             format!("bookctl modify {id} --party N"),
