@@ -55,13 +55,15 @@ impl Run {
     }
 
     /// Whether the run is over without an answer: it ended so, or it began so long ago that its process must have
-    /// died.
+    /// died. Of an answer with an older booking it was said that nothing new was booked (command line, exit code 7).
     fn has_ended_in_doubt(&self, long_ago: Timestamp) -> bool {
         let began = self.started_at.parse::<Timestamp>();
         match self.outcome {
-            Outcome::InDoubt | Outcome::AnotherBooking => true,
+            Outcome::InDoubt => true,
             Outcome::UnderWay => began.is_ok_and(|began| began < long_ago),
-            Outcome::NotSent | Outcome::Refused | Outcome::Booked => false,
+            Outcome::AnotherBooking | Outcome::NotSent | Outcome::Refused | Outcome::Booked => {
+                false
+            }
         }
     }
 }

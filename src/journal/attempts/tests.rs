@@ -41,7 +41,7 @@ fn a_run_without_an_end_has_died_once_it_began_before_the_longest_one() {
     }
     for (outcome, doubt) in [
         (Outcome::InDoubt, true),
-        (Outcome::AnotherBooking, true),
+        (Outcome::AnotherBooking, false),
         (Outcome::NotSent, false),
         (Outcome::Refused, false),
         (Outcome::Booked, false),
