@@ -145,9 +145,9 @@ impl Context {
     }
 
     /// The path of the service's base URL, without a slash at its end.
-    pub(crate) fn base_path(&self) -> String {
+    pub(crate) fn base_path(&self) -> &str {
         match &self.target {
-            Target::Embedded { .. } => String::new(),
+            Target::Embedded { .. } => "",
             Target::Remote(service) => service.base_url.path(),
         }
     }
@@ -354,10 +354,10 @@ impl Context {
         let Target::Remote(service) = &self.target else {
             return None;
         };
-        let origin = service.base_url.origin();
+        let address = service.base_url.address();
         Some(match &service.profile {
-            Some(profile) => format!("profile {profile}: {origin}"),
-            None => format!("BOOKCTL_BASE_URL: {origin}"),
+            Some(profile) => format!("profile {profile}: {address}"),
+            None => format!("BOOKCTL_BASE_URL: {address}"),
         })
     }
 
@@ -400,7 +400,7 @@ impl Context {
 
     /// The deliveries that this machine has received from the service.
     pub(crate) fn webhooks(&self) -> Result<Webhooks> {
-        Webhooks::open(&self.paths.webhooks, self.target.origin())
+        Webhooks::open(&self.paths.webhooks, self.target.address())
     }
 
     /// The same, if anything was ever received.

@@ -37,6 +37,8 @@ pub(crate) enum Failure {
     Redirected { status: u16, to: Option<String> },
     /// An answer that is not one of the service's documents.
     Unreadable { status: u16, kind: String },
+    /// A 2xx answer in which the booking that was due is not found. The error says what is there instead.
+    NoBooking { status: u16, why: Box<Error> },
     /// A non-2xx answer with a document (spec, Errors).
     Refused(Box<Refusal>),
 }
@@ -72,6 +74,7 @@ impl fmt::Display for Failure {
                     "the response ({status}, {kind}) is not a document of the service"
                 )
             }
+            Failure::NoBooking { why, .. } => f.write_str(&why.message),
             Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
         }
     }
@@ -146,7 +149,8 @@ impl Failure {
             | Failure::TimedOut(_)
             | Failure::Unusable(_)
             | Failure::Redirected { .. }
-            | Failure::Unreadable { .. } => true,
+            | Failure::Unreadable { .. }
+            | Failure::NoBooking { .. } => true,
             Failure::Refused(refusal) => !refusal.is_certain(),
         }
     }
@@ -155,9 +159,9 @@ impl Failure {
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Failure::Refused(refusal) => Some(refusal.status),
-            Failure::Redirected { status, .. } | Failure::Unreadable { status, .. } => {
-                Some(*status)
-            }
+            Failure::Redirected { status, .. }
+            | Failure::Unreadable { status, .. }
+            | Failure::NoBooking { status, .. } => Some(*status),
             _ => None,
         }
     }
@@ -194,6 +198,7 @@ impl Failure {
                 .hint("the service or a proxy failed; try again"),
             Failure::Unreadable { .. } => Error::new(Code::UnexpectedAnswer, self.to_string())
                 .hint("check the base URL: the response may not come from the booking service"),
+            Failure::NoBooking { .. } => Error::new(Code::UnexpectedAnswer, self.to_string()),
             Failure::Refused(ref refusal) => {
                 let mut exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
                 let code = ErrorCode::of_refusal(refusal.code.as_deref(), refusal.status);
@@ -246,6 +251,10 @@ impl Failure {
             }
             Failure::Unreadable { status, .. } | Failure::Redirected { status, .. } => {
                 error.http_status = Some(status)
+            }
+            Failure::NoBooking { status, why } => {
+                error.http_status = Some(status);
+                (error.hint, error.body) = (why.hint.clone(), why.body.clone());
             }
             _ => {}
         }

@@ -100,15 +100,13 @@ impl Refusal {
         }
     }
 
-    /// The meaning of the status alone.
+    /// What is said by the status alone. What it means is the service's to say, and something else may have answered.
     fn of_status(&self) -> String {
         let status = self.status;
-        let meaning = code::entry(&format!("http_{status}")).map(|entry| entry.meaning);
-        let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
         match self.instead.as_deref() {
-            Some("") => format!("{status}{meaning}; the response has no body"),
+            Some("") => format!("the response ({status}) has no body"),
             Some(kind) => {
-                format!("{status}{meaning}; the response ({kind}) is not a document of the service")
+                format!("the response ({status}, {kind}) is not a document of the service")
             }
             None => format!("the service refused with {status}"),
         }

@@ -25,7 +25,7 @@ pub(super) fn after_create(failure: &Failure, tried: u32) -> RetryDecision {
         Failure::NotReached(why) => !why.contains("in time"),
         Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) => false,
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
-        Failure::Redirected { .. } => false,
+        Failure::Redirected { .. } | Failure::NoBooking { .. } => false,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         // A 4xx that proves nothing comes from a proxy, which would answer the same again.
         Failure::Refused(refusal) => refusal.status >= 500 && !refusal.is_certain(),
@@ -45,6 +45,7 @@ pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> RetryDec
         | Failure::TimedOut(_)
         | Failure::Unusable(_)
         | Failure::Redirected { .. }
+        | Failure::NoBooking { .. }
         | Failure::NoKey(_)
         | Failure::Key(_)
         | Failure::NotSent(_) => false,

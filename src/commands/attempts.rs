@@ -219,7 +219,7 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
         Error::new(Code::Http404, format!("no attempt {shown} in the journal"))
             .hint("list open attempts with `bookctl attempts`")
     })?;
-    let origin = context.target().origin();
+    let origin = context.target().address();
     if attempt.origin != origin {
         let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
         return Err(Error::config(format!(

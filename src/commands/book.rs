@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use jiff::tz::TimeZone;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -17,8 +18,8 @@ use crate::client::create_call;
 use crate::flows::{
     BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
     ask_guest_again, ask_to_book_another, create, finish, guide, is_key, locate_slot, locate_venue,
-    note_unused_zone, offered, preview, profile, refuse_to_repeat, repeated, resolve, review,
-    take_slot, wait_while_processing, warn_of_open_attempts,
+    note_unused_zone, offered, offset_of, preview, profile, refuse_to_repeat, repeated, resolve,
+    review, take_slot, wait_while_processing, warn_of_open_attempts,
 };
 use crate::journal::Attempt;
 use crate::model::booking::{Booking, Status};
@@ -27,6 +28,7 @@ use crate::model::slot::Slot;
 use crate::model::time_text::human;
 use crate::model::venue::Venue;
 use crate::model::when::When;
+use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::Shown;
@@ -397,7 +399,12 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     let venue = venue.and_then(|venue| venue.remembered.as_ref());
     let meant = match (when.exact(), ZoneSource::of(venue, draft.zone.as_ref())) {
         (Some(moment), _) => moment.clone(),
-        (None, zone) => resolve(when, context.now()?, &zone.or_system())?,
+        (None, ZoneSource::Known(zone)) => resolve(when, context.now()?, &zone)?,
+        // The slot is on the venue's clock, and shows its offset.
+        (None, ZoneSource::Learned) => {
+            let zone = offset_of(slot).map_or_else(system_zone, TimeZone::fixed);
+            resolve(when, context.now()?, &zone)?
+        }
     };
     let zone = venue.and_then(Venue::timezone);
     Ok(match slot.instant(zone.as_ref()) {
@@ -407,9 +414,24 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     })
 }
 
-/// The error (7) if nothing is offered at that time. It lists the nearest slots.
+/// The error (7) if nothing is offered at that time. It lists the nearest slots. Where the time of a slot is not
+/// understood, nobody can say so (15).
 fn no_slot(venue: &str, offer: &Offer) -> Error {
     let wanted = human(&offer.wanted.wire());
+    if let Some(slot) = offer.unread() {
+        let mut error = Error::new(
+            Code::UnexpectedAnswer,
+            format!(
+                "cannot find {wanted} among the slots of {venue}: the time {} is not understood; nothing was booked",
+                slot.datetime_value()
+            ),
+        )
+        .hint(
+            "to book a slot, pass --slot ID; to say how the service writes times, set `read.slots` with `bookctl profile set`",
+        );
+        error.body = Some(offer.document.clone());
+        return error;
+    }
     let mut error = Error::new(
         Code::NoSlot,
         format!("{venue} has no slot at {wanted}; nothing was booked"),
@@ -434,8 +456,8 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
         return Err(missing(&lacking));
     }
     let datetime = match (&draft.slot, &draft.at) {
-        (Some(slot), None) => slot.datetime_value(),
-        (_, Some(when)) => {
+        (Some(slot), _) => time_beside(context, &draft, slot)?,
+        (None, Some(when)) => {
             let venue = draft
                 .venue
                 .as_ref()

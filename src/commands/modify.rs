@@ -4,12 +4,11 @@ use serde_json::{Map, Value};
 
 use super::field::ExtraFields;
 use super::timing::Zone;
-use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::Changes;
 use crate::flows::{
     Confirmation, More, NamedBooking, Offer, Offered, Reads, ZoneSource, add_stakes,
-    booking_or_pick, card, change, choose_slot, finish, finish_compared, locate_venue, not_found,
+    booking_or_pick, card, change, choose_slot, finish, finish_modified, locate_venue, not_found,
     note_unused_zone, offered, preview, read_booking, refused, resolve,
 };
 use crate::json::plain;
@@ -143,7 +142,7 @@ async fn send(
         let changed = change(context, id, call, "change", shows_all).await;
         match changed.map_err(|error| not_found(context, id, error)) {
             Ok(booking) => {
-                return finish_compared(context, &booking, WriteKind::Modify, &asked);
+                return finish_modified(context, booking, &asked).await;
             }
             Err(error) => {
                 let other = another_time(context, id, before, &changes, error);

@@ -161,7 +161,17 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
                 }
                 _ => answer,
             };
-            emit_one(context, document, &args.session, Exit::OutcomeUnknown)
+            let remains = says_it_remains(context, &document);
+            let exit = emit_one(context, document, &args.session, Exit::OutcomeUnknown)?;
+            if !remains {
+                return Ok(exit);
+            }
+            context.out.warn(&format!(
+                "the service accepted the request, but by its response the session was not disconnected; to check: \
+                 bookctl session show {}",
+                shell::word(&args.session)
+            ));
+            Ok(Exit::Refused)
         }
         Command::List(args) => list_all(context, &args).await,
     }
@@ -175,6 +185,17 @@ fn read_session(
     context
         .adapter()
         .object(ReadKind::Session, Shape::Session, document)
+}
+
+/// Whether the answer to a disconnect says that the session is still there.
+fn says_it_remains(context: &Context, answer: &Document) -> bool {
+    let value = answer.value();
+    let is_active = read_session(context, answer).is_ok_and(|(session, _)| {
+        let state = session.get("state").map(plain);
+        state.is_some_and(|state| same_words(&state, ACTIVE))
+    });
+    let has_error = value.get("error").is_some_and(|error| !error.is_null());
+    is_active || has_error || value.get("deleted") == Some(&Value::Bool(false))
 }
 
 /// Writes the answer about a session. What cannot be read as one is listed as it came: the call has done its work. Another

@@ -19,7 +19,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let answer = context.read(Call::get("/v1/")).await?;
     let index = context.adapter().index(&answer.document);
     let index = index.map_err(Misread::into_error)?;
-    let page = |_: &Document| index_page(&index, &context.target().origin(), Timestamp::now());
+    let page = |_: &Document| index_page(&index, &context.target().address(), Timestamp::now());
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }

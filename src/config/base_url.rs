@@ -63,10 +63,13 @@ impl BaseUrl {
     }
 
     /// The path of the address, without a slash at its end.
-    pub(crate) fn path(&self) -> String {
-        let whole = self.join("");
-        let path = whole.strip_prefix(&self.origin()).unwrap_or_default();
-        path.trim_end_matches('/').to_owned()
+    pub(crate) fn path(&self) -> &str {
+        self.0.path().trim_end_matches('/')
+    }
+
+    /// The origin and the path.
+    pub(crate) fn address(&self) -> String {
+        format!("{}{}", self.origin(), self.path())
     }
 
     /// The URL of `path`, whose segments must already be encoded.

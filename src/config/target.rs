@@ -116,11 +116,11 @@ impl Service {
 }
 
 impl Target {
-    /// The origin under which the journal keeps the records of this service.
-    pub(crate) fn origin(&self) -> String {
+    /// The address under which the records of this service are kept. Two services may share a host, so its path counts.
+    pub(crate) fn address(&self) -> String {
         match self {
             Target::Embedded { .. } => SANDBOX_PROFILE.to_owned(),
-            Target::Remote(service) => service.base_url.origin(),
+            Target::Remote(service) => service.base_url.address(),
         }
     }
 

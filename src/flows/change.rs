@@ -3,7 +3,7 @@
 
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
-use super::wait::{look_up, read_booking};
+use super::wait::{another, look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::client::Call;
@@ -41,21 +41,22 @@ pub(crate) async fn change(
     let doing = format!("sending the {what}");
     let failure = match send_guarded(context, &call, in_flight, &doing).await? {
         Ok(answer) => match booking_of(context, answer.document) {
-            Some(booking) if is_of(context, id, &booking).await => {
+            Ok(booking) if is_of(context, id, &booking).await => {
                 context.in_flight.replace(InFlight::known(&booking));
                 return Ok(booking);
             }
-            _ => no_booking(answer.status),
+            Ok(other) => no_booking(answer.status, another(&other, id)),
+            Err(why) => no_booking(answer.status, why),
         },
         Err(failure) => failure,
     };
     let open = failure.leaves_a_write_open();
-    let mut error = failure.into_error(&call);
+    let error = failure.into_error(&call);
     if !open {
         context.in_flight.replace(InFlight::Nothing);
         return Err(error);
     }
-    error.hint = Some(format!("check before trying again: {}", show_command(id)));
+    let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             context.out.note(&format!(

@@ -4,10 +4,15 @@ use serde_json::{Map, Value};
 
 use super::comparison::differences;
 use super::finish::finish;
+use super::said::Said;
+use super::wait::read_booking;
 use crate::adapter::{Adapter, WriteKind};
 use crate::app::Context;
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Exit, Result};
+
+/// The fields that a modify changes (spec, Bookings).
+const MODIFIED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
 
 /// Ends a command like [`finish`], and says in which fields the booking differs from what was asked for, where both have
 /// them. A difference is the exit code 7: the service answered as if it had done it.
@@ -33,6 +38,48 @@ pub(crate) fn finish_compared(
         true => exit,
         false => Exit::Refused,
     })
+}
+
+/// Ends a modify like [`finish_compared`]. If the answer does not show the change, the booking is read again. A change that
+/// it does not show either is the exit code 7: some services ignore fields whose names they do not know.
+pub(crate) async fn finish_modified(
+    context: &Context,
+    booking: Booking,
+    asked: &Map<String, Value>,
+) -> Result<Exit> {
+    let booking = match unshown(asked, &booking).is_empty() {
+        true => booking,
+        false => read_booking(context, booking.id()).await.unwrap_or(booking),
+    };
+    let exit = finish_compared(context, &booking, WriteKind::Modify, asked)?;
+    let unshown = unshown(asked, &booking);
+    for field in &unshown {
+        context.out.warn(&format!(
+            "the service accepted the request, but the booking does not show its {field}, so the change may not have been made; {}",
+            cause(context.adapter(), WriteKind::Modify, field)
+        ));
+    }
+    Ok(match unshown.is_empty() {
+        true => exit,
+        false => Exit::Refused,
+    })
+}
+
+/// The fields of a change of which the booking says nothing. A booking with `last_modification` was changed (spec,
+/// Bookings), and one in processing may be.
+fn unshown<'a>(asked: &'a Map<String, Value>, booking: &Booking) -> Vec<&'a str> {
+    let modification = booking.value().get("last_modification");
+    if booking.status() == Status::Processing || modification.is_some_and(|it| !it.is_null()) {
+        return Vec::new();
+    }
+    let said = Said::by(booking);
+    let fields = MODIFIED
+        .into_iter()
+        .filter_map(|field| asked.get_key_value(field));
+    let fields = fields.map(|(field, _)| field.as_str());
+    fields
+        .filter(|field| said.of(field, true).is_empty())
+        .collect()
 }
 
 /// What can be the cause of a field that was not taken: the setting that names it.

@@ -282,10 +282,13 @@ impl Sending<'_> {
     /// Judges an answer: it is either the requested booking, or an error.
     fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
-        let Some(booking) = booking_of(self.context, answer.document) else {
-            let failure = no_booking(status);
-            self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
-            return Err(self.may_have_booked(failure.into_error(&self.call)));
+        let booking = match booking_of(self.context, answer.document) {
+            Ok(booking) => booking,
+            Err(why) => {
+                self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
+                let error = no_booking(status, why).into_error(&self.call);
+                return Err(self.may_have_booked(error));
+            }
         };
         let known = match tries.earlier {
             Earlier::Booked => self.known_booking.clone(),
@@ -368,16 +371,19 @@ impl Sending<'_> {
         if error.code == Code::Interrupted {
             return error;
         }
+        if error.exit != Exit::OutcomeUnknown {
+            // How to repeat the request is of no use here.
+            error.hint = None;
+        }
         if error.exit != Exit::RateLimited && error.exit != Exit::OutcomeUnknown {
             error.message = format!("the outcome is unknown: {}", error.message);
             error.code = Code::OutcomeUnknown.into();
             error.exit = Exit::OutcomeUnknown;
         }
-        error.hint = Some(format!(
-            "a booking may exist; to find out: {}",
-            resume_command(self.key)
-        ));
-        error.idempotency_key(self.key)
+        let resume = resume_command(self.key);
+        error
+            .hint_before(format!("a booking may exist; to find out: {resume}"))
+            .idempotency_key(self.key)
     }
 
     fn described(&self, mut error: Error, status: u16) -> Error {

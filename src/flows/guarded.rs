@@ -5,7 +5,7 @@
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Answer, Call, Failure};
-use crate::outcome::Result;
+use crate::outcome::{Error, Result};
 
 /// Sends a call that must not be repeated if the service may have carried it out.
 ///
@@ -60,9 +60,9 @@ fn is_limit(failure: &Failure, call: &Call) -> bool {
 }
 
 /// The failure where a booking was due, and the answer is something else.
-pub(super) fn no_booking(status: u16) -> Failure {
-    Failure::Unreadable {
+pub(super) fn no_booking(status: u16, why: Error) -> Failure {
+    Failure::NoBooking {
         status,
-        kind: "not a booking".to_owned(),
+        why: Box::new(why),
     }
 }

@@ -11,6 +11,7 @@ use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::json::Document;
+use crate::model::document_time::DocumentTime;
 use crate::model::similar::did_you_mean;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
@@ -144,6 +145,12 @@ impl Offer {
             let (venue, provider) = (&self.venue_id, self.provider.as_deref());
             recent.remember_slots(venue, provider, self.party_size, &self.slots, shown)
         });
+    }
+
+    /// A slot whose time is not understood. The requested time may be its own.
+    pub(crate) fn unread(&self) -> Option<&Slot> {
+        let is_read = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
+        self.slots.iter().find(is_read)
     }
 
     fn is_wanted(&self, slot: &Slot) -> bool {
@@ -323,7 +330,7 @@ fn similar_venue(context: &Context, id: &str) -> Option<String> {
 }
 
 /// The offset in a slot's own datetime.
-fn offset_of(slot: &Slot) -> Option<Offset> {
+pub(crate) fn offset_of(slot: &Slot) -> Option<Offset> {
     let (local, instant) = (slot.local()?, slot.instant(None)?);
     let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
     Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()

@@ -5,7 +5,7 @@ use super::compared::warn_if_still_asked;
 use super::finish::card;
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
-use super::wait::read_booking;
+use super::wait::{another, read_booking};
 use crate::adapter::{Pause, WriteKind};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
@@ -35,12 +35,13 @@ pub(crate) async fn send_answer(
     let in_flight = || InFlight::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
         Ok(answer) => match booking_of(context, answer.document) {
-            Some(booking) if is_of(context, id, &booking).await => {
+            Ok(booking) if is_of(context, id, &booking).await => {
                 context.in_flight.replace(InFlight::known(&booking));
                 compare(context, answer_given, &booking);
                 return Ok(AnswerOutcome::Advanced(booking));
             }
-            _ => no_booking(answer.status),
+            Ok(other) => no_booking(answer.status, another(&other, id)),
+            Err(why) => no_booking(answer.status, why),
         },
         Err(failure) => failure,
     };
@@ -50,10 +51,8 @@ pub(crate) async fn send_answer(
         open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
     let mut error = failure.into_error(&call);
     if open {
-        error.hint = Some(format!(
-            "check before you answer again: {}",
-            show_command(id)
-        ));
+        let check = format!("check before you answer again: {}", show_command(id));
+        error = error.hint_before(check);
     } else {
         context.in_flight.replace(InFlight::Nothing);
     }

@@ -305,7 +305,8 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
         let _ = context.journal().and_then(lost);
     }
     error.hint(format!(
-        "this computer knows the booking, but the service no longer does; to delete its guest here: bookctl bookings forget {word}"
+        "this computer knows the booking, but this service does not: check the base URL and the API key; if the booking was deleted, \
+         to delete its guest here: bookctl bookings forget {word}"
     ))
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
     }
 }
 
-/// The booking in the answer to a call that changed something. `None` where there is none: the outcome is then unknown.
-pub(super) fn booking_of(context: &Context, answer: Document) -> Option<Booking> {
-    understood(context, context.adapter().booking(answer, true)).ok()
+/// The booking in the answer to a call that changed something. Where there is none, the outcome is unknown.
+pub(super) fn booking_of(context: &Context, answer: Document) -> Result<Booking> {
+    understood(context, context.adapter().booking(answer, true))
 }

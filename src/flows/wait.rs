@@ -30,9 +30,14 @@ pub(super) fn checked(booking: Booking, id: &str) -> Result<Booking> {
     if same_id(booking.id(), id) {
         return Ok(booking);
     }
-    let mut error = unexpected(is_another(&booking, id));
+    Err(another(&booking, id))
+}
+
+/// The error for an answer with another booking.
+pub(super) fn another(booking: &Booking, id: &str) -> Error {
+    let mut error = unexpected(is_another(booking, id));
     error.body = Some(booking.document().clone());
-    Err(error)
+    error
 }
 
 /// Reads a booking by an id that a person gave, and whether the answer is about that booking. Another one is returned

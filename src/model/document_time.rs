@@ -1,5 +1,7 @@
 //! A time in a document of the service: RFC 3339, without an offset, or a number since 1970.
 
+use std::ops::Range;
+
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -8,10 +10,9 @@ use serde_json::Value;
 use super::time_text::human;
 use crate::json::plain;
 
-/// A larger number of seconds is beyond the year 5000, and therefore milliseconds.
-const LAST_SECOND: i64 = 100_000_000_000;
-/// A smaller number of seconds is before September 2001, and therefore no time of a booking.
-const FIRST_SECOND: i64 = 1_000_000_000;
+/// The seconds since 1970 that can be the time of a booking: from September 2001 to 2286. Any other number is an id, an
+/// amount, or a day and a clock without separators.
+const SECONDS: Range<i64> = 1_000_000_000..10_000_000_000;
 
 /// A time as the service wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +80,11 @@ fn whole_number(value: &Value) -> Option<i64> {
 }
 
 fn since_1970(number: i64) -> Option<Timestamp> {
-    match number {
-        ..FIRST_SECOND => None,
-        FIRST_SECOND..LAST_SECOND => Timestamp::from_second(number).ok(),
-        _ => Timestamp::from_millisecond(number).ok(),
+    if SECONDS.contains(&number) {
+        return Timestamp::from_second(number).ok();
     }
+    let is_milliseconds = SECONDS.contains(&(number / 1000));
+    is_milliseconds.then(|| Timestamp::from_millisecond(number).ok())?
 }
 
 #[cfg(test)]
@@ -117,6 +118,10 @@ mod tests {
             json!(null),
             json!({}),
             json!(1.5e9),
+            // Days and clocks without separators.
+            json!("20261124193000"),
+            json!(202_611_241_930_i64),
+            json!(20_261_124),
         ] {
             assert_eq!(DocumentTime::read(&value), None, "{value}");
         }

@@ -148,6 +148,15 @@ impl Error {
         self
     }
 
+    /// Sets what to do first. The hint so far comes after it.
+    pub(crate) fn hint_before(mut self, first: String) -> Self {
+        self.hint = Some(match self.hint.take() {
+            Some(then) => format!("{first}; {then}"),
+            None => first,
+        });
+        self
+    }
+
     /// Sets the hint where there is none.
     pub(crate) fn or_hint(self, hint: &str) -> Self {
         match self.hint {

@@ -9,7 +9,7 @@ use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text};
 
 pub(crate) const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
 
-fn slots() -> Value {
+pub(crate) fn slots() -> Value {
     let slot = json!({"availability_id": "slot_1", "datetime": SLOT_TIME, "party_size": 2});
     json!({"object": "list", "venue_id": "ven_1", "provider": "provider_a", "slots": [slot]})
 }

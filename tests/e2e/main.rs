@@ -154,6 +154,8 @@ mod requests;
 mod requests_shown;
 #[cfg(unix)]
 mod rooms;
+#[cfg(unix)]
+mod said_wrongly;
 mod sandbox_clock;
 mod sandbox_file;
 #[cfg(unix)]

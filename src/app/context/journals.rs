@@ -18,7 +18,7 @@ impl Context {
         let mut journal = self.journal.borrow_mut();
         if journal.is_none() {
             let (origin, profile) = (
-                self.target.origin(),
+                self.target.address(),
                 self.target.profile().map(str::to_owned),
             );
             let opened = match self.target.journal() {
@@ -79,7 +79,7 @@ impl Context {
         let mut recent = self.recent.borrow_mut();
         if recent.is_none() {
             let (path, journal) = (&self.paths.recent, &self.paths.journal);
-            *recent = Some(Recent::open(path, self.target.origin(), Some(journal))?);
+            *recent = Some(Recent::open(path, self.target.address(), Some(journal))?);
         }
         RefMut::filter_map(recent, Option::as_mut)
             .map_err(|_| Error::config("the recent rows are not open"))

@@ -66,14 +66,14 @@ impl JournalCandidates {
         let paths = self.paths()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
         ownership::check_database(&paths.journal).ok()?;
-        CompletionIndex::open(&paths.journal, target.origin())
+        CompletionIndex::open(&paths.journal, target.address())
     }
 
     fn recent(&self) -> Option<RecentIndex> {
         let paths = self.paths()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
         ownership::check_database(&paths.recent).ok()?;
-        RecentIndex::open(&paths.recent, target.origin())
+        RecentIndex::open(&paths.recent, target.address())
     }
 
     pub(super) fn venues(&self, prefix: &str) -> Vec<CompletionCandidate> {

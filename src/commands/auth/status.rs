@@ -96,7 +96,7 @@ impl ProfileSecrets {
             Target::Embedded { key, .. } => ProfileSecrets {
                 detail: Some("the embedded sandbox needs no API key".to_owned()),
                 key: key.clone().map_or(Origin::NONE, Origin::environment),
-                ..ProfileSecrets::empty(Some(SANDBOX_PROFILE), Some(target.origin()))
+                ..ProfileSecrets::empty(Some(SANDBOX_PROFILE), Some(target.address()))
             },
             Target::Remote(service) => ProfileSecrets::of_service(vault, service).await,
         };

@@ -78,7 +78,7 @@ pub(super) async fn examine(
             return checks;
         }
     };
-    let origin = context.target().origin();
+    let origin = context.target().address();
     let mut checks = vec![
         Check::ok(
             "reachability",
@@ -111,7 +111,7 @@ pub(super) async fn examine(
 
 impl Unreached {
     fn checks(self, target: &Target) -> Vec<Check> {
-        let origin = target.origin();
+        let origin = target.address();
         match self {
             Unreached::NoClient(error) => {
                 let name = if error.exit == Exit::Network {

@@ -221,8 +221,8 @@ fn a_page_in_place_of_a_refusal_is_said_to_be_one_and_is_the_services_only_by_a_
     for (status, exit) in [(404, Exit::NotFound), (418, Exit::Network)] {
         let error = page(status, "text/html");
         assert_eq!(error.exit, exit, "{status}");
-        let said = "the response (text/html) is not a document of the service";
-        assert!(error.message.contains(said), "{}", error.message);
+        let said = format!("the response ({status}, text/html) is not a document of the service");
+        assert_eq!(error.message, said);
         let hint = error.hint.as_deref().unwrap_or_default();
         assert!(hint.contains("may not come from"), "{hint}");
     }

@@ -1,0 +1,200 @@
+//! Services whose answers would make bookctl say something untrue, if it took them for more than they are.
+
+use serde_json::{Value, json};
+
+use crate::faults::{SLOT_TIME, confirmed, creating};
+use crate::harness::{GUEST, Home, Reply, Request, Scripted, text};
+
+fn book(home: &Home, more: &[&str]) -> crate::harness::Output {
+    let book = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    home.run(book.iter().chain(&GUEST[2..]).chain(more))
+}
+
+/// "An idempotency key is never sent to another service": two services of one host are two.
+#[test]
+fn two_services_of_one_host_share_no_attempt_and_no_booking() {
+    let server = Scripted::start(|request: &Request| match request.path.as_str() {
+        "/live/v1/bookings" => Reply::Close,
+        path if path.ends_with("/v1/bookings") => Reply::json(201, &confirmed()),
+        path if path.ends_with("/v1/availability/search") => {
+            Reply::json(200, &crate::faults::slots())
+        }
+        _ => Reply::json(404, &json!({"error": "not found"})),
+    });
+    let base = server.base_url();
+    let home = Home::new()
+        .with("BOOKCTL_API_KEY", "sk_live_x")
+        .configured(&format!(
+            "[profiles.stage]\nbase_url = '{base}/stage'\n[profiles.live]\nbase_url = '{base}/live/'\n"
+        ));
+    let book_at =
+        |profile: &str, key: &str| book(&home, &["--profile", profile, "--idempotency-key", key]);
+    book_at("stage", "staged").exits(0);
+    book_at("live", "order-1").refused(16, "outcome_unknown");
+    let sent = server.requests().len();
+    let error = home
+        .run([
+            "--profile",
+            "stage",
+            "attempts",
+            "resume",
+            "order-1",
+            "--json",
+        ])
+        .refused(3, "config");
+    let message = text(&error, "message");
+    assert!(
+        message.contains("/live,") && message.contains("/stage"),
+        "{message}"
+    );
+    assert_eq!(server.requests().len(), sent, "it was sent elsewhere");
+    let listed = |profile: &str| {
+        home.run(["--profile", profile, "bookings", "--json"])
+            .exits(0)
+            .json()
+    };
+    assert_eq!(listed("live")["bookings"], json!([]));
+    assert_eq!(listed("stage")["bookings"][0]["id"], "bk_1");
+}
+
+/// "A change that was answered but that the booking does not show" (command line, Exit codes, 7)
+#[test]
+fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_shows_is_7() {
+    let answers = |modified: Value, read: Value| {
+        let changed = std::cell::Cell::new(false);
+        Scripted::start(move |request: &Request| {
+            if request.path.ends_with("/modify") {
+                changed.set(true);
+                return Reply::json(200, &modified);
+            }
+            match changed.get() {
+                true => Reply::json(200, &read),
+                false => Reply::json(200, &confirmed()),
+            }
+        })
+    };
+    let with = |more: Value| {
+        let mut booking = confirmed();
+        booking
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        booking
+    };
+    let modification = json!({"last_modification": {"at": "2031-01-01T00:00:00Z"}});
+    for (modified, read, code) in [
+        (confirmed(), with(json!({"party_size": 3})), 0),
+        (confirmed(), with(json!({"party_size": 2})), 7),
+        (confirmed(), confirmed(), 7),
+        (confirmed(), with(modification.clone()), 0),
+        (with(modification), with(json!({"party_size": 2})), 0),
+        (
+            with(json!({"party_size": 3})),
+            with(json!({"party_size": 2})),
+            0,
+        ),
+    ] {
+        let case = format!("{modified} {read}");
+        let server = answers(modified, read);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let output = home.run(["modify", "bk_1", "--party", "3", "--json"]);
+        assert_eq!(output.code, Some(code), "{case}: {output}");
+        assert_eq!(output.json()["id"], "bk_1", "{case}");
+        assert_eq!(
+            output.stderr.contains("party_size"),
+            code == 7,
+            "{case}: {output}"
+        );
+    }
+}
+
+/// Who answers with a page may be a proxy, or another service: it does not know what has become of a booking.
+#[test]
+fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
+    let page = |_: &Request| Reply::Whole(404, "text/html", "<h1>Not Found</h1>".to_owned());
+    let made = creating(|_| Reply::json(201, &confirmed()));
+    let home = Home::pointing_to(made.base_url(), "sk_live_x");
+    book(&home, &[]).exits(0);
+    drop(made);
+    let server = Scripted::start(page);
+    let home = home.with("BOOKCTL_BASE_URL", server.base_url());
+    let error = home.run(["show", "bk_1", "--json"]).refused(6, "http_404");
+    let message = text(&error, "message");
+    assert!(
+        message.contains("not a document of the service"),
+        "{message}"
+    );
+    assert!(!message.contains("no such booking"), "{message}");
+    assert!(
+        text(&error, "hint").contains("check the base URL"),
+        "{error}"
+    );
+}
+
+/// "error … with the body under `--json`, the dialect key that would say where to look, and what was there" (real service)
+#[test]
+fn an_answer_to_a_booking_request_that_is_not_understood_is_shown_with_the_setting_that_would_read_it()
+ {
+    for body in [
+        json!({"ok": true, "booking_id": "fx-1"}),
+        json!({"success": false, "message": "The slot is gone"}),
+        json!({"booking": confirmed(), "previous_booking": confirmed()}),
+    ] {
+        let answer = body.clone();
+        let server = creating(move |_| Reply::json(201, &answer));
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let error = book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
+        assert_eq!(error["body"], body, "{error}");
+        let hint = text(&error, "hint");
+        assert!(hint.contains("attempts resume k"), "{hint}");
+        assert!(hint.contains("read.booking"), "{hint}");
+        // The setting settles the attempt.
+        if let Some(id) = body.get("booking_id") {
+            assert!(
+                text(&error, "message").contains("cannot be read"),
+                "{error}"
+            );
+            assert_eq!(id, "fx-1");
+        }
+    }
+}
+
+/// "Never 'none' for 'not understood'" (real service, Principles 5)
+#[test]
+fn where_the_times_of_slots_are_not_understood_nobody_says_that_there_is_none() {
+    let server = Scripted::start(|_| {
+        let slot = json!({"availability_id": "a1", "datetime": "half past seven"});
+        Reply::json(200, &json!({"venue_id": "ven_1", "slots": [slot]}))
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let error = book(&home, &[]).refused(15, "unexpected_answer");
+    let message = text(&error, "message");
+    assert!(message.contains("half past seven"), "{message}");
+    assert!(text(&error, "hint").contains("read.slots"), "{error}");
+}
+
+/// "Compare after writing" (real service, Principles 7)
+#[test]
+fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success() {
+    for (answer, code) in [
+        (json!({"id": "s1", "object": "session", "deleted": true}), 0),
+        (json!({"ok": true}), 0),
+        (
+            json!({"id": "s1", "object": "session", "deleted": false}),
+            7,
+        ),
+        (json!({"id": "s1", "state": "active", "provider": "p"}), 7),
+        (json!({"error": "session in use"}), 7),
+    ] {
+        let case = answer.to_string();
+        let server = Scripted::start(move |_| Reply::json(200, &answer));
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let output = home.run(["session", "disconnect", "s1", "--yes", "--json"]);
+        assert_eq!(output.code, Some(code), "{case}: {output}");
+        assert_eq!(
+            output.stderr.contains("session show s1"),
+            code == 7,
+            "{case}"
+        );
+    }
+}
