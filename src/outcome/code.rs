@@ -161,7 +161,7 @@ impl Code {
 codes! {
     // Booking statuses.
     RequiresAction = "requires_action", Status, ActionNeeded, NotNeeded,
-        "the booking is waiting for an answer; it expires after 20 minutes, or at the payment's deadline",
+        "the booking is waiting for an answer; without one it expires after 20 minutes, and a payment fails at its deadline",
         "answer with `bookctl continue ID`";
     Processing = "processing", Status, Processing, NotNeeded,
         "the provider is still working on it",
@@ -176,7 +176,7 @@ codes! {
         "the booking was cancelled at the venue",
         "book again if the guest still wants to come";
     Expired = "expired", Status, Failed, Safe,
-        "nobody answered within 20 minutes; nothing is held at the venue",
+        "nobody answered within 20 minutes; nothing is held at the venue (a payment that nobody approves fails instead)",
         "book again";
 
     // Refusals by key, organization and limit.
