@@ -23,7 +23,7 @@ pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> 
             let error = refused(booking, "only a confirmed booking can be cancelled");
             let answer = shell::word(booking.id());
             Err(error.hint(format!(
-                "without an answer it expires by itself; to answer: bookctl continue {answer}"
+                "without an answer it ends by itself; to answer: bookctl continue {answer}"
             )))
         }
         Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),

@@ -161,7 +161,7 @@ impl Code {
 codes! {
     // Booking statuses.
     RequiresAction = "requires_action", Status, ActionNeeded, NotNeeded,
-        "the booking is waiting for an answer; it expires after 20 minutes, or at the payment's deadline",
+        "the booking is waiting for an answer; without one it expires after 20 minutes, and a payment fails at its deadline",
         "answer with `bookctl continue ID`";
     Processing = "processing", Status, Processing, NotNeeded,
         "the provider is still working on it",

@@ -343,16 +343,15 @@ fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
         ))
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let book = |guest: &str| {
-        let book = [
-            "book", "ven_1", "--at", SLOT_TIME, "--party", "2", "--name", guest,
-        ];
-        home.run(book.iter().chain(&["--retention", "1ms"]))
+    let book = |guest: &str, retention: &str| {
+        let book = ["book", "ven_1", "--at", SLOT_TIME, "--party", "2", "--name"];
+        home.run(book.iter().chain(&[guest, "--retention", retention]))
+            .exits(0);
     };
-    book("Ada Lovelace");
-    book("Grace Hopper");
+    book("Ada Lovelace", "90d");
+    book("Grace Hopper", "1ms");
     assert!(journal_holds(&home, "Ada Lovelace"));
-    book("Emmy Noether");
+    book("Emmy Noether", "1ms");
     assert!(!journal_holds(&home, "Ada Lovelace"));
 }
 

@@ -244,7 +244,7 @@ fn a_booking_that_waits_is_not_cancelled_and_the_way_out_is_named_without_a_ques
     assert!(!ended.screen.contains('?'), "{}", ended.screen);
     ended
         .says("only a confirmed booking can be cancelled")
-        .says("expires by itself")
+        .says("ends by itself")
         .says(&format!("bookctl continue {id}"));
 }
 

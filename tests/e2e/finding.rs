@@ -286,7 +286,7 @@ fn a_text_names_the_booking_of_every_command_that_takes_one() {
     );
     home.run(["cancel", "no body", "--yes"])
         .exits(6)
-        .says("no booking that this computer knows matches it either");
+        .says("bookctl bookings 'no body'");
 }
 
 #[test]
