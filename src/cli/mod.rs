@@ -172,9 +172,9 @@ pub(crate) fn report_usage(
         .iter()
         .take_while(|argument| *argument != "--")
         .any(|argument| {
-            argument == "--json"
-                || argument == "--jq"
-                || argument.to_string_lossy().starts_with("--jq=")
+            let argument = argument.to_string_lossy();
+            let flag = argument.split('=').next();
+            matches!(flag, Some("--json" | "--jq"))
         });
     let asked_for_help = matches!(
         error.kind(),

@@ -194,6 +194,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("customer.name", "--name"),
     ("customer.email", "--email"),
     ("customer.phone", "--phone"),
+    ("phone", "--phone"),
     ("availability_id", "--slot"),
     ("location", "--near"),
     ("provider", "--provider"),

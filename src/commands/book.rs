@@ -77,22 +77,22 @@ pub(crate) struct Args {
     #[arg(long)]
     name: Option<String>,
     /// Guest's email
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     email: Option<String>,
     /// Guest's phone
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     phone: Option<String>,
     /// Provider, if the venue has several
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     /// Book with the connected account of this person
-    #[arg(long, value_name = "U")]
+    #[arg(long, value_name = "U", value_parser = NonEmptyStringValueParser::new())]
     end_user: Option<String>,
     /// Payment method: `vendor` is the external payment vendor
     #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
     payment: Option<String>,
     /// URL that the service stores with the booking; it sends no webhooks there
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     webhook_url: Option<String>,
     /// Idempotency key: the service makes one booking per key, however often the request is sent
     #[arg(long, value_name = "K", value_parser = idempotency_key)]

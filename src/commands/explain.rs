@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::json::Document;
 use crate::model::similar::did_you_mean;
-use crate::outcome::code::{ALL, CodeEntry, entry};
+use crate::outcome::code::{ALL, CodeEntry, CodeKind, entry, exit_for_refusal};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 use crate::terminal::view::capitalised;
@@ -106,6 +106,11 @@ impl View for Explained {
                 "exit code",
                 format!("{}: {}", entry.exit.code(), entry.exit.meaning()),
             );
+            if entry.kind == CodeKind::Outcome && entry.exit == Exit::Failed {
+                let refused = exit_for_refusal(Some(entry.name), 422);
+                let refused = format!("{}: {}", refused.code(), refused.meaning());
+                page.field("for a change", refused);
+            }
             return page;
         }
         let rows = self.codes.iter().map(|entry| {

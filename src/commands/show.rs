@@ -3,7 +3,7 @@ mod timeline;
 use crate::app::Context;
 use crate::flows::{
     Offered, Reads, booking_or_pick, card, find_booking, locate_booking, read_booking,
-    remember_shown,
+    remember_shown, warn_of_unknown_status,
 };
 use crate::model::booking::Booking;
 use crate::model::id::id;
@@ -54,7 +54,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         remember_shown(context, &booking);
         return Ok(match (is_it, args.exit_status) {
             (false, _) => ANOTHER,
-            (true, true) => booking.exit_of_read(),
+            (true, true) => {
+                warn_of_unknown_status(context, &booking);
+                booking.exit_of_read()
+            }
             (true, false) => Exit::Done,
         });
     }

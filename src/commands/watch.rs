@@ -4,7 +4,9 @@ use tokio::time::Instant;
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{Offered, Reads, booking_or_pick, card, read_booking, remember_shown};
+use crate::flows::{
+    Offered, Reads, booking_or_pick, card, read_booking, remember_shown, warn_of_unknown_status,
+};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::shell;
@@ -72,7 +74,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             return Ok(match status {
                 // The booking has not reached the requested status, but still can.
                 Status::Confirmed if !args.until.is_empty() => Exit::Processing,
-                _ => booking.exit_of_read(),
+                _ => {
+                    warn_of_unknown_status(context, &booking);
+                    booking.exit_of_read()
+                }
             });
         }
         progress.say(&format!(

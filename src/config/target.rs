@@ -218,7 +218,7 @@ pub(crate) fn resolve(
     let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
         if no_sandbox && !options.service_optional {
-            return Err(no_service());
+            return Err(no_service(name.is_some()));
         }
         return Ok(Target::Embedded {
             database: paths.sandbox.clone(),
@@ -279,8 +279,15 @@ fn key_without_service() -> Error {
     .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the embedded sandbox, BOOKCTL_PROFILE=sandbox")
 }
 
-fn no_service() -> Error {
-    Error::config("no service is configured, and --no-sandbox rules out the embedded sandbox").hint(
+/// The error where the embedded sandbox would be used, by the name of its profile (`is_named`) or for want of another
+/// service, and must not be.
+fn no_service(is_named: bool) -> Error {
+    let what = match is_named {
+        true => "the profile is the embedded sandbox",
+        false => "no service is configured",
+    };
+    let ruled_out = "--no-sandbox or BOOKCTL_NO_SANDBOX rules out the embedded sandbox";
+    Error::config(format!("{what}, and {ruled_out}")).hint(
         "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass --profile NAME",
     )
 }

@@ -59,9 +59,9 @@ pub(crate) async fn finish_modified(
             cause(context.adapter(), WriteKind::Modify, field)
         ));
     }
-    Ok(match unshown.is_empty() {
-        true => exit,
-        false => Exit::Refused,
+    Ok(match exit {
+        Exit::Done if !unshown.is_empty() => Exit::Refused,
+        exit => exit,
     })
 }
 

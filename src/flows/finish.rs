@@ -2,7 +2,7 @@
 
 use crate::app::Context;
 use crate::app::in_flight::show_command;
-use crate::model::booking::Booking;
+use crate::model::booking::{Booking, Status};
 use crate::outcome::{Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::view::BookingView;
@@ -37,7 +37,21 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
             show_command(id)
         ));
     }
+    warn_of_unknown_status(context, booking);
     Ok(booking.exit())
+}
+
+/// Tells a script why the exit code is the one of a status that the specification does not have. A person reads it on the
+/// card.
+pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
+    if let Status::Other(word) = booking.status()
+        && !context.out.is_human()
+    {
+        context.out.warn(&format!(
+            "`{word}` is a status that bookctl does not know; to say what it means: {}",
+            context.adapter().set_command("read.booking=EXPRESSION")
+        ));
+    }
 }
 
 /// Stores a booking that was shown, for `@last` and for the search of `bookings`. A script that reads (`--json`) leaves

@@ -47,7 +47,7 @@ pub(crate) use change::change;
 pub(crate) use compared::{finish_compared, finish_modified};
 pub(crate) use confirmation::Confirmation;
 pub(crate) use create::{attempt_request, create};
-pub(crate) use finish::{card, finish, remember_shown};
+pub(crate) use finish::{card, finish, remember_shown, warn_of_unknown_status};
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{

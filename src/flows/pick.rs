@@ -2,7 +2,7 @@
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use super::received::take_in_received;
-use super::wait::{checked, find_booking, look_up, naming, or_warn, read_booking};
+use super::wait::{checked, find_booking, is_a_page, look_up, naming, or_warn, read_booking};
 use crate::app::Context;
 use crate::journal::{Attempt, Journal, KeptBooking, Sought};
 use crate::json::plain;
@@ -282,7 +282,7 @@ pub(crate) fn open_requests(context: &Context) -> Option<String> {
 
 /// Adds to the error of a booking that the service does not know what can be done about it.
 pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
-    if error.exit != Exit::NotFound {
+    if error.exit != Exit::NotFound || is_a_page(&error) {
         return error;
     }
     let error = naming(text, error);

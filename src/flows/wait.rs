@@ -63,9 +63,14 @@ pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
     understood(context, context.adapter().booking(answer.document, false))
 }
 
+/// Whether something else than one of the service's documents was answered.
+pub(super) fn is_a_page(error: &Error) -> bool {
+    error.http_status.is_some() && error.body.is_none()
+}
+
 /// Adds to the error of a booking that was not found which one that is.
 pub(super) fn naming(id: &str, mut error: Error) -> Error {
-    if error.exit == Exit::NotFound && !error.message.contains(id) {
+    if error.exit == Exit::NotFound && !is_a_page(&error) && !error.message.contains(id) {
         error.message = format!("{}: {id}", error.message);
     }
     error

@@ -332,6 +332,9 @@ codes! {
     Http503 = "http_503", Http, Service, CheckFirst,
         "the service is unavailable; it is unknown whether a booking request succeeded (exit code 16)",
         "check first; send a booking request again only with the same idempotency key";
+    Http504 = "http_504", Http, Service, CheckFirst,
+        "a gateway in front of the service got no response in time; it is unknown whether a booking request succeeded (exit code 16)",
+        "check first; send a booking request again only with the same idempotency key";
 
     // bookctl's own.
     Usage = "usage", Own, Usage, Corrected,

@@ -26,12 +26,7 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
     let home = Home::new();
     let arguments = ["book", "ven_confirms", "--json"];
     let running: Vec<_> = (0..8)
-        .map(|number| {
-            // Eight guests of one name: the same guest's second booking has a warning.
-            let email = format!("ada{number}@example.com");
-            let email = ["--email", &email];
-            home.start(arguments.iter().chain(&GUEST).chain(&email))
-        })
+        .map(|_| home.start(arguments.iter().chain(&GUEST)))
         .collect();
     let ids: BTreeSet<String> = running
         .into_iter()

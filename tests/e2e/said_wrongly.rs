@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::faults::{SLOT_TIME, confirmed, creating};
+use crate::faults::{SLOT_TIME, confirmed, creating, slots};
 use crate::harness::{GUEST, Home, Reply, Request, Scripted, text};
 
 fn book(home: &Home, more: &[&str]) -> crate::harness::Output {
@@ -16,9 +16,7 @@ fn two_services_of_one_host_share_no_attempt_and_no_booking() {
     let server = Scripted::start(|request: &Request| match request.path.as_str() {
         "/live/v1/bookings" => Reply::Close,
         path if path.ends_with("/v1/bookings") => Reply::json(201, &confirmed()),
-        path if path.ends_with("/v1/availability/search") => {
-            Reply::json(200, &crate::faults::slots())
-        }
+        path if path.ends_with("/v1/availability/search") => Reply::json(200, &slots()),
         _ => Reply::json(404, &json!({"error": "not found"})),
     });
     let base = server.base_url();
@@ -111,13 +109,13 @@ fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_sh
 /// Who answers with a page may be a proxy, or another service: it does not know what has become of a booking.
 #[test]
 fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
-    let page = |_: &Request| Reply::Whole(404, "text/html", "<h1>Not Found</h1>".to_owned());
-    let made = creating(|_| Reply::json(201, &confirmed()));
-    let home = Home::pointing_to(made.base_url(), "sk_live_x");
+    let server = Scripted::start(|request: &Request| match request.path.as_str() {
+        "/v1/bookings" => Reply::json(201, &confirmed()),
+        "/v1/availability/search" => Reply::json(200, &slots()),
+        _ => Reply::Whole(404, "text/html", "<h1>Not Found</h1>".to_owned()),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     book(&home, &[]).exits(0);
-    drop(made);
-    let server = Scripted::start(page);
-    let home = home.with("BOOKCTL_BASE_URL", server.base_url());
     let error = home.run(["show", "bk_1", "--json"]).refused(6, "http_404");
     let message = text(&error, "message");
     assert!(
@@ -125,10 +123,9 @@ fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
         "{message}"
     );
     assert!(!message.contains("no such booking"), "{message}");
-    assert!(
-        text(&error, "hint").contains("check the base URL"),
-        "{error}"
-    );
+    let hint = text(&error, "hint");
+    assert!(hint.contains("check the base URL"), "{hint}");
+    assert!(!hint.contains("forget"), "{hint}");
 }
 
 /// "error … with the body under `--json`, the dialect key that would say where to look, and what was there" (real service)
@@ -197,4 +194,41 @@ fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success(
             "{case}"
         );
     }
+}
+
+/// "any other word is shown as it is, as 'a state that bookctl does not know'" (real service, Principles 3): to scripts too
+#[test]
+fn a_script_is_told_why_a_status_that_nobody_knows_ends_with_16_or_15() {
+    let mut pending = confirmed();
+    pending["status"] = json!("pending_review");
+    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/availability/search" => Reply::json(200, &slots()),
+        _ => Reply::json(200, &pending),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let shown = home.run(["show", "bk_1", "--exit-status", "--json"]);
+    let watched = home.run(["watch", "bk_1", "--json"]);
+    for (output, code) in [(book(&home, &[]), 16), (shown, 15), (watched, 15)] {
+        let output = output.exits(code);
+        assert_eq!(output.json()["status"], "pending_review");
+        let warning = "`pending_review` is a status that bookctl does not know";
+        assert!(output.stderr.contains(warning), "{output}");
+        assert!(output.stderr.contains("read.booking="), "{output}");
+    }
+}
+
+/// "nothing new was booked" (command line, Exit codes, 7): so nothing is in doubt, and the next request is sent.
+#[test]
+fn a_key_that_the_service_knows_for_another_booking_leaves_no_doubt_behind() {
+    let mut another = confirmed();
+    another["customer"] = json!({"name": "Eve Other"});
+    another["created_at"] = json!("2020-01-01T00:00:00Z");
+    let server = creating(move |before| match before {
+        0 => Reply::json(200, &another),
+        _ => Reply::json(201, &confirmed()),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    book(&home, &["--idempotency-key", "k"]).refused(7, "another_booking");
+    let again = book(&home, &[]).exits(0);
+    assert!(!again.stderr.contains("unknown"), "{again}");
 }

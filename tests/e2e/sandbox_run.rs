@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use crate::harness::Home;
+use crate::harness::{HANG, Home, Running};
 
 /// A command that prints its environment.
 const PRINT: [&str; 5] = ["sandbox", "run", "--quiet", "--", "env"];
@@ -17,6 +18,31 @@ fn documented() -> Vec<String> {
         Some(format!("BOOKCTL_{name}"))
     });
     names.collect()
+}
+
+/// A signal that somebody sends to `sandbox run` alone is for its command. Ctrl-C on a terminal reaches both by itself.
+#[test]
+fn an_interrupt_that_is_sent_to_run_alone_reaches_its_command() {
+    use std::os::unix::process::CommandExt;
+    let home = Home::new();
+    for (signal, code) in [("-INT", 3), ("-QUIT", 4), ("-TERM", 5)] {
+        let ready = home.folder().join(format!("ready{signal}"));
+        let script = format!(
+            "trap 'exit 3' INT; trap 'exit 4' QUIT; trap 'exit 5' TERM; : > {}; while :; do sleep 0.05; done",
+            ready.display()
+        );
+        let mut command = home.command(["sandbox", "run", "--quiet", "--", "sh", "-c", &script]);
+        // Not in the foreground of a terminal, as in a job of CI.
+        command.process_group(0);
+        let running = Running::start(command);
+        let deadline = Instant::now() + HANG;
+        while !ready.exists() {
+            assert!(Instant::now() < deadline, "the command does not start");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        running.signal(signal);
+        running.end().exits(code);
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn a_place_is_named_in_one_way_and_whole() {
 #[test]
 fn a_search_and_a_list_of_slots_without_a_time_are_of_now() {
     let home = Home::new();
-    home.run(["sandbox", "clock", "--set", "2031-05-04T12:00:00Z"])
+    home.run(["sandbox", "clock", "--to", "2031-05-04T12:00:00Z"])
         .exits(0);
     let found = home
         .run(["search", "dining", "--near", "Sandbox", "--json"])

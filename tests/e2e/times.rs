@@ -418,3 +418,37 @@ fn a_time_that_is_over_by_the_services_clock_is_refused_with_that_clock() {
         .says("must be in the future")
         .says("check the value of --at; by the service's clock it is ");
 }
+
+/// "Without an offset it is the venue's local time where a venue is known" (command line): a slot shows the venue's offset.
+#[test]
+fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
+    let served = Served::start();
+    let search = ["search", "dining", "--near", "London", "--json"];
+    served.home().run(search).exits(0);
+    // Another computer, which has not seen the venue.
+    let home = served.home();
+    let venue = "ven_london_copper_kettle";
+    let slots = ["slots", venue, "--at", "2027-07-01 12:00", "--json"];
+    let slots = home.run(slots).exits(0).json();
+    let slot = &slots["slots"][1];
+    let offered = text(slot, "datetime");
+    assert!(offered.ends_with("+01:00"), "{offered}");
+    let local = offered[..16].replace('T', " ");
+    let book = [
+        "book",
+        venue,
+        "--slot",
+        &text(slot, "availability_id"),
+        "--at",
+        &local,
+    ];
+    let guest = ["--party", "2", "--name", "Ada Lovelace", "--json"];
+    let arguments: Vec<&str> = book.into_iter().chain(guest).collect();
+    let preview = home
+        .run(arguments.iter().chain(&["--dry-run"]))
+        .exits(0)
+        .json();
+    assert_eq!(preview["body"]["datetime"], offered.as_str());
+    let booked = home.run(&arguments).exits(0).json();
+    assert_eq!(booked["datetime"], offered.as_str());
+}

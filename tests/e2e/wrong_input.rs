@@ -190,6 +190,11 @@ fn an_unknown_command_flag_or_value_is_a_usage_error() {
         ],
         &["book", "ven_confirms", "--payment", "cash"],
         &["sandbox", "clock", "--advance", "soon"],
+        // What an unset variable of a shell leaves.
+        &["book", "ven_1", "--end-user", ""],
+        &["book", "ven_1", "--email", ""],
+        &["book", "ven_1", "--phone", ""],
+        &["book", "ven_1", "--webhook-url", ""],
         &["show", "bk_1", "--timeout", "0"],
         &["show", "bk_1", "--timeout", "0ms"],
         &["continue", "bk_1", "-F", "novalue"],
@@ -208,6 +213,13 @@ fn an_unknown_command_flag_or_value_is_a_usage_error() {
             assert_eq!(output.stdout, "", "{output}");
         }
     }
+}
+
+#[test]
+fn a_value_for_a_flag_that_takes_none_is_an_error_in_json_too() {
+    Home::new()
+        .run(["show", "bk_1", "--json=1"])
+        .refused(2, "usage");
 }
 
 /// "what/why/what next": the help that says more is the command's own.

@@ -81,13 +81,15 @@ pub(crate) async fn review(
     datetime: &Value,
     choice: SlotChoice,
 ) -> Result<()> {
-    let can_ask = context.prompter.interactive();
+    if !context.prompter.interactive() {
+        return Ok(());
+    }
     let is_another = choice == SlotChoice::AnotherTime;
-    if !can_ask || !is_another && !has_consequences(context.is_sandbox().await, draft) {
+    if !is_another && !has_consequences(context.is_sandbox().await, draft) {
         if let Some(booked) = booked_already(context, draft, datetime) {
             context.out.warn(&booked);
         }
-        if let Some(terms) = terms_line(context, draft).filter(|_| can_ask) {
+        if let Some(terms) = terms_line(context, draft) {
             context.out.note(&format!("Terms: {}", visible(&terms)));
         }
         return Ok(());

@@ -1,5 +1,6 @@
 //! This process and the programs that it starts: settings made before the first secret is read, signals, exit codes.
 
+use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -7,10 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getrlimit, getsid, getuid, kill_current_process_group,
+    Pid, Resource, Rlimit, Signal, getpgrp, getrlimit, getsid, getuid, kill_current_process_group,
     kill_process, setrlimit, test_kill_process,
 };
 use rustix::system::uname;
+use rustix::termios::tcgetpgrp;
 use signal_hook::consts::SIGXFSZ;
 
 use crate::outcome::Exit;
@@ -68,17 +70,28 @@ pub(crate) fn exit_of(status: ExitStatus) -> Exit {
     Exit::of_program(code)
 }
 
-/// Passes the signal that `exit` stands for on to a program. Ctrl-C and Ctrl-\ have reached it already, because it is in
-/// the same process group. A program that has ended ignores it.
+/// Passes the signal that `exit` stands for on to a program. A program that has ended ignores it.
+///
+/// Ctrl-C and Ctrl-\ reach all programs in the foreground of a terminal, so the program there has them already. Anywhere
+/// else somebody sent the signal to this process alone.
 pub(crate) fn pass_on(exit: Exit, process: u32) {
     let signal = match exit {
         Exit::Terminated => Signal::TERM,
         Exit::HungUp => Signal::HUP,
-        _ => return,
+        _ if is_in_the_foreground() => return,
+        Exit::Quit => Signal::QUIT,
+        _ => Signal::INT,
     };
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
         let _ = kill_process(process, signal);
     }
+}
+
+/// Whether this process gets the signals of the keys of a terminal.
+fn is_in_the_foreground() -> bool {
+    let terminal = File::open("/dev/tty").ok();
+    let foreground = terminal.and_then(|terminal| tcgetpgrp(terminal).ok());
+    foreground == Some(getpgrp())
 }
 
 /// Suspends the process group, as Ctrl-Z does. Returns when it continues. Without a shell that could continue it,

@@ -129,7 +129,7 @@ impl ApiError {
             Self::Missing(names) => (400, json!({"error": "required fields are missing", "missing": names})),
             Self::Invalid(errors) => (400, validation_failed(errors)),
             Self::LocationUnresolved => error(400, "the location could not be resolved; send a more specific location, or latitude and longitude"),
-            Self::NoSearchProvider { named: true } => coded(400, "none of the named providers can search", "no_search_provider"),
+            Self::NoSearchProvider { named: true } => coded(400, "one of the named providers is unknown, or none of them can search", "no_search_provider"),
             Self::NoSearchProvider { named: false } => coded(503, "no provider that can search is configured", "no_search_provider"),
             Self::SearchFailed(providers) => with(coded(502, "every provider failed; try again", "search_failed"), "providers_failed", json!(providers.iter().map(|it| it.id()).collect::<Vec<_>>())),
             Self::VenueNotFound => error(404, "venue not found; run venue search first"),

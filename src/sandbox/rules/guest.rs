@@ -49,9 +49,9 @@ pub(crate) fn check(name: &str, provider: Provider) -> Result<(), ApiError> {
 
 /// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.
 fn is_placeholder(name: &str) -> bool {
-    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
-    let name = words.join(" ");
-    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.contains(&name.as_str())
+    let letters = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
+    let name = letters(name);
+    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.iter().any(|it| letters(it) == name)
 }
 
 /// Whether a name has two words with a letter each.
@@ -69,6 +69,8 @@ mod tests {
         for name in [
             "Test User",
             "  JOHN   doe ",
+            "JohnDoe",
+            "N / A",
             "n/a",
             "Guest",
             "123",

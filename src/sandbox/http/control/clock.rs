@@ -61,7 +61,7 @@ fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
             if at.is_none() {
                 errors.add(
                     name,
-                    "must be a time with an offset, as 2026-12-01T19:30:00Z",
+                    "must be a time with an offset before the year 9000, as 2026-12-01T19:30:00Z",
                 );
             } else if at.is_some_and(|at| at < tx.now) {
                 errors.add(
@@ -119,7 +119,7 @@ fn advanced(
     if by == Some(None) {
         errors.add(
             "advance",
-            "must be a duration ahead, as 21m, 1h30m, 2d or 90s",
+            "must be a duration ahead of at most ten years, as 21m, 1h30m, 2d or 90s",
         );
     }
     let ahead = |by| tx.now.saturating_add(by).unwrap_or(Timestamp::MAX);
