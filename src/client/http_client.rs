@@ -13,7 +13,7 @@ use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bound
 use super::call::Call;
 use super::credential::{self, shown_headers, shown_path};
 use super::failure::Failure;
-use super::rate_limit::RateLimit;
+use super::rate_limit::{RateLimit, http_date};
 use super::wire_trace::WireTrace;
 use crate::adapter::{Adapter, Dialect};
 use crate::outcome::{Code, Error, Result};
@@ -289,11 +289,10 @@ impl Client {
     }
 
     fn observe_clock(&self, headers: &HeaderMap) {
-        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let Some(date) = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok()) else {
+        let Some(date) = headers.get(DATE).and_then(http_date) else {
             return;
         };
-        let skew = date.timestamp().duration_since(Timestamp::now());
+        let skew = date.duration_since(Timestamp::now());
         // `Date` has a resolution of one second, so a smaller difference means nothing.
         let skew = if skew.abs() < SignedDuration::from_secs(2) {
             SignedDuration::ZERO

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use jiff::Timestamp;
+use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
 
 use super::call::Call;
@@ -40,9 +41,21 @@ impl RateLimit {
     }
 }
 
-/// The value of `Retry-After`, in seconds.
+/// The value of `Retry-After` in seconds, which may be a time: then by the clock of the service (`Date`), else by this
+/// computer's.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<u64> {
-    number(headers, RETRY_AFTER.as_str())
+    number(headers, RETRY_AFTER.as_str()).or_else(|| {
+        let until = http_date(headers.get(RETRY_AFTER)?)?;
+        let now = headers.get(DATE).and_then(http_date);
+        let left = until.duration_since(now.unwrap_or_else(Timestamp::now));
+        Some(u64::try_from(left.as_secs()).unwrap_or(0))
+    })
+}
+
+/// A time as HTTP headers have it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+pub(super) fn http_date(value: &HeaderValue) -> Option<Timestamp> {
+    let time = jiff::fmt::rfc2822::parse(value.to_str().ok()?).ok()?;
+    Some(time.timestamp())
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
@@ -103,6 +116,16 @@ mod tests {
         assert_eq!(rate_limit.resets_in, Duration::from_secs(120));
         let refused = RateLimit::of(StatusCode::TOO_MANY_REQUESTS, &answer).unwrap();
         assert_eq!(refused.remaining, 0);
+    }
+
+    #[test]
+    fn a_retry_after_may_be_a_time_by_the_clock_of_the_service() {
+        let until = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
+        let at = |date| retry_after(&headers(&[until, ("date", date)]));
+        assert_eq!(at("Sun, 06 Nov 1994 08:49:33 GMT"), Some(4));
+        assert_eq!(at("Sun, 06 Nov 1994 09:00:00 GMT"), Some(0));
+        assert_eq!(retry_after(&headers(&[until])), Some(0));
+        assert_eq!(retry_after(&headers(&[("retry-after", "soon")])), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) fn preview(context: &Context, call: Call) -> Result<Exit> {
         call,
         context.adapter(),
         context.has_key(),
-        &context.base_path(),
+        context.base_path(),
     );
     context.out.emit(&request)?;
     Ok(Exit::Done)

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::pages::{Listing, Pages};
 use crate::app::Context;
 use crate::client::VenueQuery;
+use crate::json::plain;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 use crate::recent::Shown;
@@ -42,7 +43,7 @@ pub(crate) async fn find_venues(
         .get("providers_failed")
         .and_then(Value::as_array)
     {
-        let names: Vec<&str> = failed.iter().filter_map(Value::as_str).collect();
+        let names: Vec<String> = failed.iter().map(provider_name).collect();
         if !names.is_empty() {
             context.out.warn(&format!(
                 "{} did not answer; their venues are missing from the list",
@@ -52,4 +53,12 @@ pub(crate) async fn find_venues(
     }
     context.remember(|recent| recent.remember_venues(&pages.items, shown));
     Ok(pages)
+}
+
+/// A provider by its name, or by the object that has one.
+fn provider_name(provider: &Value) -> String {
+    let named = ["provider", "name", "id"]
+        .iter()
+        .find_map(|name| provider.get(name));
+    plain(named.unwrap_or(provider))
 }

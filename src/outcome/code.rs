@@ -170,7 +170,7 @@ codes! {
         "the venue is expecting this guest",
         "nothing to do";
     Failed = "failed", Status, Failed, Safe,
-        "the provider or the payment failed; error_code says why",
+        "the provider or the payment failed",
         "look up error_code with `bookctl explain CODE`, then book again if that is safe";
     Cancelled = "cancelled", Status, Failed, NotNeeded,
         "the booking was cancelled at the venue",

@@ -149,7 +149,7 @@ impl Context {
         let (limit, seconds) = (window.allowed, pause.as_secs());
         let mut error = Error::new(Code::RateLimited,
             format!(
-                "rate limited: this computer has used all {limit} requests; the limit resets in {seconds} s; nothing was \
+                "rate limited: all {limit} requests of this window are used; the limit resets in {seconds} s; nothing was \
                  sent"
             ),
         )

@@ -167,7 +167,7 @@ fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
             call,
             context.adapter(),
             context.has_key(),
-            &context.base_path(),
+            context.base_path(),
         );
         context.out.emit_line(&RowRequest {
             row: keyed.row.number,
