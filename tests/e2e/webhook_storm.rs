@@ -54,8 +54,16 @@ fn id_of(body: &str) -> String {
     text(&serde_json::from_str(body).unwrap(), "id")
 }
 
+/// How many deliveries of each event were answered.
+type Answered = Mutex<HashMap<String, usize>>;
+
 /// Delivers until everything was taken, as the service does: whatever is not answered with 2xx, again.
-fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize, over: Instant) {
+fn deliver_all(
+    url: &str,
+    waiting: &Mutex<VecDeque<String>>,
+    (taken, answered): (&AtomicUsize, &Answered),
+    over: Instant,
+) {
     let mut courier = None;
     loop {
         assert!(Instant::now() < over, "the deliveries are not taken");
@@ -69,6 +77,7 @@ fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize
         match status {
             Some(200) => {
                 taken.fetch_add(1, Ordering::SeqCst);
+                *answered.lock().unwrap().entry(id_of(&body)).or_default() += 1;
             }
             Some(status) => panic!("answered {status}"),
             None => {
@@ -81,7 +90,7 @@ fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize
 }
 
 #[test]
-fn nothing_is_lost_and_nothing_taken_twice_where_the_listener_is_killed_again_and_again() {
+fn nothing_is_lost_or_added_and_the_order_is_kept_where_the_listener_is_killed_again_and_again() {
     let whole = std::env::var_os("WHOLE_STORM").is_some();
     let (count, kills, longest) = if whole { WHOLE } else { SAMPLE };
     let over = Instant::now() + longest;
@@ -113,9 +122,12 @@ fn nothing_is_lost_and_nothing_taken_twice_where_the_listener_is_killed_again_an
     let bodies = deliveries(count);
     let waiting = Arc::new(Mutex::new(VecDeque::from(bodies.clone())));
     let taken = Arc::new(AtomicUsize::new(0));
+    let answered = Answered::default();
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| deliver_all(&listening_url(&port), &waiting, &taken, over));
+            scope.spawn(|| {
+                deliver_all(&listening_url(&port), &waiting, (&taken, &answered), over);
+            });
         }
         for kill in 1..=kills {
             while taken.load(Ordering::SeqCst) < count * kill / (kills + 1) {
@@ -139,39 +151,46 @@ fn nothing_is_lost_and_nothing_taken_twice_where_the_listener_is_killed_again_an
     for row in &kept {
         assert_eq!(row["state"], "delivered", "{row}");
     }
-    // In the order of each booking: what the app took is what came, as if it had come one by one.
+    // In the order of each booking: what the app took first is what came, as if it had come one by one.
     let mut came: HashMap<String, Vec<String>> = HashMap::new();
     for row in &kept {
         let lane = came.entry(text(row, "booking_id")).or_default();
         lane.push(text(row, "event_id"));
     }
     let mut took: HashMap<String, Vec<String>> = HashMap::new();
-    let mut again = Vec::new();
+    let mut times: HashMap<String, usize> = HashMap::new();
     for delivered in app.delivered().iter().filter(|it| it.status == 200) {
-        let lane = took.entry(delivered.booking.clone()).or_default();
-        // What it was sent twice, it was sent twice in a row.
-        if lane.last() == Some(&delivered.id) {
-            again.push(delivered.clone());
-        } else {
+        let time = times.entry(delivered.id.clone()).or_default();
+        *time += 1;
+        if *time == 1 {
+            let lane = took.entry(delivered.booking.clone()).or_default();
             lane.push(delivered.id.clone());
+        } else {
+            assert!(delivered.headers["booking-delivery-attempt"] != "1");
         }
     }
     assert_eq!(took, came);
-    // Twice only where the listener was killed between the app's answer and its note of it; and it says so.
-    for delivered in &again {
-        let shown = home.run(["webhook", "events", "show", &delivered.id, "--json"]);
+    // As often as the service was told that the event was received: what it sent again only because the listener was killed
+    // before it answered is not added. More often only where the listener was killed between the app's answer and its note
+    // of it; and it says so.
+    let answered = answered.into_inner().unwrap();
+    let mut twice = 0;
+    for (id, times) in times.iter().filter(|(id, times)| **times > answered[*id]) {
+        let shown = home.run(["webhook", "events", "show", id, "--json"]);
         let attempts = shown.exits(0).json()["attempts"].clone();
-        let attempts = attempts.as_array().unwrap();
-        let in_doubt = attempts
-            .iter()
-            .any(|attempt| attempt["error"] == "the listener stopped before the response arrived");
-        assert!(in_doubt, "{attempts:?}");
-        assert!(delivered.headers["booking-delivery-attempt"] != "1");
+        let attempts = attempts.as_array().unwrap().iter();
+        let is_in_doubt =
+            |it: &&Value| it["error"] == "the listener stopped before the response arrived";
+        let in_doubt = attempts.filter(is_in_doubt).count();
+        assert!(*times <= answered[id] + in_doubt, "{id}: {times}");
+        twice += times - answered[id];
     }
+    // The service sends three events in seven twice, and most of these the app gets twice.
+    assert!(times.values().filter(|it| **it > 1).count() > ids.len() / 10);
     // At most what was in flight at a kill.
-    assert!(again.len() <= kills * 64, "{}", again.len());
+    assert!(twice <= kills * 64, "{twice}");
     if whole {
-        let (events, twice) = (ids.len(), again.len());
+        let events = ids.len();
         std::fs::write(
             std::env::temp_dir().join("whole-storm.txt"),
             format!("{count} deliveries of {events} events, {kills} kills, {twice} in doubt taken twice\n"),
