@@ -169,7 +169,7 @@ fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
     let whole: Vec<&str> = ["book", "ven_payment"].into_iter().chain(GUEST).collect();
     let mut terminal = Terminal::of_width(&home, 80, &whole);
     terminal
-        .see("EUR 23.00 is held on it until the visit.")
+        .see("EUR 23.00 per guest is held on it until the visit.")
         .see("Free to cancel until 24 hours before")
         .see("guest Ada Lovelace")
         .see("? Book it?")
