@@ -58,7 +58,8 @@ CREATE TABLE registrations (
 /// What the app answered to an attempt, as JSON: headers and body.
 const ANSWERS: &str = "ALTER TABLE attempts ADD COLUMN response TEXT";
 
-/// Whether the service was told that the event was received, and how often it is to be forwarded again after this time.
+/// Whether the sender of the last delivery was told that the event was received, and how often it is to be forwarded again
+/// after this time.
 const REPEATS: &str = "
 ALTER TABLE events ADD COLUMN answered INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE events ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0;

@@ -59,9 +59,9 @@ impl Receipt {
 impl Store {
     /// Stores an event unless it was stored before. It is on the disk when this returns.
     ///
-    /// An event that comes again is forwarded again if its sender was told that it was received: then the service means to
-    /// send it twice, and the app is to see that. If not, as where the listener was killed before it answered, the sender
-    /// could not know better.
+    /// An event that comes again is forwarded again if the sender of its last delivery was told that it was received: then the
+    /// service means to send it again, and the app is to see that. If not, as where the listener was killed before it
+    /// answered, the sender could not know better.
     pub(crate) async fn receive(
         &self,
         delivery: ReceivedDelivery,
@@ -89,7 +89,9 @@ fn receive(
     if let Some((number, state, answered)) = &known {
         let number = *number;
         connection
-            .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
+            .prepare_cached(
+                "UPDATE events SET duplicates = duplicates + 1, answered = 0 WHERE number = ?",
+            )?
             .execute([number])?;
         match (State::parse(state), intent) {
             // The service sends an undelivered event again so that the app gets it.
