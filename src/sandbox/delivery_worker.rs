@@ -37,6 +37,8 @@ pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speec
     let mut looks = tokio::time::interval(CLOCK_CHECK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut moves = store.clock_moves();
+    // A command on the embedded sandbox, such as the one that moves the clock, ends within a second and has to begin nothing.
+    let mut is_staying = false;
     let mut last = store.recent_now();
     let mut worker = DeliveryWorker {
         store,
@@ -48,8 +50,11 @@ pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speec
     };
     loop {
         tokio::select! {
-            _ = checks.tick() => worker.busy.clear(),
-            Ok(()) = moves.changed() => {}
+            _ = checks.tick() => {
+                is_staying = true;
+                worker.busy.clear();
+            }
+            Ok(()) = moves.changed(), if is_staying => {}
             _ = looks.tick(), if store.is_shared() => {
                 // Notices that the clock was moved.
                 let _ = store.now();

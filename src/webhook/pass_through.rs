@@ -60,12 +60,8 @@ impl PassThrough {
         }
     }
 
-    /// Forwards a delivery once its booking's earlier ones have ended; returns the status for the service, and the number
-    /// of the event if it is stored.
-    pub(super) async fn forward(
-        &self,
-        delivery: ReceivedDelivery,
-    ) -> Result<(u16, Option<i64>), StoreError> {
+    /// Forwards a delivery once its booking's earlier ones have ended; returns the status for the service.
+    pub(super) async fn forward(&self, delivery: ReceivedDelivery) -> Result<u16, StoreError> {
         let key = delivery.event.ordering_key().to_owned();
         let lock = self.locks.get(&key);
         let status = {
@@ -76,28 +72,25 @@ impl PassThrough {
         status
     }
 
-    async fn forward_now(
-        &self,
-        delivery: ReceivedDelivery,
-    ) -> Result<(u16, Option<i64>), StoreError> {
+    async fn forward_now(&self, delivery: ReceivedDelivery) -> Result<u16, StoreError> {
         let event = delivery.event.clone();
         let number = match self.store.receive(delivery, Intent::PassThrough).await? {
-            Receipt::Taken { number, .. } => number,
-            Receipt::Duplicate { number } => {
+            Receipt::New { number, .. } => number,
+            Receipt::Duplicate => {
                 self.reporter
                     .report(Some(event), DeliveryOutcome::Duplicate);
-                return Ok((200, Some(number)));
+                return Ok(200);
             }
             Receipt::Behind => {
                 let why = "earlier events of the booking are delivered first".to_owned();
                 self.reporter
                     .report(Some(event), DeliveryOutcome::Refused(why));
-                return Ok((BEHIND, None));
+                return Ok(BEHIND);
             }
         };
         let url = self.app.url().to_owned();
         let Some(delivery) = self.store.begin_attempt(number, url).await? else {
-            return Ok((200, Some(number)));
+            return Ok(200);
         };
         let attempt = delivery.attempt;
         if attempt == 1 {
@@ -118,6 +111,6 @@ impl PassThrough {
             next_at: None,
         };
         self.reporter.report(Some(event), outcome);
-        Ok((status, Some(number)))
+        Ok(status)
     }
 }

@@ -26,7 +26,7 @@ const LARGEST_BODY: usize = 1024 * 1024;
 
 /// The header that tells the listener's answer from an app's.
 pub(crate) const LISTENER: &str = "bookctl-listener";
-/// Its values: the event is stored, or it was received before, and is not forwarded again.
+/// Its values: the event is new, or it was received before, and is not forwarded again.
 const STORED: &str = "stored";
 pub(crate) const DUPLICATE: &str = "duplicate";
 
@@ -54,9 +54,6 @@ pub(super) enum ForwardMode {
     /// It is forwarded before the service is answered.
     PassThrough(Arc<PassThrough>),
 }
-
-/// The answer to a delivery, and the number of its event if it is stored.
-type Answer = (Response, Option<i64>);
 
 /// Why a delivery is refused.
 struct Rejection {
@@ -114,22 +111,13 @@ async fn handle(
             Err((None, Rejection::new(status, "the delivery was not stored")))
         }
     };
-    match answer {
-        Ok((response, number)) => {
-            // Not in the task: a sender that has hung up was told nothing.
-            if let Some(number) = number.filter(|_| response.status().is_success()) {
-                receiver.store.note_answered(number);
-            }
-            response
-        }
-        Err((event, refusal)) => {
-            let why = refusal.why.clone();
-            receiver
-                .reporter
-                .report(event, DeliveryOutcome::Refused(why));
-            refusal.into_response()
-        }
-    }
+    answer.unwrap_or_else(|(event, refusal)| {
+        let why = refusal.why.clone();
+        receiver
+            .reporter
+            .report(event, DeliveryOutcome::Refused(why));
+        refusal.into_response()
+    })
 }
 
 fn too_large() -> Rejection {
@@ -142,7 +130,7 @@ impl Receiver {
         &self,
         headers: &HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Answer, (Option<Event>, Rejection)> {
+    ) -> Result<Response, (Option<Event>, Rejection)> {
         let received_at = Timestamp::now();
         if let Err(unverified) = self.verify(headers, &body, received_at) {
             // Unverified: nothing in the body can be trusted.
@@ -171,15 +159,15 @@ impl Receiver {
     }
 
     /// Stores and forwards a delivery that verified; returns the answer for the service.
-    async fn accept(&self, delivery: ReceivedDelivery) -> Result<Answer, StoreError> {
+    async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response, StoreError> {
         let event = delivery.event.clone();
         let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
         if let ForwardMode::PassThrough(pass_through) = &self.forward_mode
             && is_wanted
         {
-            let (status, number) = pass_through.forward(delivery).await?;
+            let status = pass_through.forward(delivery).await?;
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-            return Ok((status.into_response(), number));
+            return Ok(status.into_response());
         }
         let queue = match &self.forward_mode {
             ForwardMode::Queue(queue) if is_wanted => Some(queue),
@@ -194,39 +182,32 @@ impl Receiver {
             let headers = headers.map(|(name, value)| (name.clone(), Value::from(value.as_str())));
             Content::new(headers.collect(), &delivery.body, delivery.body.len())
         });
-        let receipt = self.store.receive(delivery, intent).await?;
-        let stored = receipt.number();
-        let again = !matches!(receipt, Receipt::Taken { again: false, .. });
-        if again {
-            self.reporter.count_duplicate();
-        } else {
-            self.reporter.count_received();
-        }
-        if again && is_wanted {
-            self.reporter
-                .report(Some(event.clone()), DeliveryOutcome::Duplicate);
-        }
-        let Receipt::Taken {
+        let Receipt::New {
             number,
             first,
             held_up,
-            ..
-        } = receipt
+        } = self.store.receive(delivery, intent).await?
         else {
-            return Ok((taken(DUPLICATE), stored));
+            self.reporter.count_duplicate();
+            if is_wanted {
+                self.reporter
+                    .report(Some(event), DeliveryOutcome::Duplicate);
+            }
+            return Ok(taken(DUPLICATE));
         };
+        self.reporter.count_received();
         match queue {
             Some(queue) if first => {
                 // A send fails only while the listener ends; then the next one forwards the event.
                 let _ = queue.send(number);
             }
             Some(_) if held_up => self.reporter.report(Some(event), DeliveryOutcome::HeldUp),
-            None if is_wanted && !again => self
+            None if is_wanted => self
                 .reporter
                 .report(Some(event), DeliveryOutcome::Kept(shown)),
             _ => {}
         }
-        Ok((taken(STORED), stored))
+        Ok(taken(STORED))
     }
 
     /// Checks the signature; `Err(None)` if the header is missing.

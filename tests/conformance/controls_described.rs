@@ -98,8 +98,10 @@ impl Seen<'_> {
             .await;
         self.get("/sandbox/organizations").await;
         let id = added["id"].as_str().unwrap();
-        self.get(&format!("/sandbox/organization?organization={id}"))
-            .await;
+        let path = format!("/sandbox/organization?organization={id}");
+        let staying = json!({"webhook_url": "http://127.0.0.1:9/", "webhook_url_stays": true});
+        self.call("PUT", &path, Some(staying)).await;
+        self.get(&path).await;
         self.call("DELETE", &format!("/sandbox/organizations/{id}"), None)
             .await;
     }

@@ -434,3 +434,37 @@ fn a_webhook_that_is_delayed_waits_by_the_sandboxs_clock_even_if_each_is() {
     delivered.advance("601s");
     delivered.came(2);
 }
+
+/// The command and the sandbox have a table each, because they share no code.
+#[test]
+fn the_command_takes_the_kinds_and_the_presets_that_the_sandbox_takes_and_no_others() {
+    let served = Served::start();
+    let home = served.home();
+    let document = include_str!("../../docs/sandbox-openapi.json");
+    let document: Value = serde_json::from_str(document).unwrap();
+    let described = |schema: &str| -> Vec<String> {
+        let names = document["components"]["schemas"][schema]["enum"].as_array();
+        let names = names.unwrap().iter().map(|it| it.as_str().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    let add = ["sandbox", "faults", "add"];
+    for (flag, schema) in [("--kind", "FaultKind"), ("--preset", "FaultPreset")] {
+        let refused = home.run(add.iter().chain(&["--on", "any", flag, "none"]));
+        let (_, listed) = refused.stderr.split_once("[possible values: ").unwrap();
+        let (listed, _) = listed.split_once(']').unwrap();
+        let mut listed: Vec<&str> = listed.split(", ").collect();
+        let mut described = described(schema);
+        listed.sort_unstable();
+        described.sort_unstable();
+        assert_eq!(listed, described, "{flag}");
+    }
+    for on in ["any", "webhook"] {
+        for kind in described("FaultKind") {
+            let output = home.run(add.iter().chain(&["--on", on, "--kind", &kind]));
+            let body = json!({"on": on, "kind": kind}).to_string();
+            let (status, _) = send(served.base_url(), "POST", "/sandbox/faults", &[], &body);
+            let is_taken = status == 201;
+            output.exits(if is_taken { 0 } else { 2 });
+        }
+    }
+}

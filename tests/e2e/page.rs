@@ -146,6 +146,7 @@ fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
         &served,
         &format!("#bookings/{}", text(&paid, "id")),
     );
+    browser.shows("46.00 EUR for 2 guests");
     browser.press("Decline");
     browser.shows("malformed psp_response");
     browser.click("#approve");

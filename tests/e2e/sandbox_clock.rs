@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::listening::until;
 use crate::harness::{Home, Served, text};
 
 fn clock(home: &Home, words: &[&str]) -> Value {
@@ -119,4 +120,26 @@ fn a_call_that_names_no_change_is_told_all_that_there_are() {
         advance,
         "is required, or one of set, next, freeze and resume"
     );
+}
+
+/// The embedded sandbox is opened by each command, and its clock moved by another one.
+#[test]
+fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_meanwhile() {
+    let home = Home::new();
+    let book = "book ven_processing --party 2 --wait --at";
+    let book = book
+        .split(' ')
+        .chain(["tomorrow 19:30", "--name", "Ada Lovelace"]);
+    let waiting = home.start(book);
+    until("the booking is made", || {
+        let list = home.run(["sandbox", "bookings", "--json"]).exits(0);
+        list.json()["bookings"][0]["status"] == "processing"
+    });
+    home.advance("17m");
+    // Confirmed 5 seconds after it was made.
+    waiting
+        .end()
+        .exits(0)
+        .prints("confirmed")
+        .prints("status since\t16 minutes ago");
 }

@@ -169,7 +169,7 @@ fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
     let whole: Vec<&str> = ["book", "ven_payment"].into_iter().chain(GUEST).collect();
     let mut terminal = Terminal::of_width(&home, 80, &whole);
     terminal
-        .see("EUR 23.00 is held on it until the visit.")
+        .see("EUR 23.00 per guest is held on it until the visit.")
         .see("Free to cancel until 24 hours before")
         .see("guest Ada Lovelace")
         .see("? Book it?")
@@ -185,7 +185,7 @@ fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
     );
     let told: Vec<&str> = whole.iter().copied().chain(["--yes"]).collect();
     let mut terminal = Terminal::start(&home, &told);
-    terminal.see("EUR 23.00 is held").see("confirmed");
+    terminal.see("EUR 23.00 per guest is held").see("confirmed");
     let ended = terminal.end().exits(0);
     assert!(!ended.screen.contains("Book it?"), "{}", ended.screen);
 }

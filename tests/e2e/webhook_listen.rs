@@ -196,8 +196,11 @@ fn a_kind_of_event_that_is_not_documented_is_warned_of() {
     home.run(list).exits(0).says(warning);
     let known = ["webhook", "events", "list", "--kind", "booking.failed"];
     assert!(!home.run(known).exits(0).stderr.contains("unknown kind"));
-    let listening = Listening::start(&home, &["--events", "booking.foo"]);
-    listening.end().says(warning);
+    let listening = Listening::start(&home, &["--events", "booking.foo,confirmd"]);
+    listening
+        .end()
+        .says(warning)
+        .says("unknown kind of event: confirmd; did you mean 'booking.confirmed'?");
 }
 
 #[test]
@@ -390,21 +393,64 @@ fn a_sandbox_is_told_the_address_and_gets_its_own_back_after_a_kill_too() {
 }
 
 #[test]
-fn a_sandbox_that_is_reset_is_told_the_address_again() {
+fn the_first_events_after_a_reset_and_after_a_restored_snapshot_reach_the_listener() {
+    let served = Served::unlimited();
+    let home = served.home();
+    let snapshot = |action: &str| {
+        let run = ["sandbox", "snapshot", action, "clean"];
+        home.run(run).exits(0);
+    };
+    let first = Listening::start(&home, &[]);
+    // With the URL of a listener that ends before it is restored.
+    snapshot("save");
+    first.end();
+    let listening = Listening::start(&home, &[]);
+    let steps: [&dyn Fn(); 2] = [&|| drop(home.run(["sandbox", "reset"]).exits(0)), &|| {
+        snapshot("restore")
+    }];
+    for step in steps {
+        step();
+        let id = home.booked("ven_confirms", &[], 0);
+        until("both events came", || {
+            let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
+            list.json()["events"].as_array().unwrap().len() == 2
+        });
+    }
+    let output = listening.end();
+    assert!(!output.stderr.contains("webhook URL was"), "{output}");
+    assert_eq!(webhook_url(&home), None);
+    snapshot("restore");
+    assert_eq!(webhook_url(&home), None);
+}
+
+#[test]
+fn a_sandbox_that_has_lost_its_webhook_url_is_told_the_address_again() {
     let served = Served::start();
     let home = served.home();
     let listening = Listening::start(&home, &[]);
-    home.run(["sandbox", "reset"]).exits(0);
+    let none = ["sandbox", "organization", "-F", "webhook_url=null"];
+    home.run(none).exits(0);
     until("it is told again", || {
         webhook_url(&home).as_deref() == Some(listening.url.as_str())
     });
-    home.booked("ven_confirms", &[], 0);
-    until("both events came", || {
-        let list = home.run(["webhook", "events", "list", "--json"]);
-        list.json()["events"].as_array().unwrap().len() == 2
-    });
-    listening.end();
-    assert_eq!(webhook_url(&home), None);
+    listening.end().says("set to this listener again");
+}
+
+#[test]
+fn a_retry_comes_when_the_clock_is_moved_by_this_process_or_by_another() {
+    let served = Served::unlimited();
+    for home in [served.home(), Home::new()] {
+        let app = App::start(|it| match it.headers["booking-delivery-attempt"].as_str() {
+            "1" => 500,
+            _ => 200,
+        });
+        let listening = Listening::start(&home, &["--forward-to", &app.url, "--pass-through"]);
+        home.booked("ven_confirms", &[], 0);
+        until("the first attempts have failed", || app.count() == 2);
+        home.advance("31s");
+        until("they are made again", || app.count() == 4);
+        listening.end();
+    }
 }
 
 #[test]

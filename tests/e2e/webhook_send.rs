@@ -361,4 +361,17 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
     let posted = output.stderr.matches("> POST ").count();
     assert_eq!(posted, consumer.requests().len() - 1, "{output}");
     assert!(output.stderr.contains(" more bytes"), "{output}");
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    deliver(
+        &listening.url,
+        &[event("evt_1", "booking.created", "bk_1", "confirmed")],
+    );
+    listening.end();
+    home.run(["webhook", "events", "replay", "evt_1", "-v", "--to", &to])
+        .exits(0)
+        .says(&format!("> POST {to}\n"))
+        .says("> booking-signature: t=")
+        .says("> {\"id\":\"evt_1\"")
+        .says("< 200\n< {\"taken\":true}");
 }

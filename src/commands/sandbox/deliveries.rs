@@ -83,6 +83,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             let answer = context.control(Call::post(path, json!({}))).await?;
             let view = Shown::of(context, answer.document);
             context.out.emit(&view)?;
+            if view.app.is_some() {
+                context.out.warn(
+                    "the listener has this event already, and does not forward it to your app again",
+                );
+                context.out.hint(&format!(
+                    "send it to your app with: {}",
+                    replay(&view.delivery)
+                ));
+            }
         }
     }
     Ok(Exit::Done)
@@ -114,6 +123,12 @@ async fn none_yet(context: &Context, organization: Option<&str>) -> Result<&'sta
             "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL"
         }
     })
+}
+
+/// The command that sends an event to the app behind a listener.
+fn replay(delivery: &Document) -> String {
+    let event = delivery.str("event_id").unwrap_or_default();
+    format!("bookctl webhook events replay {event} --to URL")
 }
 
 /// What an app answered to the listener that took a delivery for it, by the id of the event. A listener answers before
@@ -272,6 +287,9 @@ fn page(delivery: &Document, app: Option<&str>) -> Page {
         }
     }
     page.line("");
-    page.next(format!("bookctl sandbox deliveries resend {event}"));
+    page.next(match app {
+        Some(_) => replay(delivery),
+        None => format!("bookctl sandbox deliveries resend {event}"),
+    });
     page
 }

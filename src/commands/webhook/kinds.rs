@@ -12,7 +12,9 @@ pub(super) fn warn_of_unknown_kinds<'a>(
     let is_unknown = |kind: &&String| !KINDS.contains(&kind.as_str());
     for kind in kinds.into_iter().filter(is_unknown) {
         let known = KINDS.join(", ");
-        let warning = match did_you_mean(kind, KINDS) {
+        // The first word is often left out.
+        let whole = format!("booking.{}", kind.trim_start_matches("booking."));
+        let warning = match did_you_mean(&whole, KINDS) {
             Some(meant) => format!("unknown kind of event: {kind}; {meant}"),
             None => format!("unknown kind of event: {kind}; known kinds: {known}"),
         };

@@ -4,6 +4,11 @@ const tones = {
   confirmed: 'good', delivered: 'good', failed: 'bad', abandoned: 'bad', expired: 'bad', requires_action: 'warn', processing: 'warn',
   pending: 'warn', cancelled: 'quiet',
 };
+/** `46.00 EUR`, of an amount in minor units. */
+function money({ amount, currency }) {
+  const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits;
+  return `${(amount / 10 ** digits).toFixed(digits)} ${currency}`;
+}
 const stateWord = (name) => el('b', { class: tones[name] ?? '' }, String(name).replaceAll('_', ' '));
 
 /** Keeps the focus on the same control when an element takes another's place. */
@@ -114,7 +119,7 @@ function answers(booking) {
       el('label', {}, 'Another code', typed), el('button', {}, 'Send')));
   } else if (action.type === 'payment_approval') {
     const approval = action.psp_request?.approval_id;
-    parts.push(el('p', {}, `${action.amount} ${action.currency}`));
+    parts.push(el('p', {}, `${money(action)} for ${count(booking.party_size, 'guest')}`));
     parts.push(el('div', { class: 'row' },
       button('Approve', reply({ psp_response: { approval_id: approval, status: 'approved' } }), { class: 'main', id: 'approve' }),
       button('Decline', reply({ psp_response: { approval_id: approval, status: 'declined' } })),

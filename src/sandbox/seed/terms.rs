@@ -125,7 +125,9 @@ impl Policy {
 impl CardDemand {
     fn terms(&self) -> CardTerms {
         let usual = || match (self.required, self.hold) {
-            (_, Some(hold)) => format!("A card is needed; {hold} is held on it until the visit."),
+            (_, Some(hold)) => {
+                format!("A card is needed; {hold} per guest is held on it until the visit.")
+            }
             (true, None) => "A card is needed to keep the table; nothing is held on it.".to_owned(),
             (false, None) => "No card is needed.".to_owned(),
         };

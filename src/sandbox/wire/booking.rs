@@ -159,7 +159,7 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
             currency,
         } => json!({
             "type": "payment_approval",
-            "message": "Have the payment approved by the payment vendor.",
+            "message": payment_message(booking.party_size),
             "amount": amount,
             "currency": currency,
             "psp_request": {
@@ -175,6 +175,16 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
             "message": "The venue wants to know more before it confirms.",
             "fields": fields,
         }),
+    }
+}
+
+/// A slot says what it costs or holds for each guest, and the payment is for all of them.
+fn payment_message(party_size: u8) -> String {
+    match party_size {
+        1 => "Have the payment approved by the payment vendor.".to_owned(),
+        guests => {
+            format!("Have the payment for all {guests} guests approved by the payment vendor.")
+        }
     }
 }
 

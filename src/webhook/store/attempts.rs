@@ -72,7 +72,7 @@ pub(crate) struct EndedAttempt {
     pub(crate) state: State,
     /// When it is retried.
     pub(crate) next_at: Option<Timestamp>,
-    /// The booking's next event, which may be forwarded now; the same one if the service has sent it again.
+    /// The booking's next event, which may be forwarded now.
     pub(crate) released: Option<i64>,
 }
 
@@ -160,7 +160,7 @@ impl Store {
                 ))?;
             let released = match state {
                 State::Waiting | State::Undelivered => None,
-                _ => follow(connection, number, now)?,
+                _ => release(connection, number, now)?,
             };
             Ok(EndedAttempt {
                 state,
@@ -233,25 +233,9 @@ fn record_ack(connection: &Connection, ack: Ack) -> rusqlite::Result<()> {
                 "UPDATE events SET state = 'delivered', next_at = NULL WHERE number = ?",
             )?
             .execute([number])?;
-        follow(connection, number, Timestamp::now())?;
+        release(connection, number, Timestamp::now())?;
     }
     Ok(())
-}
-
-/// Makes due what follows an event that the app has taken or missed for good: the event itself if the service has sent it
-/// again, else the next one.
-fn follow(connection: &Connection, number: i64, now: Timestamp) -> rusqlite::Result<Option<i64>> {
-    let repeated = connection
-        .prepare_cached(
-            "UPDATE events SET repeats = repeats - 1, state = 'waiting', failures = 0, next_at = ? \
-             WHERE number = ? AND repeats > 0 RETURNING number",
-        )?
-        .query_row((now.as_millisecond(), number), |row| row.get(0))
-        .optional()?;
-    match repeated {
-        Some(number) => Ok(Some(number)),
-        None => release(connection, number, now),
-    }
 }
 
 /// Makes the next waiting event of the same ordering key due. (The column `lane` holds the key.)

@@ -58,12 +58,6 @@ CREATE TABLE registrations (
 /// What the app answered to an attempt, as JSON: headers and body.
 const ANSWERS: &str = "ALTER TABLE attempts ADD COLUMN response TEXT";
 
-/// Whether the service was told that the event was received, and how often it is to be forwarded again after this time.
-const REPEATS: &str = "
-ALTER TABLE events ADD COLUMN answered INTEGER NOT NULL DEFAULT 1;
-ALTER TABLE events ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0;
-";
-
 /// The open database, limited to the events of one service.
 pub(crate) struct Webhooks {
     pub(super) connection: Connection,
@@ -75,7 +69,7 @@ pub(crate) struct Webhooks {
 const KIND: Kind = Kind {
     name: "the webhook file",
     application: 0,
-    steps: &[FIRST, ANSWERS, REPEATS],
+    steps: &[FIRST, ANSWERS],
     journal: JournalMode::WriteAhead {
         synchronous: "FULL",
     },

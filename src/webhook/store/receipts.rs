@@ -30,38 +30,21 @@ pub(crate) enum Intent {
 /// What storing a delivery found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Receipt {
-    /// The event is to be kept or forwarded.
-    Taken {
+    New {
         number: i64,
-        /// Whether it was stored before.
-        again: bool,
-        /// Whether no other event of the booking is waiting.
+        /// Whether no earlier event of the booking is waiting.
         first: bool,
         /// Whether the first waiting event of the booking has failed at least once.
         held_up: bool,
     },
-    /// The event was stored before, and nothing is to be done.
-    Duplicate { number: i64 },
+    /// The event was stored before.
+    Duplicate,
     /// An earlier event of the booking is waiting, so this one cannot be passed through; it was not stored.
     Behind,
 }
 
-impl Receipt {
-    /// The number of the event if it is stored.
-    pub(crate) const fn number(self) -> Option<i64> {
-        match self {
-            Receipt::Taken { number, .. } | Receipt::Duplicate { number } => Some(number),
-            Receipt::Behind => None,
-        }
-    }
-}
-
 impl Store {
     /// Stores an event unless it was stored before. It is on the disk when this returns.
-    ///
-    /// An event that comes again is forwarded again if its sender was told that it was received: then the service means to
-    /// send it twice, and the app is to see that. If not, as where the listener was killed before it answered, the sender
-    /// could not know better.
     pub(crate) async fn receive(
         &self,
         delivery: ReceivedDelivery,
@@ -80,36 +63,17 @@ fn receive(
     intent: Intent,
 ) -> rusqlite::Result<Receipt> {
     let event = &delivery.event;
-    let known: Option<(i64, String, bool)> = connection
-        .prepare_cached("SELECT number, state, answered FROM events WHERE origin = ? AND id = ?")?
-        .query_row((origin, &event.id), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
+    let known: Option<(i64, String)> = connection
+        .prepare_cached("SELECT number, state FROM events WHERE origin = ? AND id = ?")?
+        .query_row((origin, &event.id), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    if let Some((number, state, answered)) = &known {
-        let number = *number;
+    if let Some((number, state)) = &known {
         connection
             .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
             .execute([number])?;
-        match (State::parse(state), intent) {
-            // The service sends an undelivered event again so that the app gets it.
-            (State::Undelivered, _) => {}
-            (_, Intent::Keep) | (State::Waiting, Intent::PassThrough) => {
-                return Ok(Receipt::Duplicate { number });
-            }
-            _ if !answered => return Ok(Receipt::Duplicate { number }),
-            (State::Waiting, Intent::Forward) => {
-                connection
-                    .prepare_cached("UPDATE events SET repeats = repeats + 1 WHERE number = ?")?
-                    .execute([number])?;
-                return Ok(Receipt::Taken {
-                    number,
-                    again: true,
-                    first: false,
-                    held_up: false,
-                });
-            }
-            (State::Kept | State::Delivered | State::Abandoned, _) => {}
+        // The service sends an undelivered event again so that the app gets it.
+        if State::parse(state) != State::Undelivered {
+            return Ok(Receipt::Duplicate);
         }
     }
     let before: Option<i64> = match intent {
@@ -132,23 +96,20 @@ fn receive(
     };
     let next_at = (intent == Intent::Forward && before.is_none())
         .then(|| delivery.received_at.as_millisecond());
-    let number = match &known {
-        Some((number, ..)) => {
+    let number = match known {
+        Some((number, _)) => {
             connection
-                .prepare_cached(
-                    "UPDATE events SET state = ?, next_at = ?, failures = 0 WHERE number = ?",
-                )?
+                .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
                 .execute((state.as_str(), next_at, number))?;
-            *number
+            number
         }
         None => {
             insert(connection, origin, delivery, state, next_at)?;
             connection.last_insert_rowid()
         }
     };
-    Ok(Receipt::Taken {
+    Ok(Receipt::New {
         number,
-        again: known.is_some(),
         first: before.is_none(),
         held_up: before.is_some_and(|failures| failures > 0),
     })
@@ -166,8 +127,8 @@ fn insert(
     connection
         .prepare_cached(
             "INSERT INTO events \
-             (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at, \
-             answered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+             (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute((
             origin,

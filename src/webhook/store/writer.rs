@@ -1,7 +1,7 @@
 //! Group commit: one thread commits the writes of many tasks in one transaction.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -74,9 +74,6 @@ fn gone() -> StoreError {
 pub(crate) struct Store {
     jobs: mpsc::Sender<Box<dyn Job>>,
     pub(super) origin: Arc<str>,
-    /// Events whose sender was told that they were received, which the next transaction notes. A transaction of its own
-    /// would cost each delivery another sync.
-    answered: Arc<Mutex<Vec<i64>>>,
 }
 
 impl Store {
@@ -87,24 +84,11 @@ impl Store {
     pub(crate) fn new(webhooks: Webhooks) -> Result<Self> {
         let (jobs, waiting) = mpsc::channel();
         let origin = webhooks.origin.as_str().into();
-        let answered = Arc::<Mutex<Vec<i64>>>::default();
         std::thread::Builder::new()
             .name("webhooks".to_owned())
-            .spawn({
-                let answered = answered.clone();
-                move || write(webhooks.connection, &waiting, &answered)
-            })
+            .spawn(move || write(webhooks.connection, &waiting))
             .map_err(|error| Error::caused(Code::Webhooks, "cannot store deliveries", error))?;
-        Ok(Store {
-            jobs,
-            origin,
-            answered,
-        })
-    }
-
-    /// Takes note that the sender of an event was told that it was received.
-    pub(crate) fn note_answered(&self, number: i64) {
-        lock(&self.answered).push(number);
+        Ok(Store { jobs, origin })
     }
 
     /// Runs `work` in a transaction. It is on the disk when this returns.
@@ -123,25 +107,13 @@ impl Store {
     }
 }
 
-fn lock(answered: &Mutex<Vec<i64>>) -> std::sync::MutexGuard<'_, Vec<i64>> {
-    answered.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Commits jobs until the last [`Store`] is dropped. Jobs that arrive during a commit form the next transaction.
-fn write(
-    mut connection: Connection,
-    waiting: &mpsc::Receiver<Box<dyn Job>>,
-    answered: &Mutex<Vec<i64>>,
-) {
+fn write(mut connection: Connection, waiting: &mpsc::Receiver<Box<dyn Job>>) {
     while let Ok(first) = waiting.recv() {
         let others = waiting.try_iter().take(BATCH - 1);
         let mut jobs: Vec<Box<dyn Job>> = std::iter::once(first).chain(others).collect();
-        let told = std::mem::take(&mut *lock(answered));
         let committed =
-            commit(&mut connection, &told, &mut jobs).map_err(|error| StoreError(in_words(&error)));
-        if committed.is_err() {
-            lock(answered).extend(told);
-        }
+            commit(&mut connection, &mut jobs).map_err(|error| StoreError(in_words(&error)));
         for job in jobs {
             job.answer(committed.clone());
         }
@@ -152,17 +124,8 @@ fn in_words(error: &rusqlite::Error) -> String {
     format!("the webhook file {}", Failure::from(error))
 }
 
-fn commit(
-    connection: &mut Connection,
-    answered: &[i64],
-    jobs: &mut [Box<dyn Job>],
-) -> rusqlite::Result<()> {
+fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for number in answered {
-        transaction
-            .prepare_cached("UPDATE events SET answered = 1 WHERE number = ?")?
-            .execute([number])?;
-    }
     for job in jobs {
         job.run(&transaction)?;
     }
