@@ -220,7 +220,7 @@ impl Failure {
                     Some(_) => Some("check the base URL: the response may not come from the booking service".to_owned()),
                     None => next,
                 };
-                if !is_described {
+                if !is_described && refusal.instead.is_none() {
                     let status = refusal.status;
                     error.message = format!("the service refused with {status}: {}", error.message);
                     error.hint.get_or_insert_with(|| {
