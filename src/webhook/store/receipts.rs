@@ -57,47 +57,53 @@ impl Receipt {
 }
 
 impl Store {
-    /// Stores an event unless it was stored before. It is on the disk when this returns.
+    /// Stores an event unless it was stored before, and returns it as it is stored. It is on the disk when this returns.
+    ///
+    /// It was stored before if its id and its body were. A delivery with the id of another one and another body is another
+    /// event: to take it for a duplicate would lose it, and to forward one too many is what an app has to bear anyway.
     ///
     /// An event that comes again is forwarded again if its sender was told that it was received: then the service means to
     /// send it twice, and the app is to see that. If not, as where the listener was killed before it answered, the sender
     /// could not know better.
     pub(crate) async fn receive(
         &self,
-        delivery: ReceivedDelivery,
+        mut delivery: ReceivedDelivery,
         intent: Intent,
-    ) -> Result<Receipt, StoreError> {
+    ) -> Result<(Event, Receipt), StoreError> {
         let origin = self.origin.clone();
-        self.write(move |connection| receive(connection, &origin, &delivery, intent))
-            .await
+        self.write(move |connection| {
+            let receipt = receive(connection, &origin, &mut delivery, intent)?;
+            Ok((delivery.event, receipt))
+        })
+        .await
     }
 }
 
 fn receive(
     connection: &Connection,
     origin: &str,
-    delivery: &ReceivedDelivery,
+    delivery: &mut ReceivedDelivery,
     intent: Intent,
 ) -> rusqlite::Result<Receipt> {
-    let event = &delivery.event;
-    let known: Option<(i64, String, bool)> = connection
-        .prepare_cached("SELECT number, state, answered FROM events WHERE origin = ? AND id = ?")?
-        .query_row((origin, &event.id), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .optional()?;
-    if let Some((number, state, answered)) = &known {
-        let number = *number;
+    // Events that share an id stay in order.
+    let lane = delivery.event.ordering_key().to_owned();
+    let mut known = find(connection, origin, delivery)?;
+    if known.as_ref().is_some_and(|it| !it.has_body) {
+        delivery.event.name_by_body(&delivery.body);
+        known = find(connection, origin, delivery)?;
+    }
+    if let Some(known) = &known {
+        let number = known.number;
         connection
             .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
             .execute([number])?;
-        match (State::parse(state), intent) {
+        match (known.state, intent) {
             // The service sends an undelivered event again so that the app gets it.
             (State::Undelivered, _) => {}
             (_, Intent::Keep) | (State::Waiting, Intent::PassThrough) => {
                 return Ok(Receipt::Duplicate { number });
             }
-            _ if !answered => return Ok(Receipt::Duplicate { number }),
+            _ if !known.answered => return Ok(Receipt::Duplicate { number }),
             (State::Waiting, Intent::Forward) => {
                 connection
                     .prepare_cached("UPDATE events SET repeats = repeats + 1 WHERE number = ?")?
@@ -119,7 +125,7 @@ fn receive(
                 "SELECT failures FROM events \
                  WHERE origin = ? AND lane = ? AND state = 'waiting' ORDER BY number LIMIT 1",
             )?
-            .query_row((origin, event.ordering_key()), |row| row.get(0))
+            .query_row((origin, &lane), |row| row.get(0))
             .optional()?,
     };
     if intent == Intent::PassThrough && before.is_some() {
@@ -133,7 +139,7 @@ fn receive(
     let next_at = (intent == Intent::Forward && before.is_none())
         .then(|| delivery.received_at.as_millisecond());
     let number = match &known {
-        Some((number, ..)) => {
+        Some(Known { number, .. }) => {
             connection
                 .prepare_cached(
                     "UPDATE events SET state = ?, next_at = ?, failures = 0 WHERE number = ?",
@@ -142,7 +148,7 @@ fn receive(
             *number
         }
         None => {
-            insert(connection, origin, delivery, state, next_at)?;
+            insert(connection, origin, delivery, &lane, state, next_at)?;
             connection.last_insert_rowid()
         }
     };
@@ -154,10 +160,41 @@ fn receive(
     })
 }
 
+/// What is stored under an event's id.
+struct Known {
+    number: i64,
+    state: State,
+    /// Whether the sender was told that it was received.
+    answered: bool,
+    /// Whether it has the delivery's body.
+    has_body: bool,
+}
+
+fn find(
+    connection: &Connection,
+    origin: &str,
+    delivery: &ReceivedDelivery,
+) -> rusqlite::Result<Option<Known>> {
+    connection
+        .prepare_cached(
+            "SELECT number, state, answered, body = ?3 FROM events WHERE origin = ?1 AND id = ?2",
+        )?
+        .query_row((origin, &delivery.event.id, &delivery.body), |row| {
+            Ok(Known {
+                number: row.get(0)?,
+                state: State::parse(&row.get::<_, String>(1)?),
+                answered: row.get(2)?,
+                has_body: row.get(3)?,
+            })
+        })
+        .optional()
+}
+
 fn insert(
     connection: &Connection,
     origin: &str,
     delivery: &ReceivedDelivery,
+    lane: &str,
     state: State,
     next_at: Option<i64>,
 ) -> rusqlite::Result<()> {
@@ -173,7 +210,7 @@ fn insert(
             origin,
             &event.id,
             &event.kind,
-            event.ordering_key(),
+            lane,
             &event.booking,
             &event.status,
             headers,
