@@ -94,58 +94,75 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
     findings
 }
 
+/// A field outside of `data`.
+struct Candidate<'a> {
+    path: &'a [String],
+    /// The objects that it stands in, the outermost first.
+    around: Vec<&'a Map<String, Value>>,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(body: &'a Value, path: &'a [String]) -> Self {
+        let outermost = body.as_object();
+        let inner = path.iter().scan(body, |at, name| {
+            *at = at.get(name)?;
+            at.as_object()
+        });
+        Candidate {
+            path,
+            around: outermost.into_iter().chain(inner).collect(),
+        }
+    }
+
+    fn is_named(&self, names: &[&str]) -> bool {
+        let last = self.path.last();
+        last.is_some_and(|last| names.iter().any(|name| same_words(name, last)))
+    }
+
+    /// Whether its name says that it is the event's id.
+    fn names_event(&self) -> bool {
+        match self.path {
+            [.., event, id] if same_words("id", id) => same_words("event", event),
+            _ => self.is_named(&["event_id"]),
+        }
+    }
+
+    fn is_beside_a_status(&self) -> bool {
+        let own = self.around.last();
+        own.is_some_and(|it| member(it, "status").is_some())
+    }
+}
+
 /// The path of the event's id. An id of the booking would make one event of all events of a booking.
 fn id(body: &Value, outside: &[(Vec<String>, &Value)]) -> Option<Vec<String>> {
     let booking = match shallowest(body, Shape::Booking) {
         Search::Found(found) => found.objects.first().copied(),
         _ => None,
     };
-    // The objects that a value stands in, from the outside.
-    let around = |path: &[String]| -> Vec<&Map<String, Value>> {
-        let mut objects: Vec<_> = body.as_object().into_iter().collect();
-        for name in path.iter().take(path.len() - 1) {
-            objects.extend(
-                objects
-                    .last()
-                    .and_then(|object| object.get(name)?.as_object()),
-            );
-        }
-        objects
-    };
-    let of_booking = |objects: &[&Map<String, Value>]| {
-        booking.is_some_and(|booking| objects.iter().any(|it| std::ptr::eq(*it, booking)))
-    };
-    let names_event = |path: &[String]| match path {
-        [.., event, id] if same_words("id", id) => same_words("event", event),
-        [.., last] => same_words("event_id", last),
-        [] => false,
+    let is_booking =
+        |it: &&Map<String, Value>| booking.is_some_and(|booking| std::ptr::eq(*it, booking));
+    let candidates: Vec<Candidate> = outside
+        .iter()
+        .map(|(path, _)| Candidate::new(body, path))
+        .collect();
+    let only = |fits: &dyn Fn(&Candidate) -> bool| {
+        let mut fitting = candidates.iter().filter(|it| fits(it));
+        let first = fitting.next().map(|it| it.path.to_vec());
+        first.filter(|_| fitting.next().is_none())
     };
     // Where the booking is the whole body, the event's id stands in it, and says so by its name.
-    let only = |fits: &dyn Fn(&[String], &[&Map<String, Value>]) -> bool| {
-        let mut fitting = outside
-            .iter()
-            .filter(|(path, _)| fits(path, &around(path)))
-            .map(|(path, _)| path.clone());
-        fitting.next().filter(|_| fitting.next().is_none())
-    };
-    let one_of = |path: &[String], words: &[&str]| {
-        path.last()
-            .is_some_and(|last| words.iter().any(|word| same_words(word, last)))
-    };
-    only(&|path, objects| names_event(path) && !of_booking(&objects[1..]))
+    only(&|it| it.names_event() && !it.around.iter().skip(1).any(&is_booking))
         .or_else(|| {
-            // An id beside a status is a booking's, even if too little else is there to know it by.
-            only(&|path, objects| {
-                one_of(path, &["id"])
-                    && !of_booking(objects)
-                    && !objects
-                        .last()
-                        .is_some_and(|it| member(it, "status").is_some())
+            // An id beside a status is a booking's, even if too little else is there to know the booking by.
+            only(&|it| {
+                it.is_named(&["id"])
+                    && !it.is_beside_a_status()
+                    && !it.around.iter().any(&is_booking)
             })
         })
         .or_else(|| {
-            let words = ["uuid", "no", "number", "delivery_id", "notification_id"];
-            only(&|path, objects| one_of(path, &words) && !of_booking(objects))
+            let names = ["uuid", "no", "number", "delivery_id", "notification_id"];
+            only(&|it| it.is_named(&names) && !it.around.iter().any(&is_booking))
         })
 }
 
