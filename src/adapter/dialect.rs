@@ -233,6 +233,15 @@ fn signature_header(service_name: &str) -> String {
     format!("{service_name}-Signature")
 }
 
+/// The `<Service>` of a header that may carry a signature.
+pub(crate) fn signing_service(header: &str) -> Option<&str> {
+    let at = header.len().checked_sub("-signature".len())?;
+    let ends = header.get(at..)?.eq_ignore_ascii_case("-signature");
+    header
+        .get(..at)
+        .filter(|service| ends && !service.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,7 @@ mod write;
 
 pub(crate) use around::{around, scalars};
 pub(crate) use as_it_came::as_it_came;
-pub(crate) use dialect::{Dialect, Pause};
+pub(crate) use dialect::{Dialect, Pause, signing_service};
 pub(crate) use expression::Expression;
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};

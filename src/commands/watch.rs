@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::adapter::learn::{Certainty, of_documents};
+use crate::adapter::{Adapter, ReadKind};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::flows::{
@@ -70,6 +72,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 again(&id, &args.until)
             ));
         }
+        if let Status::Other(_) = status
+            && let Some(way) = map_status(context.adapter(), &booking)
+        {
+            context.out.note(&way);
+        }
         if has_ended || left.is_zero() {
             return Ok(match status {
                 // The booking has not reached the requested status, but still can.
@@ -105,6 +112,24 @@ fn ends(status: &Status, until: &[String]) -> bool {
         Status::RequiresAction | Status::Confirmed => until.is_empty(),
         Status::Failed | Status::Cancelled | Status::Expired => true,
     }
+}
+
+/// How to say what the status of a booking means, if `profile learn` would not know it either.
+fn map_status(adapter: &Adapter, booking: &Booking) -> Option<String> {
+    let document = adapter.translated(ReadKind::Booking, booking.document().value());
+    let findings = of_documents(ReadKind::Booking, &[document]);
+    let asked = findings
+        .into_iter()
+        .find(|it| it.key == "read.booking" && it.certainty == Certainty::ToBeAsked)?;
+    let mut own = adapter
+        .expressions()
+        .filter(|(key, _)| key == "read.booking");
+    let setting = match own.next() {
+        Some((key, own)) => format!("{key}=({own}) | {}", asked.value),
+        None => format!("{}={}", asked.key, asked.value),
+    };
+    let set = adapter.set_command(&shell::word(&setting));
+    Some(format!("{}: {set}", asked.why))
 }
 
 fn show(context: &Context, booking: &Booking) -> Result<()> {

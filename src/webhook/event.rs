@@ -6,6 +6,7 @@ use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
 use crate::json::{Document, parsed};
 use crate::model::booking::Booking;
 use crate::model::id::token;
+use crate::model::shell;
 use crate::platform::hex;
 use crate::platform::sha256::sha256;
 
@@ -42,10 +43,16 @@ impl Names {
     pub(crate) fn warning(&self, event: &Event) -> Option<String> {
         let set = |key: &str| self.adapter.set_command(&format!("dialect.{key}=PATH"));
         let places = "a name, a path such as meta.id, or header:NAME";
-        if event.has_no_id {
+        let doubt = match event.id_source {
+            IdSource::Stated => None,
+            IdSource::None => Some("a delivery has no id at"),
+            IdSource::Shared => {
+                Some("a delivery has the id of its booking, or of another kind of event, at")
+            }
+        };
+        if let Some(doubt) = doubt {
             return Some(format!(
-                "a delivery has no id at `{}`, so it is kept under the digest of its body; to say where the id stands \
-                 ({places}): {}",
+                "{doubt} `{}`, so it is kept under the digest of its body; to say where the id stands ({places}): {}",
                 self.id,
                 set("event_id_field")
             ));
@@ -59,6 +66,25 @@ impl Names {
         })
     }
 
+    /// The warning for a delivery without the signature header, which has one of another service: the one whose signature
+    /// verifies, if there is one. Without it the sender is nobody that bookctl knows, and chooses no word of the warning.
+    pub(crate) fn other_signature(&self, verified: Option<&str>) -> String {
+        let own = self.signature_header();
+        let (what, service) = match verified {
+            Some(service) => (
+                format!("{service}-signature, which verifies with the secret; to read that one"),
+                service,
+            ),
+            None => (
+                "another one that ends with -signature; if it is the service's".to_owned(),
+                "SERVICE",
+            ),
+        };
+        let setting = format!("dialect.service_name={service}");
+        let set = self.adapter.set_command(&shell::word(&setting));
+        format!("a delivery was refused: it has no {own} header, but {what}: {set}")
+    }
+
     /// The name of the signature header, in lower case.
     pub(crate) fn signature_header(&self) -> String {
         format!("{}-signature", self.service.to_ascii_lowercase())
@@ -68,6 +94,17 @@ impl Names {
     pub(crate) fn attempt_header(&self) -> String {
         format!("{}-delivery-attempt", self.service.to_ascii_lowercase())
     }
+}
+
+/// Where an event's id comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum IdSource {
+    #[default]
+    Stated,
+    /// No id was found, so that the digest of the body is the id.
+    None,
+    /// The stated id is that of the booking, or of an event of another kind, so that the digest of the body is the id.
+    Shared,
 }
 
 /// An event's id, kind and booking.
@@ -80,8 +117,7 @@ pub(crate) struct Event {
     /// The booking's status when the event was sent. Events may arrive late or out of order, so this is only a hint
     /// ("Events", 7).
     pub(crate) status: Option<String>,
-    /// Whether no id was found, so that the digest of the body is the id.
-    pub(crate) has_no_id: bool,
+    pub(crate) id_source: IdSource,
 }
 
 impl Event {
@@ -104,13 +140,21 @@ impl Event {
         let id = find(&names.id, "id");
         let booking = summary(translated.as_ref().unwrap_or(&event));
         let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(token);
-        Event {
-            has_no_id: id.is_none(),
-            id: id.unwrap_or_else(|| format!("sha256:{}", hex::encode(&sha256([body])))),
+        let booking_id = booking_field("id");
+        let mut event = Event {
+            id_source: match id {
+                Some(_) => IdSource::Stated,
+                None => IdSource::None,
+            },
+            id: id.unwrap_or_else(|| digest(body)),
             kind: find(&names.kind, "type").unwrap_or_default(),
-            booking: booking_field("id"),
+            booking: booking_id,
             status: booking_field("status"),
+        };
+        if event.booking.as_ref() == Some(&event.id) {
+            event.name_by_body(body);
         }
+        event
     }
 
     /// The booking in a delivery, as far as the event shows it: often no more than its id and status.
@@ -125,6 +169,12 @@ impl Event {
             .map(|reading| reading.item)
     }
 
+    /// Names the event by its body, where another one has its id.
+    pub(super) fn name_by_body(&mut self, body: &[u8]) {
+        self.id = digest(body);
+        self.id_source = IdSource::Shared;
+    }
+
     /// The kind for a person.
     pub(crate) fn shown_kind(&self) -> &str {
         match self.kind.as_str() {
@@ -137,6 +187,11 @@ impl Event {
     pub(crate) fn ordering_key(&self) -> &str {
         self.booking.as_deref().unwrap_or(&self.id)
     }
+}
+
+/// The id of an event that has none of its own: the same when it is sent again.
+fn digest(body: &[u8]) -> String {
+    format!("sha256:{}", hex::encode(&sha256([body])))
 }
 
 /// The value under a name, or at a path.
@@ -191,7 +246,7 @@ mod tests {
             "{\"id\":\"x\"",
         ] {
             let event = read(body);
-            assert!(event.has_no_id, "{body}");
+            assert_eq!(event.id_source, IdSource::None, "{body}");
             assert_eq!(event.id.len(), "sha256:".len() + 64, "{body}");
             assert_eq!(event, read(body), "{body}");
         }
@@ -221,7 +276,7 @@ mod tests {
             kind: "booking.failed".to_owned(),
             booking: Some("7".to_owned()),
             status: Some("FAILED".to_owned()),
-            has_no_id: false,
+            id_source: IdSource::Stated,
         };
         assert_eq!(event, expected);
     }

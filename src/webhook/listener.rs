@@ -1,8 +1,7 @@
 //! The listener: receiver and forwarder on a thread of their own, so that neither a blocked terminal nor a sandbox in the
 //! same process delays a delivery.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -167,7 +166,7 @@ impl Server {
             reporter: self.reporter,
             forward_mode,
             shows_deliveries: self.listening.shows_contents,
-            has_warned: AtomicBool::new(false),
+            given_warnings: Mutex::default(),
         });
         let server = http1::serve(
             socket,

@@ -8,6 +8,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::ack_log::AckLog;
 use super::app::App;
+use super::event::Event;
 use super::forwarder::Forwarder;
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::store::{Intent, Receipt, ReceivedDelivery, Store, StoreError};
@@ -60,8 +61,12 @@ impl PassThrough {
         }
     }
 
-    /// Forwards a delivery once its booking's earlier ones have ended; returns the status for the service.
-    pub(super) async fn forward(&self, delivery: ReceivedDelivery) -> Result<u16, StoreError> {
+    /// Forwards a delivery once its booking's earlier ones have ended; returns the event as it is stored, and the status for
+    /// the service.
+    pub(super) async fn forward(
+        &self,
+        delivery: ReceivedDelivery,
+    ) -> Result<(Event, u16), StoreError> {
         let key = delivery.event.ordering_key().to_owned();
         let lock = self.locks.get(&key);
         let status = {
@@ -72,25 +77,25 @@ impl PassThrough {
         status
     }
 
-    async fn forward_now(&self, delivery: ReceivedDelivery) -> Result<u16, StoreError> {
-        let event = delivery.event.clone();
-        let number = match self.store.receive(delivery, Intent::PassThrough).await? {
+    async fn forward_now(&self, delivery: ReceivedDelivery) -> Result<(Event, u16), StoreError> {
+        let (event, receipt) = self.store.receive(delivery, Intent::PassThrough).await?;
+        let number = match receipt {
             Receipt::New { number, .. } => number,
             Receipt::Duplicate => {
                 self.reporter
-                    .report(Some(event), DeliveryOutcome::Duplicate);
-                return Ok(200);
+                    .report(Some(event.clone()), DeliveryOutcome::Duplicate);
+                return Ok((event, 200));
             }
             Receipt::Behind => {
                 let why = "earlier events of the booking are delivered first".to_owned();
                 self.reporter
-                    .report(Some(event), DeliveryOutcome::Refused(why));
-                return Ok(BEHIND);
+                    .report(Some(event.clone()), DeliveryOutcome::Refused(why));
+                return Ok((event, BEHIND));
             }
         };
         let url = self.app.url().to_owned();
         let Some(delivery) = self.store.begin_attempt(number, url).await? else {
-            return Ok(200);
+            return Ok((event, 200));
         };
         let attempt = delivery.attempt;
         if attempt == 1 {
@@ -110,7 +115,7 @@ impl PassThrough {
             state: ended.state,
             next_at: None,
         };
-        self.reporter.report(Some(event), outcome);
-        Ok(status)
+        self.reporter.report(Some(event.clone()), outcome);
+        Ok((event, status))
     }
 }

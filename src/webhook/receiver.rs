@@ -1,7 +1,7 @@
 //! The HTTP handler for deliveries: verifies, stores, and only then answers them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::to_bytes;
 use axum::extract::{ConnectInfo, Request, State};
@@ -18,6 +18,7 @@ use super::listener_event::{DeliveryOutcome, Reporter};
 use super::pass_through::PassThrough;
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
 use super::store::{Content, HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
+use crate::adapter::signing_service;
 use crate::platform::timeout_stream::RequestReceived;
 use crate::secrets::Secret;
 
@@ -41,8 +42,8 @@ pub(super) struct Receiver {
     pub(super) forward_mode: ForwardMode,
     /// Whether deliveries that are not forwarded are to be shown.
     pub(super) shows_deliveries: bool,
-    /// Whether the names were warned of: once is enough.
-    pub(super) has_warned: AtomicBool,
+    /// The warnings that were given: once is enough.
+    pub(super) given_warnings: Mutex<BTreeSet<String>>,
 }
 
 /// What happens to an event after it was verified.
@@ -132,9 +133,13 @@ impl Receiver {
         body: Vec<u8>,
     ) -> Result<Response, (Option<Event>, Rejection)> {
         let received_at = Timestamp::now();
-        if let Err(unverified) = self.verify(headers, &body, received_at) {
+        let signature = self.names.signature_header();
+        if let Err(unverified) = self.verify(&signature, headers, &body, received_at) {
+            if unverified.is_none() {
+                self.warn_of_other_signatures(headers, &body, received_at);
+            }
             // Unverified: nothing in the body can be trusted.
-            let why = in_words(unverified, &self.names.signature_header());
+            let why = in_words(unverified, &signature);
             return Err((None, Rejection::new(StatusCode::BAD_REQUEST, why)));
         }
         let header = |name: &str| {
@@ -142,12 +147,6 @@ impl Receiver {
             Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
         let event = Event::read(&body, &self.names, header);
-        if let Some(warning) = self.names.warning(&event)
-            && !self.has_warned.swap(true, Ordering::Relaxed)
-        {
-            self.reporter
-                .report(None, DeliveryOutcome::Doubtful(warning));
-        }
         let delivery = ReceivedDelivery {
             event: event.clone(),
             headers: lines(headers),
@@ -160,12 +159,12 @@ impl Receiver {
 
     /// Stores and forwards a delivery that verified; returns the answer for the service.
     async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response, StoreError> {
-        let event = delivery.event.clone();
-        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
+        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&delivery.event.kind);
         if let ForwardMode::PassThrough(pass_through) = &self.forward_mode
             && is_wanted
         {
-            let status = pass_through.forward(delivery).await?;
+            let (event, status) = pass_through.forward(delivery).await?;
+            self.warn_of(&event);
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
             return Ok(status.into_response());
         }
@@ -182,11 +181,13 @@ impl Receiver {
             let headers = headers.map(|(name, value)| (name.clone(), Value::from(value.as_str())));
             Content::new(headers.collect(), &delivery.body, delivery.body.len())
         });
+        let (event, receipt) = self.store.receive(delivery, intent).await?;
+        self.warn_of(&event);
         let Receipt::New {
             number,
             first,
             held_up,
-        } = self.store.receive(delivery, intent).await?
+        } = receipt
         else {
             self.reporter.count_duplicate();
             if is_wanted {
@@ -210,14 +211,47 @@ impl Receiver {
         Ok(taken(STORED))
     }
 
-    /// Checks the signature; `Err(None)` if the header is missing.
+    /// Warns of what was not found in a delivery.
+    fn warn_of(&self, event: &Event) {
+        if let Some(warning) = self.names.warning(event) {
+            self.warn(warning);
+        }
+    }
+
+    /// Warns of a signature in a header of another name.
+    fn warn_of_other_signatures(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) {
+        let mut others = headers.keys().filter_map(|name| {
+            let service = signing_service(name.as_str())?;
+            let verifies = self.verify(name.as_str(), headers, body, now).is_ok();
+            Some(verifies.then_some(service))
+        });
+        if let Some(first) = others.next() {
+            let verified = first.or_else(|| others.flatten().next());
+            self.warn(self.names.other_signature(verified));
+        }
+    }
+
+    /// Gives a warning once.
+    fn warn(&self, warning: String) {
+        let mut given = self
+            .given_warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if given.insert(warning.clone()) {
+            self.reporter
+                .report(None, DeliveryOutcome::Doubtful(warning));
+        }
+    }
+
+    /// Checks the signature in a header; `Err(None)` if the header is missing.
     fn verify(
         &self,
+        name: &str,
         headers: &HeaderMap,
         body: &[u8],
         now: Timestamp,
     ) -> Result<(), Option<Unverified>> {
-        let mut signatures = headers.get_all(self.names.signature_header()).iter();
+        let mut signatures = headers.get_all(name).iter();
         let signature = match (signatures.next(), signatures.next()) {
             (Some(signature), None) => signature,
             (None, _) => return Err(None),

@@ -127,6 +127,39 @@ fn a_dead_address_and_one_where_something_else_answers_are_network_problems() {
 }
 
 #[test]
+fn a_service_that_fails_or_refuses_is_no_problem_of_the_key() {
+    let page = |status, body: &'static str| {
+        Scripted::start(move |_| Reply::Whole(status, "text/html", body.to_owned()))
+    };
+    for (status, body, exit, line) in [
+        (503, "<h1>Maintenance</h1>", 14, "service"),
+        (404, "<h1>Not Found</h1>", 6, "service"),
+        (400, "{\"error\": \"no tenant\"}", 12, "service"),
+        (
+            403,
+            "{\"message\": \"Missing Authentication Token\"}",
+            5,
+            "key",
+        ),
+        (401, "{\"error\": \"who?\"}", 4, "key"),
+    ] {
+        let server = page(status, body);
+        let report = examine(&Home::pointing_to(server.base_url(), "sk_live_x"), exit);
+        assert_eq!(check(&report, line)["state"], "problem", "{report}");
+        if line == "service" {
+            assert_eq!(check(&report, "key")["state"], "warning", "{report}");
+        }
+    }
+    // The help says which exit codes there are.
+    let help = Home::new().run(["doctor", "--help"]).exits(0).stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        help.contains("the code that every command ends with there, such as 14"),
+        "{help}"
+    );
+}
+
+#[test]
 fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
     for config in [
         "default_profile = [",

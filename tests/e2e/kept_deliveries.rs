@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::Home;
-use crate::harness::listening::{Courier, Listening, SECRET, lines, signature};
+use crate::harness::listening::{App, Courier, Listening, SECRET, lines, signature, until};
 
 fn home(dialect: &str) -> Home {
     Home::new()
@@ -47,7 +47,7 @@ fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_w
     home.run(["webhook", "events", "list"])
         .exits(0)
         .prints("unknown kind");
-    let app = crate::harness::listening::App::start(|_| 200);
+    let app = App::start(|_| 200);
     home.run(["webhook", "events", "replay", id, "--to", &app.url])
         .exits(0);
     assert_eq!(app.count(), 1);
@@ -111,4 +111,108 @@ fn deliveries_whose_ids_differ_in_the_last_of_many_digits_are_two() {
     assert_eq!(summary["received"], 4, "{output}");
     assert_eq!(events[0]["event_id"], "123456789012345678901234");
     assert_eq!(events[1]["booking_id"], "123456789012345678901235");
+}
+
+/// A service whose event's id stands elsewhere than bookctl looks, so that all events of a booking have the booking's.
+#[test]
+fn another_body_under_a_known_id_is_forwarded_in_order_with_one_warning() {
+    for mode in [&[][..], &["--pass-through"]] {
+        let home = home("");
+        let app = App::start(|_| 200);
+        let mut arguments = vec!["--forward-to", &app.url];
+        arguments.extend(mode);
+        let listening = Listening::start(&home, &arguments);
+        let mut courier = Courier::to(&listening.url).unwrap();
+        let body = |kind: &str| format!(r#"{{"id":"fx-1","type":"booking.{kind}","guests":2}}"#);
+        let kinds = ["confirmed", "modified", "cancelled"];
+        for kind in kinds {
+            assert_eq!(courier.deliver(&body(kind)), Some(200));
+        }
+        until("the app gets all three", || app.count() == 3);
+        let bodies: Vec<String> = app.delivered().into_iter().map(|it| it.body).collect();
+        assert_eq!(bodies, kinds.map(body), "{mode:?}");
+        let output = listening.end();
+        let warnings = output
+            .stderr
+            .matches("profile set acme dialect.event_id_field=PATH");
+        assert_eq!(warnings.count(), 1, "{output}");
+        let (events, _) = lines(&output);
+        assert_eq!(events[0]["event_id"], "fx-1", "{output}");
+        for event in &events[1..] {
+            let id = event["event_id"].as_str().unwrap();
+            assert!(id.starts_with("sha256:"), "{output}");
+            home.run(["webhook", "events", "show", id]).exits(0);
+        }
+    }
+}
+
+#[test]
+fn the_same_body_under_the_same_id_is_a_duplicate_whatever_its_headers() {
+    let home = home("");
+    let listening = Listening::start(&home, &[]);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    let body = |kind: &str| format!(r#"{{"id":"fx-1","type":"booking.{kind}"}}"#);
+    for (kind, attempt) in [
+        ("confirmed", 1),
+        ("cancelled", 1),
+        ("confirmed", 2),
+        ("cancelled", 2),
+    ] {
+        let body = body(kind);
+        let headers = format!(
+            "Booking-Delivery-Attempt: {attempt}\r\nBooking-Signature: {}\r\n",
+            signature(&body)
+        );
+        assert_eq!(courier.post(&body, &headers), Some(200));
+    }
+    let output = listening.end();
+    let (events, summary) = lines(&output);
+    let outcomes: Vec<&serde_json::Value> = events.iter().map(|it| &it["outcome"]).collect();
+    assert_eq!(
+        outcomes,
+        ["kept", "kept", "duplicate", "duplicate"],
+        "{output}"
+    );
+    assert_eq!(
+        (&summary["received"], &summary["duplicates"]),
+        (&json!(2), &json!(2))
+    );
+    assert_eq!(events[1]["event_id"], events[3]["event_id"]);
+}
+
+#[test]
+fn a_signature_in_a_header_of_another_name_is_refused_and_the_key_is_named_once() {
+    let body = body(1);
+    let valid = signature(&body);
+    for (header, said) in [
+        (
+            format!("Acme-Signature: {valid}"),
+            "acme-signature, which verifies with the secret; to read that one: \
+             bookctl profile set acme dialect.service_name=acme",
+        ),
+        (
+            "Acme-Signature: t=1,v1=00".to_owned(),
+            "another one that ends with -signature; if it is the service's: \
+             bookctl profile set acme dialect.service_name=SERVICE",
+        ),
+    ] {
+        let home = home("");
+        let listening = Listening::start(&home, &[]);
+        let mut courier = Courier::to(&listening.url).unwrap();
+        for _ in 0..2 {
+            let headers = format!("{header}\r\n");
+            assert_eq!(courier.post(&body, &headers), Some(400));
+        }
+        let output = listening.end();
+        assert_eq!(output.stderr.matches(said).count(), 1, "{output}");
+        let (events, _) = lines(&output);
+        assert_eq!(events[1]["outcome"], "refused", "{output}");
+        let set = ["profile", "set", "acme", "dialect.service_name=acme"];
+        home.run(set).exits(0);
+        let listening = Listening::start(&home, &[]);
+        let mut courier = Courier::to(&listening.url).unwrap();
+        let headers = format!("Acme-Signature: {valid}\r\n");
+        assert_eq!(courier.post(&body, &headers), Some(200));
+        listening.end();
+    }
 }

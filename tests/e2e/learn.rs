@@ -864,3 +864,137 @@ fn a_refused_name_names_its_setting_and_a_wrong_value_is_no_wrong_name() {
         .exits(12);
     assert!(!refused.stderr.contains("profile set"), "{refused}");
 }
+
+/// A service whose names differ, as a person has corrected them.
+fn renamed() -> Scripted {
+    Scripted::start(|request| {
+        let answer = match request.path.as_str() {
+            "/v1/" => json!({"name": "S", "version": "v1", "endpoints": []}),
+            "/v1/venues/search" => json!({"result": {"hits": [
+                {"venue_id": 7, "displayName": "Caf\u{e9}", "loc": {"tz": "Europe/Paris"}, "provider": "p"}
+            ]}}),
+            "/v1/availability/search" => json!({"times": [
+                {"availability_id": 1, "datetime": "2030-01-01T19:00:00Z", "party_size": 2, "cancellation": "Free."}
+            ]}),
+            _ => json!({"sessions": []}),
+        };
+        Reply::json(200, &answer)
+    })
+}
+
+#[test]
+fn the_probe_is_content_once_the_profile_is_corrected_and_names_it_before() {
+    let service = renamed();
+    let home = Home::new()
+        .configured(&format!(
+            "default_profile = 'my service'\n[profiles.'my service']\nbase_url = '{}'\n",
+            service.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    let before = home.run(["doctor", "--probe"]).exits(3);
+    before
+        .prints("displayName")
+        .prints("bookctl profile learn 'my service'");
+    let set = [
+        "profile",
+        "set",
+        "my service",
+        "read.venues=.result.hits[] |= (.name = .displayName | del(.displayName))",
+        "read.slots=.times[] |= (.cancellation_terms = .cancellation | del(.cancellation))",
+    ];
+    home.run(set).exits(0);
+    // The zone is there, under another name: that name is said.
+    let half = home.run(["doctor", "--probe", "--json"]).exits(3).json();
+    assert!(
+        half["other_names"].to_string().contains(".loc.tz"),
+        "{half}"
+    );
+    assert_eq!(half["without_a_field"].get("slots"), None, "{half}");
+    let venues = "read.venues=.result.hits[] |= (.name = .displayName | .timezone = .loc.tz | del(.displayName, .loc))";
+    home.run(["profile", "set", "my service", venues]).exits(0);
+    let after = home.run(["doctor", "--probe", "--json"]).exits(0).json();
+    assert_eq!(after["other_names"], json!([]), "{after}");
+    assert_eq!(after["without_a_field"], json!({}), "{after}");
+}
+
+#[test]
+fn what_a_recorded_request_has_and_nothing_explains_is_open_and_a_recorded_booking_is_asked_for_no_more()
+ {
+    let service = renamed();
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.foreign]\nbase_url = '{}'\n",
+            service.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    let booking = r#"{"id": "b1", "object": "booking", "status": "PARKED", "provider": "p", "datetime": "2030-01-01T19:00:00Z"}"#;
+    let request = r#"{"newTime": "2026-12-01T20:30:00+01:00", "covers": 3, "tableType": "booth"}"#;
+    let har = json!({"log": {"entries": [{
+        "request": {"method": "POST", "url": "https://x.example/v1/bookings/b1/modify", "postData": {"text": request}},
+        "response": {"status": 200, "content": {"text": booking}},
+    }]}});
+    let example = home.path().join("modify.json");
+    std::fs::write(&example, request).unwrap();
+    let file = home.path().join("calls.har");
+    std::fs::write(&file, har.to_string()).unwrap();
+    for source in [
+        ["--har".to_owned(), file.display().to_string()],
+        [
+            "--example".to_owned(),
+            format!("modify={}", example.display()),
+        ],
+    ] {
+        let arguments = [
+            "--yes".to_owned(),
+            "--out".to_owned(),
+            home.path().join("out").display().to_string(),
+        ];
+        let all: Vec<&str> = arguments
+            .iter()
+            .chain(&source)
+            .map(String::as_str)
+            .collect();
+        let learned = learn(&home, &all).exits(0).json();
+        let open: Vec<String> = learned["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|it| it["certainty"] == "open")
+            .map(|it| text(it, "why"))
+            .collect();
+        let said = open.join("\n");
+        for name in [
+            "`newTime`",
+            "`tableType`",
+            "dialect.modify_datetime_field",
+            "dialect.modify_seating_field",
+        ] {
+            assert!(said.contains(name), "{name}: {said}");
+        }
+        assert!(
+            !said.contains("covers") && !said.contains("booth"),
+            "{said}"
+        );
+        let is_recorded = source[0] == "--har";
+        assert_eq!(
+            said.contains("give recorded answers"),
+            !is_recorded,
+            "{said}"
+        );
+        if is_recorded {
+            // The expression for a status that only a person knows can be pasted.
+            let findings = learned["findings"].as_array().unwrap();
+            let asked = findings
+                .iter()
+                .find(|it| it["certainty"] == "to be asked" && it["key"] == "read.booking");
+            let value = text(asked.unwrap(), "value").replace("STATUS", "processing");
+            home.run([
+                "profile",
+                "set",
+                "foreign",
+                &format!("read.booking={value}"),
+            ])
+            .exits(0);
+        }
+    }
+}

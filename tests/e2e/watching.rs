@@ -139,3 +139,31 @@ fn its_documents_are_the_services_own_text() {
     let filtered = home.run(["watch", "bk_1", "--jq", ".zebra"]).exits(0);
     assert_eq!(filtered.stdout.lines().count(), 1);
 }
+
+#[test]
+fn a_status_that_bookctl_does_not_know_ends_with_the_command_that_maps_it() {
+    let body = r#"{"data":{"id":"bk_1","object":"booking","status":"PARKED","provider":"p"}}"#;
+    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", body.to_owned()));
+    let home = Home::new()
+        .configured(&format!(
+            "default_profile = 'acme'\n[profiles.acme]\nbase_url = '{}'\n",
+            server.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", "sk_live_x");
+    let output = home.run(["watch", "bk_1"]).exits(15);
+    let said = output
+        .stderr
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let at = said
+        .find("profile set acme 'read.booking=")
+        .unwrap_or_else(|| panic!("{output}"));
+    let setting = said[at..]
+        .split('\'')
+        .nth(1)
+        .unwrap()
+        .replace("STATUS", "confirmed");
+    home.run(["profile", "set", "acme", &setting]).exits(0);
+    home.run(["watch", "bk_1"]).exits(0);
+}

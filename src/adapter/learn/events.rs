@@ -1,10 +1,13 @@
 //! What a recorded webhook delivery shows: the service's name, and where its id and its kind are.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::paths::paths;
 use super::{Certainty, Finding};
-use crate::adapter::names::same_words;
+use crate::adapter::dialect::signing_service;
+use crate::adapter::find::{Search, shallowest};
+use crate::adapter::names::{member, same_words};
+use crate::adapter::shape::Shape;
 
 /// A delivery as it was recorded.
 pub(crate) struct Delivery {
@@ -36,12 +39,8 @@ impl Delivery {
 /// What a delivery shows.
 pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let signed = delivery.headers.iter().find_map(|(name, _)| {
-        let at = name.len().checked_sub("-signature".len())?;
-        let is_signature = name.get(at..)?.eq_ignore_ascii_case("-signature");
-        name.get(..at)
-            .filter(|service| is_signature && !service.is_empty())
-    });
+    let mut headers = delivery.headers.iter();
+    let signed = headers.find_map(|(name, _)| signing_service(name));
     if let Some(service) = signed.filter(|it| !it.eq_ignore_ascii_case("booking")) {
         let why = format!("the delivery is signed in `{service}-Signature`");
         findings.push(Finding::new(
@@ -72,7 +71,7 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
             "type",
             kinds.first().map(|(path, _)| path.clone()),
         ),
-        ("event_id_field", "id", id(&outside)),
+        ("event_id_field", "id", id(&delivery.body, &outside)),
     ] {
         let name = match found {
             Some(path) => path.join("."),
@@ -95,22 +94,76 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
     findings
 }
 
-/// The path of the event's id.
-fn id(outside: &[(Vec<String>, &Value)]) -> Option<Vec<String>> {
-    for words in [
-        &["id"][..],
-        &["event_id", "eventid"],
-        &["uuid", "no", "number", "delivery_id"],
-    ] {
-        let mut fitting = outside.iter().filter(|(path, _)| {
-            let last = path.last().map(String::as_str).unwrap_or_default();
-            words.iter().any(|word| same_words(word, last))
+/// A field outside of `data`.
+struct Candidate<'a> {
+    path: &'a [String],
+    /// The objects that it stands in, the outermost first.
+    around: Vec<&'a Map<String, Value>>,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(body: &'a Value, path: &'a [String]) -> Self {
+        let outermost = body.as_object();
+        let inner = path.iter().scan(body, |at, name| {
+            *at = at.get(name)?;
+            at.as_object()
         });
-        if let (Some((path, _)), None) = (fitting.next(), fitting.next()) {
-            return Some(path.clone());
+        Candidate {
+            path,
+            around: outermost.into_iter().chain(inner).collect(),
         }
     }
-    None
+
+    fn is_named(&self, names: &[&str]) -> bool {
+        let last = self.path.last();
+        last.is_some_and(|last| names.iter().any(|name| same_words(name, last)))
+    }
+
+    /// Whether its name says that it is the event's id.
+    fn names_event(&self) -> bool {
+        match self.path {
+            [.., event, id] if same_words("id", id) => same_words("event", event),
+            _ => self.is_named(&["event_id"]),
+        }
+    }
+
+    fn is_beside_a_status(&self) -> bool {
+        let own = self.around.last();
+        own.is_some_and(|it| member(it, "status").is_some())
+    }
+}
+
+/// The path of the event's id. An id of the booking would make one event of all events of a booking.
+fn id(body: &Value, outside: &[(Vec<String>, &Value)]) -> Option<Vec<String>> {
+    let booking = match shallowest(body, Shape::Booking) {
+        Search::Found(found) => found.objects.first().copied(),
+        _ => None,
+    };
+    let is_booking =
+        |it: &&Map<String, Value>| booking.is_some_and(|booking| std::ptr::eq(*it, booking));
+    let candidates: Vec<Candidate> = outside
+        .iter()
+        .map(|(path, _)| Candidate::new(body, path))
+        .collect();
+    let only = |fits: &dyn Fn(&Candidate) -> bool| {
+        let mut fitting = candidates.iter().filter(|it| fits(it));
+        let first = fitting.next().map(|it| it.path.to_vec());
+        first.filter(|_| fitting.next().is_none())
+    };
+    // Where the booking is the whole body, the event's id stands in it, and says so by its name.
+    only(&|it| it.names_event() && !it.around.iter().skip(1).any(&is_booking))
+        .or_else(|| {
+            // An id beside a status is a booking's, even if too little else is there to know the booking by.
+            only(&|it| {
+                it.is_named(&["id"])
+                    && !it.is_beside_a_status()
+                    && !it.around.iter().any(&is_booking)
+            })
+        })
+        .or_else(|| {
+            let names = ["uuid", "no", "number", "delivery_id", "notification_id"];
+            only(&|it| it.is_named(&names) && !it.around.iter().any(&is_booking))
+        })
 }
 
 #[cfg(test)]
@@ -133,5 +186,37 @@ mod tests {
         assert_eq!(line("dialect.service_name"), Some("Grand-Tour"));
         assert_eq!(line("dialect.event_id_field"), Some("event.id"));
         assert_eq!(line("dialect.event_type_field"), Some("event.kind"));
+    }
+    #[test]
+    fn the_events_id_is_never_one_of_the_booking() {
+        let id = |body: &str| {
+            let key = |it: &(String, String)| it.0 == "dialect.event_id_field";
+            lines(body).into_iter().find(key).map(|(_, path)| path)
+        };
+        let booking = r#"{"id": "fx-1", "object": "booking", "status": "CONFIRMED", "provider": "p", "venue": {"id": "v"}}"#;
+        for (meta, path) in [
+            (r#""meta": {"eventId": "e"}"#, Some("meta.eventId")),
+            (r#""meta": {"EVENT-ID": "e"}"#, Some("meta.EVENT-ID")),
+            (
+                r#""event": {"ID": "e"}, "trace": {"id": "t"}"#,
+                Some("event.ID"),
+            ),
+            (r#""meta": {"id": "e"}"#, Some("meta.id")),
+            // Its own name needs no line.
+            (r#""id": "e""#, None),
+            (r#""meta": {"sent": "now"}"#, None),
+        ] {
+            let body = format!("{{\"payload\": {booking}, {meta}}}");
+            assert_eq!(id(&body).as_deref(), path, "{body}");
+            let body =
+                format!("{{\"payload\": {{\"id\": \"fx-1\", \"status\": \"CONFIRMED\"}}, {meta}}}");
+            assert_eq!(id(&body).as_deref(), path, "{body}");
+        }
+        let whole = booking.replacen('{', r#"{"meta": {"event_id": "e"}, "#, 1);
+        assert_eq!(id(&whole).as_deref(), Some("meta.event_id"));
+        assert_eq!(id(booking), None);
+        // An event that the booking is for, such as a concert.
+        let concert = booking.replacen('{', r#"{"event_id": "c", "#, 1);
+        assert_eq!(id(&format!("{{\"payload\": {concert}}}")), None);
     }
 }

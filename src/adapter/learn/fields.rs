@@ -31,6 +31,7 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
     let mut findings = Vec::new();
     let mut steps = Vec::new();
     let mut moved = Vec::new();
+    let mut unknown_words = None;
     let places: Vec<Place> = documents.iter().filter_map(|it| place(kind, it)).collect();
     let Some(first) = places.first() else {
         return findings;
@@ -45,7 +46,9 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
     }
     if kind == ReadKind::Booking {
         steps.extend(date_and_time(&objects, &mut moved));
-        steps.extend(words_of_status(&objects, &mut findings));
+        let words = words_of_status(&objects);
+        steps.extend(words.known);
+        unknown_words = words.unknown.map(|step| (words.names, step));
         next_action(&objects, &mut findings);
     }
     if kind == ReadKind::Slots || kind == ReadKind::Booking {
@@ -60,6 +63,19 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
             "local_times",
             "true",
             format!("the times of {} came without an offset", kind.as_str()),
+        ));
+    }
+    if let Some((words, step)) = unknown_words {
+        // Before what is sure of the same key, and with it, because one expression says all.
+        let all: Vec<String> = steps.iter().cloned().chain([step]).collect();
+        findings.push(Finding::new(
+            Certainty::ToBeAsked,
+            "read.booking",
+            expression(first, &all),
+            format!(
+                "the status {} is not one of the specification's; put the one that it means for STATUS",
+                words.join(", ")
+            ),
         ));
     }
     if !steps.is_empty() {

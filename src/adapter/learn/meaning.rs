@@ -42,11 +42,18 @@ pub(super) fn date_and_time(
 }
 
 /// Statuses under other words than the specification's.
-pub(super) fn words_of_status(
-    objects: &[&Map<String, Value>],
-    findings: &mut Vec<Finding>,
-) -> Option<String> {
-    let mut words = Map::new();
+pub(super) struct StatusWords {
+    /// The step that maps those whose meaning is known.
+    pub(super) known: Option<String>,
+    /// The words that nobody but a person can map.
+    pub(super) names: Vec<String>,
+    /// The step that maps them, with `STATUS` for each.
+    pub(super) unknown: Option<String>,
+}
+
+/// Reads the words of the bookings' statuses.
+pub(super) fn words_of_status(objects: &[&Map<String, Value>]) -> StatusWords {
+    let (mut words, mut unknown) = (Map::new(), Map::new());
     for object in objects {
         let Some(word) = member(object, "status").and_then(Value::as_str) else {
             continue;
@@ -63,17 +70,19 @@ pub(super) fn words_of_status(
             Some((status, _)) => {
                 words.insert(word, Value::from(*status));
             }
-            None => findings.push(Finding::new(
-                Certainty::ToBeAsked,
-                "",
-                "",
-                format!(
-                    "the status `{word}` is not one of the specification's; read.booking can map it"
-                ),
-            )),
+            None => {
+                unknown.insert(word, Value::from("STATUS"));
+            }
         }
     }
-    (!words.is_empty()).then(|| format!(".status |= ({}[.] // .)", Value::Object(words)))
+    let step = |words: Map<String, Value>| {
+        (!words.is_empty()).then(|| format!(".status |= ({}[.] // .)", Value::Object(words)))
+    };
+    StatusWords {
+        known: step(words),
+        names: unknown.keys().map(|word| format!("`{word}`")).collect(),
+        unknown: step(unknown),
+    }
 }
 
 /// The names and words of what a booking waits for.
@@ -126,7 +135,7 @@ pub(super) fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Fi
     }
 }
 
-/// Terms whose text has another name, or that are a text.
+/// Terms whose text has another name. Terms that are a text are read as they are.
 pub(super) fn text_of_terms(objects: &[&Map<String, Value>], moved: &[Vec<String>]) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, words) in [("card_terms", 0), ("cancellation_terms", 1)] {
@@ -143,9 +152,6 @@ pub(super) fn text_of_terms(objects: &[&Map<String, Value>], moved: &[Vec<String
         });
         for terms in values {
             let step = match terms {
-                Value::String(_) => format!(
-                    "if (.{name} | type) == \"string\" then .{name} |= {{text: .}} else . end"
-                ),
                 Value::Object(inner) if !has(inner, "text") => {
                     let all = paths(inner);
                     let text = all.iter().find(|(path, value)| {

@@ -191,7 +191,10 @@ impl Recorded {
             if !self
                 .findings
                 .iter()
-                .any(|other| other.key == finding.key && other.value == finding.value)
+                .any(|other| match finding.key.as_str() {
+                    "" => *other == finding,
+                    key => other.key == key && other.value == finding.value,
+                })
             {
                 self.findings.push(finding);
             }

@@ -87,16 +87,61 @@ pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {
         ],
         WriteKind::Create | WriteKind::Payment | WriteKind::Abort | WriteKind::Action => Vec::new(),
     };
+    let unknown = unknown(kind, &keys, &leaves);
     let renamed = keys.into_iter().filter_map(|(key, own, path)| {
         let name = path?.join(".");
         let why = format!("a recorded request ({}) has `{name}`", kind.as_str());
         (name != own).then(|| Finding::new(Certainty::Certain, format!("dialect.{key}"), name, why))
     });
-    let mut findings: Vec<Finding> = renamed.collect();
+    let mut findings: Vec<Finding> = renamed.chain(unknown).collect();
     if kind == WriteKind::Create {
         findings.extend(customer(object));
     }
     findings
+}
+
+/// The fields of a request that no key has taken and the contract has no name for, and the keys that may be theirs.
+fn unknown(
+    kind: WriteKind,
+    keys: &[(&str, &str, Option<Vec<String>>)],
+    leaves: &[Vec<String>],
+) -> Option<Finding> {
+    let others = match kind {
+        WriteKind::Search => {
+            "vertical datetime location latitude longitude party_size provider providers"
+        }
+        WriteKind::Slots | WriteKind::Connect => "provider end_user",
+        _ => "",
+    };
+    let is_known = |path: &Vec<String>| {
+        keys.iter().any(|(_, own, taken)| {
+            taken.as_ref() == Some(path) || path.iter().any(|name| same_words(name, own))
+        }) || path
+            .iter()
+            .any(|name| others.split(' ').any(|other| same_words(name, other)))
+    };
+    let names: Vec<String> = leaves
+        .iter()
+        .filter(|path| !is_known(path))
+        .map(|path| format!("`{}`", path.join(".")))
+        .collect();
+    let open: Vec<String> = keys
+        .iter()
+        .filter(|(_, _, taken)| taken.is_none())
+        .map(|(key, ..)| format!("dialect.{key}"))
+        .collect();
+    let settings = match open.is_empty() {
+        true => String::new(),
+        false => format!("; if bookctl sends it, a key says so: {}", open.join(", ")),
+    };
+    (!names.is_empty()).then(|| {
+        let why = format!(
+            "a recorded request ({}) has {}, and nothing shows what it is{settings}",
+            kind.as_str(),
+            names.join(", ")
+        );
+        Finding::new(Certainty::Open, "", "", why)
+    })
 }
 
 /// Names inside `customer` of a booking request.

@@ -35,7 +35,7 @@ const fn field(name: &'static str, holds: Holds, words: &'static str) -> Field {
 }
 
 /// Objects in which a field may stand without being another one.
-pub(super) const NEUTRAL: &str = "attributes details info facts location visit audit history data _embedded embedded \
+pub(super) const NEUTRAL: &str = "attributes details info facts location loc visit audit history data _embedded embedded \
         policies terms place schedule reservation people rank clock";
 
 /// The open fields of a kind of document.

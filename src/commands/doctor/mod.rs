@@ -20,7 +20,8 @@ use check::{Check, Checks};
 /// Check the configuration, the connection and the API key
 ///
 /// Prints one line for each check, with a fix if there is a problem. The exit code is 0 if there is no problem.
-/// Otherwise it is 3 for the configuration, 15 for the network or 4 for the key, in this order.
+/// Otherwise it is 3 for the configuration, 15 for the network or 4 for the key, in this order; where the service refuses
+/// for another reason or fails, it is the code that every command ends with there, such as 14.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \

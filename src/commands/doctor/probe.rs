@@ -6,19 +6,23 @@ use serde_json::json;
 
 use crate::adapter::learn::{Finding, Recorded, unnamed};
 use crate::app::{Context, Startup};
+use crate::config::Target;
 use crate::flows::learn::{Lookout, OtherWays, misread, not_found, survey};
 use crate::json::Document;
+use crate::model::shell;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 
 /// What the service's documents show.
 struct Probe {
+    /// `None` where there is none to teach.
+    profile: Option<String>,
     calls: usize,
     /// What cannot be read, and calls that were refused.
     against: Vec<String>,
     /// What stands under other names than the profile says.
     named_otherwise: Vec<Finding>,
-    /// Fields that no field of the contract is named like, by the kind of document.
+    /// Fields that no field of the contract is named like, by the kind of document: of what the profile makes of it.
     unnamed: BTreeMap<&'static str, Vec<String>>,
 }
 
@@ -40,12 +44,17 @@ pub(super) async fn run(setup: Startup) -> Result<Exit> {
     against.extend(survey.refused);
     let mut by_kind: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for (kind, document) in &survey.documents {
-        let names = unnamed(*kind, document);
+        let names = unnamed(*kind, &context.adapter().translated(*kind, document));
         if !names.is_empty() {
             by_kind.entry(kind.as_str()).or_default().extend(names);
         }
     }
+    let profile = match context.target() {
+        Target::Remote(service) => service.profile.clone(),
+        Target::Embedded { .. } => None,
+    };
     let probe = Probe {
+        profile,
         calls: survey.calls,
         against,
         named_otherwise: survey
@@ -90,8 +99,10 @@ impl View for Probe {
         for (kind, names) in &self.unnamed {
             page.field("no field for", format!("{kind}: {}", names.join(", ")));
         }
-        if !self.named_otherwise.is_empty() {
-            page.next("bookctl profile learn NAME");
+        if let Some(profile) = &self.profile
+            && !self.named_otherwise.is_empty()
+        {
+            page.next(format!("bookctl profile learn {}", shell::word(profile)));
         }
         page
     }

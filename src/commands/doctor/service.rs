@@ -1,4 +1,4 @@
-//! Checks the service: the connection, its certificate, our clock, and whether it accepts the key.
+//! Checks the service: the connection, its certificate, our clock, whether it answers, and whether it accepts the key.
 
 use std::time::{Duration, Instant};
 
@@ -219,15 +219,25 @@ fn judged(
         }
         Err(failure) => {
             let error = failure.into_error(&Call::get("/v1/"));
-            let detail = format!("{described}: {}", error.message);
-            let check = Check::problem("key", error.exit, detail);
-            vec![match (context.target(), &error.hint) {
+            let is_of_key = matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed);
+            let check = match is_of_key {
+                true => {
+                    let detail = format!("{described}: {}", error.message);
+                    Check::problem("key", error.exit, detail)
+                }
+                false => Check::problem("service", error.exit, error.message.clone()),
+            };
+            let check = match (context.target(), &error.hint) {
                 (Target::Remote(service), _) if error.exit == Exit::Unauthorized => {
                     check.fix(login(service))
                 }
                 (_, Some(hint)) => check.fix(hint.as_str()),
                 _ => check,
-            }]
+            };
+            match is_of_key {
+                true => vec![check],
+                false => vec![check, not_checked(&described)],
+            }
         }
     }
 }
@@ -236,7 +246,7 @@ fn judged(
 fn untried(target: &Target, key: &Result<Option<FoundKey>>) -> Check {
     match (target, key) {
         (Target::Embedded { .. }, _) => Check::ok("key", "the embedded sandbox's own key"),
-        (_, Ok(Some(key))) => Check::warning("key", format!("{}, not checked", key.describe())),
+        (_, Ok(Some(key))) => not_checked(&key.describe()),
         (Target::Remote(service), Ok(None)) => {
             Check::problem("key", Exit::Unauthorized, "there is no API key").fix(login(service))
         }
@@ -244,6 +254,10 @@ fn untried(target: &Target, key: &Result<Option<FoundKey>>) -> Check {
             Check::problem("key", error.exit, error.message.clone()).fix(login(service))
         }
     }
+}
+
+fn not_checked(key: &str) -> Check {
+    Check::warning("key", format!("{key}, not checked"))
 }
 
 /// The command that stores another key.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{HeaderLine, State, Store, StoreError, moment};
 use crate::outcome::Result;
 use crate::webhook::ack_log::Ack;
-use crate::webhook::event::Event;
+use crate::webhook::event::{Event, IdSource};
 use crate::webhook::schedule::Schedule;
 
 /// The error of an attempt that was in flight when its listener ended. The app may have received the event.
@@ -270,7 +270,7 @@ fn queued(row: &rusqlite::Row<'_>) -> rusqlite::Result<QueuedDelivery> {
             kind: row.get(2)?,
             booking: row.get(3)?,
             status: row.get(4)?,
-            has_no_id: false,
+            id_source: IdSource::Stated,
         },
         headers: serde_json::from_str(&headers).unwrap_or_default(),
         body: row.get(6)?,

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Content, HeaderLine, State, Webhooks, moment};
 use crate::outcome::Result;
-use crate::webhook::event::Event;
+use crate::webhook::event::{Event, IdSource};
 
 /// An event as a list shows it.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
             kind: row.get(2)?,
             booking: row.get(3)?,
             status: row.get(4)?,
-            has_no_id: false,
+            id_source: IdSource::Stated,
         },
         received_at: moment(row.get(5)?),
         duplicates: row.get(6)?,

@@ -44,35 +44,45 @@ pub(crate) enum Receipt {
 }
 
 impl Store {
-    /// Stores an event unless it was stored before. It is on the disk when this returns.
+    /// Stores an event unless it was stored before, and returns it as it is stored. It is on the disk when this returns.
+    ///
+    /// An event with the id of another kind of event is another event. To take it for a duplicate would lose it.
     pub(crate) async fn receive(
         &self,
-        delivery: ReceivedDelivery,
+        mut delivery: ReceivedDelivery,
         intent: Intent,
-    ) -> Result<Receipt, StoreError> {
+    ) -> Result<(Event, Receipt), StoreError> {
         let origin = self.origin.clone();
-        self.write(move |connection| receive(connection, &origin, &delivery, intent))
-            .await
+        self.write(move |connection| {
+            let receipt = receive(connection, &origin, &mut delivery, intent)?;
+            Ok((delivery.event, receipt))
+        })
+        .await
     }
 }
 
 fn receive(
     connection: &Connection,
     origin: &str,
-    delivery: &ReceivedDelivery,
+    delivery: &mut ReceivedDelivery,
     intent: Intent,
 ) -> rusqlite::Result<Receipt> {
-    let event = &delivery.event;
-    let known: Option<(i64, String)> = connection
-        .prepare_cached("SELECT number, state FROM events WHERE origin = ? AND id = ?")?
-        .query_row((origin, &event.id), |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    if let Some((number, state)) = &known {
+    // Events that share an id stay in order.
+    let lane = delivery.event.ordering_key().to_owned();
+    let mut known = find(connection, origin, &delivery.event)?;
+    if known
+        .as_ref()
+        .is_some_and(|it| it.kind != delivery.event.kind)
+    {
+        delivery.event.name_by_body(&delivery.body);
+        known = find(connection, origin, &delivery.event)?;
+    }
+    if let Some(known) = &known {
         connection
             .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
-            .execute([number])?;
+            .execute([known.number])?;
         // The service sends an undelivered event again so that the app gets it.
-        if State::parse(state) != State::Undelivered {
+        if known.state != State::Undelivered {
             return Ok(Receipt::Duplicate);
         }
     }
@@ -83,7 +93,7 @@ fn receive(
                 "SELECT failures FROM events \
                  WHERE origin = ? AND lane = ? AND state = 'waiting' ORDER BY number LIMIT 1",
             )?
-            .query_row((origin, event.ordering_key()), |row| row.get(0))
+            .query_row((origin, &lane), |row| row.get(0))
             .optional()?,
     };
     if intent == Intent::PassThrough && before.is_some() {
@@ -97,14 +107,14 @@ fn receive(
     let next_at = (intent == Intent::Forward && before.is_none())
         .then(|| delivery.received_at.as_millisecond());
     let number = match known {
-        Some((number, _)) => {
+        Some(Known { number, .. }) => {
             connection
                 .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
                 .execute((state.as_str(), next_at, number))?;
             number
         }
         None => {
-            insert(connection, origin, delivery, state, next_at)?;
+            insert(connection, origin, delivery, &lane, state, next_at)?;
             connection.last_insert_rowid()
         }
     };
@@ -115,10 +125,31 @@ fn receive(
     })
 }
 
+/// What is stored under an event's id.
+struct Known {
+    number: i64,
+    state: State,
+    kind: String,
+}
+
+fn find(connection: &Connection, origin: &str, event: &Event) -> rusqlite::Result<Option<Known>> {
+    connection
+        .prepare_cached("SELECT number, state, kind FROM events WHERE origin = ? AND id = ?")?
+        .query_row((origin, &event.id), |row| {
+            Ok(Known {
+                number: row.get(0)?,
+                state: State::parse(&row.get::<_, String>(1)?),
+                kind: row.get(2)?,
+            })
+        })
+        .optional()
+}
+
 fn insert(
     connection: &Connection,
     origin: &str,
     delivery: &ReceivedDelivery,
+    lane: &str,
     state: State,
     next_at: Option<i64>,
 ) -> rusqlite::Result<()> {
@@ -134,7 +165,7 @@ fn insert(
             origin,
             &event.id,
             &event.kind,
-            event.ordering_key(),
+            lane,
             &event.booking,
             &event.status,
             headers,
