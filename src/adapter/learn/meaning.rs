@@ -135,7 +135,7 @@ pub(super) fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Fi
     }
 }
 
-/// Terms whose text has another name. Terms that are a text are read as they are.
+/// Terms whose text has another name, or that are a text under another name. A text at their own place is read as it is.
 pub(super) fn text_of_terms(objects: &[&Map<String, Value>], moved: &[Vec<String>]) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, words) in [("card_terms", 0), ("cancellation_terms", 1)] {
@@ -152,6 +152,9 @@ pub(super) fn text_of_terms(objects: &[&Map<String, Value>], moved: &[Vec<String
         });
         for terms in values {
             let step = match terms {
+                Value::String(_) if from.is_some() => format!(
+                    "if (.{name} | type) == \"string\" then .{name} |= {{text: .}} else . end"
+                ),
                 Value::Object(inner) if !has(inner, "text") => {
                     let all = paths(inner);
                     let text = all.iter().find(|(path, value)| {

@@ -134,7 +134,8 @@ fn unknown(
         true => String::new(),
         false => format!("; if bookctl sends it, a key says so: {}", open.join(", ")),
     };
-    (!names.is_empty()).then(|| {
+    // What no key names at all, an expression says.
+    (!keys.is_empty() && !names.is_empty()).then(|| {
         let why = format!(
             "a recorded request ({}) has {}, and nothing shows what it is{settings}",
             kind.as_str(),
