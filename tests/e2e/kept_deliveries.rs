@@ -113,9 +113,28 @@ fn deliveries_whose_ids_differ_in_the_last_of_many_digits_are_two() {
     assert_eq!(events[1]["booking_id"], "123456789012345678901235");
 }
 
-/// A service whose event's id stands elsewhere than bookctl looks, so that all events of a booking have the booking's.
+/// A service whose event's id stands elsewhere than bookctl looks, and where the booking's id stands there.
 #[test]
-fn another_body_under_a_known_id_is_forwarded_in_order_with_one_warning() {
+fn an_id_that_is_the_bookings_is_no_events_id_and_loses_no_delivery() {
+    let home = home("");
+    let listening = Listening::start(&home, &[]);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    let body = |party: u8| {
+        let booking = json!({"id": "fx-1", "object": "booking", "status": "confirmed", "provider": "p", "party_size": party});
+        json!({"id": "fx-1", "type": "booking.modified", "data": {"object": booking}}).to_string()
+    };
+    for party in [2, 3, 3] {
+        assert_eq!(courier.deliver(&body(party)), Some(200));
+    }
+    let output = listening.end().says("the id of its booking");
+    let (events, _) = lines(&output);
+    let outcomes: Vec<&serde_json::Value> = events.iter().map(|it| &it["outcome"]).collect();
+    assert_eq!(outcomes, ["kept", "kept", "duplicate"], "{output}");
+}
+
+/// A service whose event's id stands elsewhere than bookctl looks, and where something stands that several events have.
+#[test]
+fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once() {
     for mode in [&[][..], &["--pass-through"]] {
         let home = home("");
         let app = App::start(|_| 200);
