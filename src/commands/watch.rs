@@ -6,6 +6,7 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::flows::{Offered, Reads, booking_or_pick, card, read_booking, remember_shown};
 use crate::model::booking::{Booking, Status};
+use crate::model::duration::in_units;
 use crate::model::id::id;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
@@ -76,8 +77,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             });
         }
         progress.say(&format!(
-            "{status}; watching for up to {} s more",
-            left.as_secs()
+            "{status}; watching for up to {} more",
+            in_units(left.as_secs())
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
         booking = read_booking(context, &id).await?;

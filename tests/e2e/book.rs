@@ -29,8 +29,8 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
         .map(|number| {
             // Eight guests of one name: the same guest's second booking has a warning.
             let email = format!("ada{number}@example.com");
-            let guest = GUEST.iter().chain(&["--email", &email]);
-            home.start(arguments.iter().chain(guest))
+            let email = ["--email", &email];
+            home.start(arguments.iter().chain(&GUEST).chain(&email))
         })
         .collect();
     let ids: BTreeSet<String> = running

@@ -138,3 +138,23 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
         "connection refused"
     );
 }
+
+#[test]
+fn a_row_of_the_list_names_an_event() {
+    let home = received();
+    let show = |row: &str| home.run(["webhook", "events", "show", row, "--json"]);
+    show("@1").refused(2, "usage");
+    let list = home.run(["webhook", "events", "list"]).exits(0);
+    assert!(list.stdout.starts_with("@1\tevt_1\t"), "{list}");
+    assert_eq!(text(&show("@2").exits(0).json(), "event_id"), "evt_2");
+    let narrowed = ["webhook", "events", "list", "--kind", "booking.failed"];
+    home.run(narrowed).exits(0);
+    assert_eq!(text(&show("@1").exits(0).json(), "event_id"), "evt_3");
+    show("@2").refused(2, "usage");
+    let app = App::start(|_| 200);
+    let replay = [
+        "webhook", "events", "replay", "@1", "--to", &app.url, "--json",
+    ];
+    let replayed = home.run(replay).exits(0).json();
+    assert_eq!(replayed["events"][0]["event_id"], "evt_3");
+}

@@ -27,7 +27,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             ("code", "code"),
             ("booking", "booking_id"),
             ("session", "session_id"),
-            ("to", "to"),
+            ("sent to", "to"),
             ("sent", "created_at"),
             ("text", "text"),
         ],

@@ -81,7 +81,9 @@ pub(super) fn trace_replay(context: &Context, url: &str, answer: &AppAnswer) {
     }
     if let Some(request) = &answer.request {
         let headers = request.headers.iter();
-        let headers: Vec<_> = headers.map(|(name, it)| (name.clone(), plain(it))).collect();
+        let headers: Vec<_> = headers
+            .map(|(name, it)| (name.clone(), plain(it)))
+            .collect();
         trace_request(url, &headers, &request.body);
     }
     match &answer.status {
