@@ -385,10 +385,6 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
     let show = format!("bookctl session show {id}");
     assert!(text(&error, "hint").contains(&show), "{error}");
 
-    home.run(["session", "disconnect", &id, "--yes"]).exits(0);
-    let error = home.run(card).refused(7, "reconnect_required");
-    assert!(text(&error, "hint").contains("session connect"), "{error}");
-
     let error = home.run(["card", "--json"]).refused(2, "usage");
     for way in ["bookctl card SESSION", "--end-user"] {
         assert!(text(&error, "hint").contains(way), "{error}");

@@ -341,7 +341,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
         let home = Home::pointing_to(server.base_url(), "sk_live_x").with(name, value);
         let mut terminal = Terminal::start(&home, &["show", "bk_1", "--max-wait", "3m"]);
         terminal
-            .see("rate limited; continuing in 120 s")
+            .see("rate limited; continuing in 2 min")
             .press(Key::CtrlC);
         terminal.end().exits(130);
     }

@@ -1,6 +1,6 @@
 //! A payment approval, as a person at a terminal answers it.
 
-use crate::harness::{GUEST, Home, Key, Terminal};
+use crate::harness::{GUEST, Home, Key, Served, Terminal};
 
 /// The id of the booking that stands on the screen.
 fn id_on(terminal: &Terminal) -> String {
@@ -115,7 +115,8 @@ fn a_payment_is_answered_by_a_paste() {
 /// Who does not know what the vendor's response is pastes the card.
 #[test]
 fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_said() {
-    let home = Home::new();
+    let served = Served::start();
+    let home = served.home();
     let mut terminal = paying(&home);
     let id = id_on(&terminal);
     terminal

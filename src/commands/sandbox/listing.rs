@@ -9,7 +9,7 @@ use crate::model::time_text::{human, to_the_second};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, View};
 
-/// A column: its heading and its field.
+/// A column: its heading and its field, or several with `|` between them, of which an element has one.
 pub(super) type Column = (&'static str, &'static str);
 
 /// The array `field` of a document; each element is a row.
@@ -47,7 +47,7 @@ impl View for Listing {
             let columns = self.columns.iter();
             columns
                 .map(|(heading, field)| {
-                    let value = element.get(field);
+                    let value = field.split('|').find_map(|it| element.get(it));
                     let text = value.and_then(Value::as_str);
                     let short = text.filter(|_| *heading == "sent").and_then(in_short);
                     TableCell::from(cell(field, value)).in_short(short)

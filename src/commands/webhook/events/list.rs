@@ -107,7 +107,7 @@ impl View for EventList<'_> {
             "state",
             "app",
         ];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(headers, rows.collect(), vec![0]);
         page
     }
 }
