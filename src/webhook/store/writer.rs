@@ -137,8 +137,8 @@ fn write(
         let others = waiting.try_iter().take(BATCH - 1);
         let mut jobs: Vec<Box<dyn Job>> = std::iter::once(first).chain(others).collect();
         let told = std::mem::take(&mut *lock(answered));
-        let committed =
-            commit(&mut connection, &told, &mut jobs).map_err(|error| StoreError(in_words(&error)));
+        let committed = commit(&mut connection, &told, &mut jobs)
+            .map_err(|error| StoreError(in_words(&error)));
         if committed.is_err() {
             lock(answered).extend(told);
         }
