@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::call::Call;
 use super::named_fields::name_hint;
 use super::refusal::Refusal;
+use crate::model::duration::in_units;
 use crate::model::shell;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
@@ -99,6 +100,9 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         }
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
             format!("to see its status: bookctl show {}", shell::word(id))
+        }
+        ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => {
+            format!("to see its state: bookctl session show {}", shell::word(id))
         }
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => code::entry("invalid_otp")?.next.to_owned(),
@@ -229,7 +233,7 @@ impl Failure {
                 }
                 if let Some(after) = refusal.retry_after {
                     let seconds = after.as_secs();
-                    error.message.push_str(&format!("; the limit resets in {seconds} s"));
+                    error.message.push_str(&format!("; the limit resets in {}", in_units(seconds)));
                     error.hint = Some(match refusal.status {
                         429 => format!("try again then, or wait for it with --max-wait {}s", seconds.max(1)),
                         _ => "try again then".to_owned(),

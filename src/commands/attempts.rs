@@ -92,15 +92,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 attempts: &attempts,
                 is_list: true,
             })?;
-            if context.out.is_human() {
-                context.out.note(
-                    match attempts.iter().any(|it| it.state == State::Unsettled) {
-                        true => {
-                            "To find out what happened to an attempt: bookctl attempts resume KEY"
-                        }
-                        false => "No open attempts.",
-                    },
-                );
+            let is_any_open = attempts.iter().any(|it| it.state == State::Unsettled);
+            let told = match (is_any_open, attempts.is_empty()) {
+                (true, _) => {
+                    Some("To find out what happened to an attempt: bookctl attempts resume KEY")
+                }
+                (false, true) => Some(if all {
+                    "No attempts yet."
+                } else {
+                    "No open attempts."
+                }),
+                (false, false) => None,
+            };
+            if let Some(told) = told.filter(|_| context.out.is_human()) {
+                context.out.note(told);
             }
             Ok(Exit::Done)
         }
@@ -270,11 +275,11 @@ fn tone_of(state: State) -> Tone {
     }
 }
 
-/// The state as a person reads it; scripts get the journal's own word.
+/// The state as a person reads it; scripts get the journal's own word. What became of the booking is its own status.
 fn in_plain_words(state: State) -> Option<String> {
     match state {
         State::Unsettled => Some("open".to_owned()),
-        State::Settled => Some("booked".to_owned()),
+        State::Settled => Some("made".to_owned()),
         State::Refused | State::Abandoned => None,
     }
 }
@@ -404,12 +409,22 @@ impl View for AttemptList<'_> {
                 TableCell::from(asked("venue_id")),
                 TableCell::from(datetime.map(time_text).unwrap_or_default()),
                 TableCell::from(guest.map(plain).unwrap_or_default()),
+                TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
             ]
         });
         let mut page = Page::default();
         // A sandbox's clock, which `when` goes by, may have been moved.
         let started = "started (this computer)";
-        let headers = vec!["", "key", "state", started, "venue", "when", "guest"];
+        let headers = vec![
+            "",
+            "key",
+            "state",
+            started,
+            "venue",
+            "when",
+            "guest",
+            "booking id",
+        ];
         page.table(headers, rows.collect(), vec![0]);
         page
     }

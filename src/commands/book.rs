@@ -24,6 +24,7 @@ use crate::flows::{
 use crate::journal::Attempt;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
+use crate::model::shell;
 use crate::model::slot::Slot;
 use crate::model::time_text::human;
 use crate::model::venue::Venue;
@@ -232,8 +233,9 @@ async fn make(
     let mut walked = false;
     loop {
         let lacking = lacking(draft);
-        if !lacking.is_empty() {
-            if !context.prompter.interactive() {
+        let interactive = context.prompter.interactive();
+        if !lacking.is_empty() || interactive && !walked && has_a_choice_of_providers(draft) {
+            if !interactive {
                 return Err(missing(&lacking));
             }
             guide(context, draft).await?;
@@ -262,6 +264,21 @@ async fn make(
     }
 }
 
+/// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
+fn has_a_choice_of_providers(draft: &BookingDraft) -> bool {
+    draft.provider.is_none()
+        && draft.slot.is_none()
+        && draft.slot_id.is_none()
+        && providers(draft).len() > 1
+}
+
+/// The providers of the venue, if a search has shown them.
+fn providers(draft: &BookingDraft) -> Vec<&str> {
+    let venue = draft.venue.as_ref();
+    let venue = venue.and_then(|venue| venue.remembered.as_ref());
+    venue.map(Venue::providers).unwrap_or_default()
+}
+
 /// Adds to an error what the person needs to continue.
 fn explained(context: &Context, error: Error, draft: &BookingDraft, walked: bool) -> Error {
     let error = match draft.command(profile(context)) {
@@ -274,7 +291,15 @@ fn explained(context: &Context, error: Error, draft: &BookingDraft, walked: bool
         body.get("fields").is_some() || body.get("field").is_some() || body.get("missing").is_some()
     });
     if error.code == Code::Http400 && draft.provider.is_none() && !names_a_field {
-        return error.hint("if the venue has several providers, choose one with --provider");
+        let flags = providers(draft).into_iter();
+        let flags: Vec<String> = flags
+            .map(|it| format!("--provider {}", shell::word(it)))
+            .collect();
+        return error.hint(match flags.len() {
+            0 | 1 => "if the venue has several providers, choose one with --provider; a search for the venue names them"
+                .to_owned(),
+            _ => format!("choose a provider: {}", flags.join(" or ")),
+        });
     }
     error
 }

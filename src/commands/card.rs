@@ -3,10 +3,11 @@ use serde_json::Value;
 use crate::adapter::{Misread, ReadKind, Shape};
 use crate::app::Context;
 use crate::client::session;
-use crate::flows::locate_session;
+use crate::flows::{locate_session, waits_for_code};
 use crate::json::Document;
 use crate::model::id::id;
-use crate::outcome::{Exit, Result};
+use crate::model::shell;
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::view::Fields;
 
@@ -17,7 +18,7 @@ use crate::terminal::view::Fields;
     bookctl card --end-user user_7 --jq .has_card")]
 pub(crate) struct Args {
     /// Session id, or @last
-    #[arg(value_parser = id, required_unless_present = "end_user", conflicts_with = "end_user")]
+    #[arg(value_parser = id, conflicts_with = "end_user")]
     session: Option<String>,
     /// Person, by your own id, instead of a session
     #[arg(long, value_name = "U")]
@@ -33,14 +34,28 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let call = match (&args.session, &args.end_user) {
-        (Some(named), _) => session::card(&locate_session(context, named)?),
-        (None, person) => {
-            let person = person.as_deref().unwrap_or_default();
-            session::card_of_person(person, args.provider.as_deref())
+    let named = args.session.as_deref();
+    let session = named.map(|it| locate_session(context, it)).transpose()?;
+    let call = match (&session, &args.end_user) {
+        (Some(id), _) => session::card(id),
+        (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
+        (None, None) => {
+            return Err(Error::usage("neither a session nor a person was named").hint(
+                "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
+            ));
         }
     };
-    let answer = context.read(call).await?;
+    let answer = match (context.read(call).await, session) {
+        (Err(error), Some(id))
+            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
+        {
+            let id = shell::word(&id);
+            return Err(error.hint(format!(
+                "it waits for the code from the text message: bookctl session verify {id} --code CODE"
+            )));
+        }
+        (answer, _) => answer?,
+    };
     let adapter = context.adapter();
     let (card, around) = adapter
         .object(ReadKind::Card, Shape::Card, &answer.document)

@@ -119,7 +119,7 @@ impl View for Explained {
                 entry.name,
                 entry.kind.as_str(),
                 &exit,
-                entry.retry.as_str(),
+                entry.retry.advice(),
                 entry.meaning,
             ]
             .map(TableCell::from)

@@ -5,6 +5,7 @@ use crate::app::Context;
 use crate::config::Target;
 use crate::journal::RateLimitWindow;
 use crate::json::Document;
+use crate::model::duration::in_units;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
@@ -45,14 +46,15 @@ pub(super) fn known(context: &Context) -> Result<Vec<Seen>> {
 pub(super) struct Seen {
     window: RateLimitWindow,
     remaining: u32,
-    /// Seconds until the window resets; `None` if it has reset already.
+    /// Seconds until the window resets, rounded up; `None` if it has reset already.
     resets_in: Option<u64>,
 }
 
 impl Seen {
     fn new(window: RateLimitWindow, now: Timestamp) -> Self {
         let (remaining, resets_in) = window.left(now);
-        let resets_in = Some(resets_in.as_secs()).filter(|_| !resets_in.is_zero());
+        let seconds = resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0);
+        let resets_in = (seconds > 0).then_some(seconds);
         Seen {
             window,
             remaining,
@@ -64,8 +66,9 @@ impl Seen {
     pub(super) fn exhausted(&self) -> Option<String> {
         let seconds = self.resets_in.filter(|_| self.remaining == 0)?;
         Some(format!(
-            "no {} is left; the limit resets in {seconds} s",
-            self.window.name
+            "no {} is left; the limit resets in {}",
+            self.window.name,
+            in_units(seconds)
         ))
     }
 }
@@ -95,7 +98,7 @@ impl View for LimitList {
                 Tone::Good
             };
             let resets = match seen.resets_in {
-                Some(seconds) => format!("in {seconds} seconds"),
+                Some(seconds) => format!("in {}", in_units(seconds)),
                 None => "now".to_owned(),
             };
             vec![

@@ -6,8 +6,8 @@ use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, session};
 use crate::flows::{
-    Confirmation, find_sessions, locate_session, note_around, one_time_code, preview, read_stdin,
-    send_guarded,
+    Confirmation, PENDING, find_sessions, locate_session, note_around, one_time_code, preview,
+    read_stdin, send_guarded,
 };
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
@@ -410,7 +410,7 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     }
     let id = shell::word(&id);
     // What can follow any other state is known of the contract's alone.
-    if same_words(&state, "pending") {
+    if same_words(&state, PENDING) {
         page.next(format!("bookctl session verify {id} --code CODE"));
     } else if is_active {
         page.next(format!("bookctl card {id}"));

@@ -10,6 +10,7 @@ use crate::flows::{
     Offered, Reads, booking_or_pick, card, read_booking, remember_shown, warn_of_unknown_status,
 };
 use crate::model::booking::{Booking, Status};
+use crate::model::duration::in_units;
 use crate::model::id::id;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
@@ -88,8 +89,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             });
         }
         progress.say(&format!(
-            "{status}; watching for up to {} s more",
-            left.as_secs()
+            "{status}; watching for up to {} more",
+            in_units(left.as_secs())
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
         booking = read_booking(context, &id).await?;

@@ -138,6 +138,7 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
         RecentList::Attempts => ("bookctl attempts", "attempts"),
         RecentList::Requests => ("bookctl sandbox requests", "requests"),
         RecentList::Deliveries => ("bookctl sandbox deliveries", "deliveries"),
+        RecentList::Events => ("bookctl webhook events list", "events"),
         _ => ("bookctl bookings", "bookings"),
     };
     let recent = context.recent()?;

@@ -72,7 +72,7 @@ pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;
 pub(crate) use reminder::remind_of_open_attempts;
 pub(crate) use repeated::{refuse_to_repeat, repeated};
-pub(crate) use sessions::find_sessions;
+pub(crate) use sessions::{PENDING, find_sessions, waits_for_code};
 pub(crate) use timeline::{Happening, timeline};
 pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;

@@ -12,6 +12,7 @@ use crate::adapter::Pause;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, Continuation};
+use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
@@ -82,7 +83,7 @@ async fn ask(
 ) -> Result<Option<Continuation>> {
     let action = booking.next_action();
     let clock = context.live_clock();
-    let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
+    let deadline = booking.waits_until().map(|at| Deadline::new(at, &clock));
     match context.dialect().pause(action) {
         Pause::Otp => {
             let offered = match is_sandbox {
@@ -91,8 +92,10 @@ async fn ask(
             };
             ask_code(context, offered.as_deref(), deadline.as_ref()).await
         }
-        Pause::Payment => ask_payment(context, booking, is_sandbox, deadline.as_ref()).await,
-        Pause::Other => ask_fields(context, action, former).await.map(Some),
+        Pause::Payment => {
+            ask_payment(context, booking, is_sandbox, former, deadline.as_ref()).await
+        }
+        Pause::Other => ask_fields(context, action, former, deadline.as_ref()).await,
     }
 }
 
@@ -183,6 +186,7 @@ async fn ask_payment(
     context: &Context,
     booking: &Booking,
     is_sandbox: bool,
+    former: &mut HashMap<String, String>,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
     use PaymentWay::{Abort, Approve, Editor, File, Paste};
@@ -204,11 +208,11 @@ async fn ask_payment(
                 Some(text) => text,
                 None => return Ok(None),
             },
-            Editor => write_answer(context, booking),
+            Editor => write_answer(context, booking, former),
             Paste => {
                 // Pasted without echo, so that it does not stay in the terminal's scrollback.
                 let question = Question::new(
-                    "Paste the vendor's response",
+                    "Paste the vendor's response (JSON, never a card number)",
                     "--psp-response",
                     "the payment response",
                 )
@@ -226,7 +230,15 @@ async fn ask_payment(
         };
         match text.and_then(|text| payment_answer(&text)) {
             Ok(answer) => return Ok(Some(Continuation::PspResponse(answer))),
-            Err(why) => context.out.warn(&why),
+            Err(why) => {
+                context.out.warn(&why);
+                if let Some(id) = approval_id(booking) {
+                    let id = plain(id);
+                    context.out.note(&format!(
+                        "This payment's response has the approval_id {id}."
+                    ));
+                }
+            }
         }
     }
 }
@@ -255,22 +267,32 @@ async fn ask_file(
     Ok(Some(text.map_err(|error| error.message.clone())))
 }
 
-fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> {
+/// Where what was written in the editor is kept, so that a mistake in it can be mended. No field has an empty name.
+const WRITTEN: &str = "";
+
+fn write_answer(
+    context: &Context,
+    booking: &Booking,
+    former: &mut HashMap<String, String>,
+) -> Result<String, String> {
     let environment = &context.environment;
     let editor = environment.visual.as_ref().or(environment.editor.as_ref());
     let editor = editor.and_then(|editor| editor.to_str());
-    let Some(editor) = editor.or(USUAL_EDITOR) else {
-        return Err("no editor found: set EDITOR, or choose another way".to_owned());
-    };
-    let start = json!({ "approval_id": approval_id(booking), "status": "" });
-    let start = serde_json::to_string_pretty(&start).unwrap_or_default();
+    let editor = editor.unwrap_or(USUAL_EDITOR);
+    let start = former.get(WRITTEN).cloned().unwrap_or_else(|| {
+        let start = json!({ "approval_id": approval_id(booking), "status": "" });
+        serde_json::to_string_pretty(&start).unwrap_or_default()
+    });
     let question = Question::new(
         "The vendor's response",
         "--psp-response",
         "the payment response",
     );
     match context.prompter.edit(&question, editor, &start, ".json") {
-        Ok(Some(text)) => Ok(text),
+        Ok(Some(text)) => {
+            former.insert(WRITTEN.to_owned(), text.clone());
+            Ok(text)
+        }
         Ok(None) => Err("the file was not changed".to_owned()),
         Err(error) => Err(error.to_string()),
     }
@@ -279,23 +301,47 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
 /// Parses the payment vendor's answer: a JSON object, or a text in JSON's quotation marks. The specification says nothing
 /// of its form.
 pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
-    match serde_json::from_str::<Value>(text) {
-        Ok(answer) if answer.is_object() || answer.is_string() => Ok(answer),
-        Ok(_) => Err("the payment response is neither a JSON object nor a JSON string".to_owned()),
+    let why = match serde_json::from_str::<Value>(text) {
+        Ok(Value::String(answer)) if is_like_a_card_number(&answer) => {
+            "it looks like a card number".to_owned()
+        }
+        Ok(answer) if answer.is_object() || answer.is_string() => return Ok(answer),
+        Ok(_) => "it is neither a JSON object nor a JSON string".to_owned(),
+        Err(_) if text.trim().is_empty() => "it is empty".to_owned(),
         // serde's message would quote the answer, which is confidential.
-        Err(error) => Err(format!(
-            "the payment response is not valid JSON: line {}, column {}",
+        Err(error) => format!(
+            "it is not valid JSON: line {}, column {}",
             error.line(),
             error.column()
-        )),
-    }
+        ),
+    };
+    Err(format!(
+        "this is not the payment vendor's response: {why}; pass the JSON that the vendor's payment page returned, \
+         never a card number"
+    ))
+}
+
+/// Whether a text has the form of a card number: 13 to 19 digits with the right check digit (ISO/IEC 7812). Most tokens of
+/// vendors have other characters, too.
+fn is_like_a_card_number(text: &str) -> bool {
+    let is_of_one = |byte: u8| byte.is_ascii_digit() || matches!(byte, b' ' | b'-');
+    let digits = text.bytes().filter(u8::is_ascii_digit);
+    let digits: Vec<u32> = digits.map(|byte| u32::from(byte - b'0')).collect();
+    let counted = digits.iter().rev().enumerate().map(|(place, digit)| {
+        let digit = digit * if place % 2 == 0 { 1 } else { 2 };
+        digit / 10 + digit % 10
+    });
+    (13..=19).contains(&digits.len())
+        && text.bytes().all(is_of_one)
+        && counted.sum::<u32>() % 10 == 0
 }
 
 async fn ask_fields(
     context: &Context,
     action: Option<&Value>,
     former: &mut HashMap<String, String>,
-) -> Result<Continuation> {
+    deadline: Option<&Deadline<'_>>,
+) -> Result<Option<Continuation>> {
     let asked = asked_fields(action);
     if let Some(action) = action.filter(|_| asked.is_empty()) {
         context
@@ -307,6 +353,7 @@ async fn ask_fields(
         name,
         label,
         is_typed,
+        is_optional,
     } in asked
     {
         let words = match label {
@@ -315,7 +362,16 @@ async fn ask_fields(
         };
         let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
         let question = question.former(former.remove(&name));
-        let value = context.prompter.text(&question, None, &|_| Ok(())).await?;
+        let check = |text: &str| match text.is_empty() && !is_optional {
+            true => Err(format!("{} cannot be empty", visible(&name))),
+            false => Ok(()),
+        };
+        let value = context
+            .prompter
+            .text_until(&question, None, &check, deadline);
+        let Some(value) = answered(value.await?) else {
+            return Ok(None);
+        };
         former.insert(name.clone(), value.clone());
         let answer = Field {
             key: name,
@@ -331,7 +387,12 @@ async fn ask_fields(
         loop {
             let question =
                 Question::new("Field as key=value (empty to finish)", "-F", "the answer");
-            let line = context.prompter.text(&question, None, &check).await?;
+            let line = context
+                .prompter
+                .text_until(&question, None, &check, deadline);
+            let Some(line) = answered(line.await?) else {
+                return Ok(None);
+            };
             let Ok(answer) = field(&line) else {
                 break;
             };
@@ -341,7 +402,7 @@ async fn ask_fields(
     if fields.is_empty() {
         return Err(Error::new(Code::Declined, "Nothing was sent."));
     }
-    Ok(Continuation::Fields(body(fields)?))
+    Ok(Some(Continuation::Fields(body(fields)?)))
 }
 
 fn answered<T>(answer: Until<T>) -> Option<T> {
@@ -363,6 +424,10 @@ mod tests {
         for text in ["", "[1]", "secret", "[\"secret\"]", "{\"secret\": "] {
             let why = payment_answer(text).unwrap_err();
             assert!(!why.contains("secret"), "{why}");
+        }
+        for card in ["4111111111111111", "\"4111 1111 1111 1111\"", "4111-1"] {
+            let why = payment_answer(card).unwrap_err();
+            assert!(why.contains("never a card number") && !why.contains("4111"));
         }
     }
 }

@@ -1,12 +1,30 @@
-//! Lists the sessions of people's provider accounts.
+//! Reads the sessions of people's provider accounts.
 
 use serde_json::Value;
 
 use super::pages::{Listing, Pages, with_parameter};
+use crate::adapter::{ReadKind, Shape, same_words};
 use crate::app::Context;
-use crate::client::Call;
+use crate::client::{Call, session};
 use crate::json::plain;
 use crate::outcome::Result;
+
+/// Whether a session is known to wait for the code that was sent to its person.
+pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
+    let Ok(answer) = context.read(session::show(id)).await else {
+        return false;
+    };
+    let read = context
+        .adapter()
+        .object(ReadKind::Session, Shape::Session, &answer.document);
+    read.is_ok_and(|(session, _)| {
+        let state = session.get("state").map(plain).unwrap_or_default();
+        same_words(&state, PENDING)
+    })
+}
+
+/// The state of a session that waits for its code.
+pub(crate) const PENDING: &str = "pending";
 
 /// Reads up to `limit` sessions, from as many pages as that takes.
 pub(crate) async fn find_sessions(

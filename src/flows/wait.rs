@@ -7,6 +7,7 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::show_call;
 use crate::model::booking::{Booking, Status};
+use crate::model::duration::in_units;
 use crate::model::id::{id as valid_id, same_id};
 use crate::outcome::{Code, Error, Exit, Result};
 
@@ -107,9 +108,9 @@ pub(crate) async fn wait_while_processing(
             break;
         }
         progress.say(&format!(
-            "{} is processing; waiting for up to {} s",
+            "{} is processing; waiting for up to {}",
             booking.id(),
-            left.as_secs()
+            in_units(left.as_secs())
         ));
         tokio::time::sleep(pause.min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -46,6 +46,18 @@ impl Problem {
         }
     }
 
+    /// The same problem where a day alone is read: `usual` where the example is a time.
+    pub(super) fn of_a_day(self, usual: &str) -> Self {
+        let instead = self.instead.replace(" 19:30", "");
+        Self {
+            instead: match instead.contains("19:30") {
+                true => usual.to_owned(),
+                false => instead,
+            },
+            ..self
+        }
+    }
+
     /// What to write: `try` an example, or `use` what is described.
     fn advice(&self) -> String {
         match self.instead.strip_prefix("e.g. ") {

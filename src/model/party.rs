@@ -2,11 +2,12 @@
 
 /// Parses a party size. The service decides which is too large.
 pub(crate) fn parse(text: &str) -> Result<u32, String> {
-    let unusable = || {
-        format!(
+    let unusable = || match text.trim() {
+        "" => "a party size cannot be empty; use a whole number from 1".to_owned(),
+        text => format!(
             "`{}` is not a party size; use a whole number from 1",
-            text.trim().escape_debug()
-        )
+            text.escape_debug()
+        ),
     };
     match text.trim().parse::<u32>() {
         Ok(0) | Err(_) => Err(unusable()),
@@ -24,5 +25,10 @@ mod tests {
         for text in ["0", "two", "-1", "1.5", "", "99999999999"] {
             assert!(parse(text).is_err(), "{text}");
         }
+        let empty = parse(" ").unwrap_err();
+        assert!(
+            empty.contains("cannot be empty") && !empty.contains('`'),
+            "{empty}"
+        );
     }
 }

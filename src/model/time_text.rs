@@ -77,24 +77,29 @@ fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
     Some(format!("{} your time", here.strftime(format)))
 }
 
-/// How far a time is from `now`, in one unit: `just now`, `10 minutes ago`, `in 20 minutes`, `3 days ago`. Rounds down,
-/// but takes a deadline that was set a moment ago as whole.
+/// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `1 hour 49 minutes ago`, `3 days ago`.
+/// Rounds down, but takes a deadline that was set a moment ago as whole. Only a deadline has seconds.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.duration_since(now).as_secs();
     let is_later = seconds > 0;
     let away = seconds.unsigned_abs();
     let about = away + if is_later { 5 } else { 0 };
-    let (count, unit) = match away {
-        0..90 => (away, "second"),
-        90..7200 => (about / 60, "minute"),
-        7200..172_800 => (about / 3600, "hour"),
-        _ => (about / 86_400, "day"),
+    let counted = |count: u64, unit: &str| match count {
+        1 => format!("1 {unit}"),
+        _ => format!("{count} {unit}s"),
     };
-    let plural = if count == 1 { "" } else { "s" };
+    let away = match about {
+        _ if is_later && away < 90 => counted(away, "second"),
+        0..3600 => counted(about / 60, "minute"),
+        // An hour that is nearly two is worth its minutes.
+        3660..7200 => format!("1 hour {}", counted(about / 60 % 60, "minute")),
+        3600..172_800 => counted(about / 3600, "hour"),
+        _ => counted(about / 86_400, "day"),
+    };
     match seconds {
         -59..=0 => "just now".to_owned(),
-        _ if is_later => format!("in {count} {unit}{plural}"),
-        _ => format!("{count} {unit}{plural} ago"),
+        _ if is_later => format!("in {away}"),
+        _ => format!("{away} ago"),
     }
 }
 
@@ -142,12 +147,16 @@ mod tests {
     }
 
     #[test]
-    fn how_far_a_time_is_from_now_is_said_in_one_unit() {
+    fn how_far_a_time_is_from_now_is_said_in_the_unit_that_people_would_choose() {
         let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
         for (at, said) in [
             ("2026-12-01T12:00:00Z", "just now"),
             ("2026-12-01T11:59:01Z", "just now"),
-            ("2026-12-01T11:58:58Z", "62 seconds ago"),
+            ("2026-12-01T11:58:58Z", "1 minute ago"),
+            ("2026-12-01T11:00:59Z", "59 minutes ago"),
+            ("2026-12-01T11:00:00Z", "1 hour ago"),
+            ("2026-12-01T10:10:59Z", "1 hour 49 minutes ago"),
+            ("2026-12-01T12:01:13Z", "in 73 seconds"),
             ("2026-12-01T11:50:00Z", "10 minutes ago"),
             ("2026-12-01T10:00:00Z", "2 hours ago"),
             ("2026-11-29T12:00:00Z", "2 days ago"),

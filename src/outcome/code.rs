@@ -176,7 +176,7 @@ codes! {
         "the booking was cancelled at the venue",
         "book again if the guest still wants to come";
     Expired = "expired", Status, Failed, Safe,
-        "nobody answered within 20 minutes; nothing is held at the venue",
+        "no valid answer came within 20 minutes; nothing is held at the venue",
         "book again";
 
     // Refusals by key, organization and limit.

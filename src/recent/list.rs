@@ -21,6 +21,8 @@ pub(crate) enum RecentList {
     /// Those that a sandbox has answered.
     Requests,
     Deliveries,
+    /// Those that listeners on this computer have received.
+    Events,
 }
 
 impl RecentList {
@@ -42,6 +44,7 @@ impl RecentList {
             RecentList::Reminded => "reminded",
             RecentList::Requests => "requests",
             RecentList::Deliveries => "deliveries",
+            RecentList::Events => "events",
         }
     }
 }

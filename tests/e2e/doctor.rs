@@ -221,6 +221,9 @@ fn a_clock_that_is_off_is_a_warning_and_an_unsettled_attempt_too() {
     home.run(at.iter().chain(&guest)).exits(16);
     let report = examine(&home, 0);
     assert_eq!(check(&report, "clock")["state"], "warning", "{report}");
+    let away = text(check(&report, "clock"), "detail");
+    let days = away.split_once(" d ").map(|(days, _)| days.parse::<u32>());
+    assert!(matches!(days, Some(Ok(1..))), "{away}");
     assert_eq!(
         check(&report, "journal")["fix"],
         "bookctl attempts",

@@ -162,3 +162,24 @@ fn a_code_that_is_mistyped_or_half_remembered_gets_a_suggestion() {
     let nothing = home.run(["explain", "xyzzy"]).exits(2);
     assert!(!nothing.stderr.contains("did you mean"), "{nothing}");
 }
+
+/// A card says "retry: safe once the request is corrected"; the list says it in the same words, a document in names.
+#[test]
+fn the_list_of_codes_says_in_the_words_of_a_card_whether_to_try_again() {
+    let home = Home::new();
+    let list = home.run(["explain"]).exits(0);
+    for (code, advice) in [
+        ("slot_not_offered", "safe once the request is corrected"),
+        ("outcome_unknown", "not safe, check first"),
+    ] {
+        let row = list
+            .stdout
+            .lines()
+            .find(|row| row.starts_with(code))
+            .unwrap();
+        assert!(row.contains(advice), "{row}");
+        let card = home.run(["explain", code]).exits(0);
+        assert!(card.stdout.contains(&format!("retry\t{advice}")), "{card}");
+    }
+    assert!(!list.stdout.contains("check_first"), "{list}");
+}

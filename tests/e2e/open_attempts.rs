@@ -397,3 +397,24 @@ fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
         .says("and 2 more")
         .says("bookctl attempts\n");
 }
+
+/// An attempt that was answered may have a booking that failed: the list says "made", and names it.
+#[cfg(unix)]
+#[test]
+fn the_list_of_all_attempts_names_their_bookings_and_does_not_end_as_if_it_were_empty() {
+    let home = Home::new();
+    let list = ["attempts", "list", "--all"];
+    home.run(list).exits(0).says("No attempts yet.");
+    let failed = home.booked("ven_provider_fails", &[], 11);
+    let piped = home.run(list).exits(0);
+    assert!(piped.stdout.contains(&failed), "{piped}");
+    assert!(!piped.stderr.contains("attempts"), "{piped}");
+    let wide = Terminal::of_width(&home, 200, &list).end().exits(0);
+    for part in [failed.as_str(), "made"] {
+        assert!(wide.screen.contains(part), "{}", wide.screen);
+    }
+    for part in ["booked", "No open attempts"] {
+        assert!(!wide.screen.contains(part), "{}", wide.screen);
+    }
+    home.run(["attempts"]).exits(0).says("No open attempts.");
+}

@@ -365,3 +365,47 @@ fn a_rate_limit_is_waited_out_where_that_is_allowed_and_never_without_end() {
     home.run(patient).exits(0);
     assert_eq!(server.requests().len(), 4);
 }
+
+/// The account is not connected, because its code was not entered: to connect again would send another one.
+#[test]
+fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_verify_to_the_session()
+ {
+    let home = Home::new();
+    let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
+    let card = ["card", &id, "--json"];
+    let error = home.run(card).refused(7, "reconnect_required");
+    let verify = format!("bookctl session verify {id} --code CODE");
+    assert!(text(&error, "hint").contains(&verify), "{error}");
+
+    let code = home.code();
+    let verify = ["session", "verify", &id, "--code", &code, "--json"];
+    home.run(verify).exits(0);
+    home.run(card).exits(0);
+    let error = home.run(verify).refused(7, "http_409");
+    let show = format!("bookctl session show {id}");
+    assert!(text(&error, "hint").contains(&show), "{error}");
+
+    let error = home.run(["card", "--json"]).refused(2, "usage");
+    for way in ["bookctl card SESSION", "--end-user"] {
+        assert!(text(&error, "hint").contains(way), "{error}");
+    }
+}
+
+/// A text message is read on a terminal of 80 columns, too.
+#[test]
+fn the_texts_of_the_inbox_have_the_room_on_a_narrow_terminal() {
+    let home = Home::new();
+    home.booked("ven_otp", &["--phone", PHONE], 10);
+    connect(&home, "user_7", PHONE).exits(0);
+    let ended = Terminal::of_width(&home, 80, &["sandbox", "inbox"])
+        .end()
+        .exits(0);
+    assert!(ended.broken.is_empty(), "{:?}", ended.broken);
+    let lines = ended.text().lines().count();
+    assert!(lines <= 6, "{}", ended.screen);
+    let piped = home.run(["sandbox", "inbox"]).exits(0);
+    assert!(
+        piped.stdout.contains(PHONE) && piped.stdout.contains("(UTC)"),
+        "{piped}"
+    );
+}

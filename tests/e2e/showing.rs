@@ -47,7 +47,7 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         &expired,
         &[
             "expired\t",
-            "Expired. Nobody answered",
+            "Expired. No valid answer came",
             "retry\tsafe\n",
             "status since\t",
             " ago (",
@@ -314,7 +314,7 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal
-        .see("? Rate limited; resets in 120 s. Wait?")
+        .see("? Rate limited; resets in 2 min. Wait?")
         .type_in("n");
     terminal.end().exits(9).says("--max-wait 120s");
     assert_eq!(looks(&server), 1);
@@ -327,7 +327,7 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal.see("Wait?").type_in("y");
     terminal
-        .see("rate limited; continuing in 11")
+        .see("rate limited; continuing in 1 min 5")
         .press(Key::CtrlC);
     terminal.end().exits(130);
     assert_eq!(looks(&server), 1);
@@ -341,7 +341,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
         let home = Home::pointing_to(server.base_url(), "sk_live_x").with(name, value);
         let mut terminal = Terminal::start(&home, &["show", "bk_1", "--max-wait", "3m"]);
         terminal
-            .see("rate limited; continuing in 120 s")
+            .see("rate limited; continuing in 2 min")
             .press(Key::CtrlC);
         terminal.end().exits(130);
     }

@@ -300,13 +300,79 @@ fn the_details_that_a_venue_asks_for_are_asked_for_one_by_one() {
 fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
     let home = Home::new();
     let id = home.booked("ven_confirm_details", &[], 10);
+    let refuse = [
+        "--on",
+        "POST /v1/bookings/{id}/continue",
+        "--kind",
+        "status",
+        "--status",
+        "400",
+    ];
+    let add = ["sandbox", "faults", "add"];
+    home.run(add.iter().chain(&refuse)).exits(0);
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.answer("? arrival_time", "19:45");
-    terminal.answer("? dietary_requirements", "");
-    terminal.see("dietary_requirements: is required");
-    terminal.see("19:45").press(Key::Enter);
     terminal.answer("? dietary_requirements", "none");
+    terminal.see("a fault answers 400");
+    terminal.see("19:45").press(Key::Enter);
+    terminal.see("? dietary_requirements").press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
+}
+
+/// An empty answer would be refused by the service: it is asked for again at once, and nothing is sent.
+#[test]
+fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
+    let home = Home::new();
+    let id = home.booked("ven_confirm_details", &[], 10);
+    let mut terminal = Terminal::start(&home, &["continue", &id]);
+    terminal
+        .answer("? arrival_time", "")
+        .see("arrival_time cannot be empty")
+        .type_in("19:45")
+        .press(Key::Enter);
+    terminal.answer("? dietary_requirements", "none");
+    let ended = terminal.end().exits(0).says("confirmed");
+    assert!(!ended.screen.contains("is required"), "{}", ended.screen);
+}
+
+/// "Every prompt … with their deadlines counting down": also where the deadline stands nowhere in the action.
+#[test]
+fn details_are_no_longer_asked_for_once_their_time_is_over() {
+    let home = Home::new();
+    let id = home.booked("ven_confirm_details", &[], 10);
+    let mut terminal = Terminal::start(&home, &["continue", &id]);
+    terminal.see("? arrival_time (").see("left)");
+    home.advance("20m1s");
+    terminal
+        .end()
+        .exits(11)
+        .says("The time to answer is up.")
+        .says("expired");
+}
+
+/// A script is refused by the service and told the names; a person chooses (command line, Interactive).
+#[test]
+fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
+    let home = Home::new();
+    let whole: Vec<&str> = ["book", "ven_multi_provider"]
+        .into_iter()
+        .chain(GUEST)
+        .collect();
+    home.run(&whole).exits(12).says("a search for the venue");
+    let search = ["search", "dining", "--near", "Sandbox"];
+    home.run(search).exits(0);
+    home.run(&whole)
+        .exits(12)
+        .says("--provider provider_a or --provider provider_c");
+    let mut terminal = Terminal::start(&home, &whole);
+    terminal
+        .see("? Which provider?")
+        .press(Key::Down)
+        .see("❯ provider_c")
+        .press(Key::Enter)
+        .see("? Book it?")
+        .type_in("y");
+    terminal.end().exits(0).says("provider_c");
 }
 
 /// `continue` without an answer walks a person through the pause that stands.

@@ -1,6 +1,6 @@
 //! A payment approval, as a person at a terminal answers it.
 
-use crate::harness::{GUEST, Home, Key, Terminal};
+use crate::harness::{GUEST, Home, Key, Served, Terminal};
 
 /// The id of the booking that stands on the screen.
 fn id_on(terminal: &Terminal) -> String {
@@ -108,6 +108,101 @@ fn a_payment_is_answered_by_a_paste() {
     terminal
         .type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"))
         .press(Key::Enter)
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+}
+
+/// Who does not know what the vendor's response is pastes the card.
+#[test]
+fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_said() {
+    let served = Served::start();
+    let home = served.home();
+    let mut terminal = paying(&home);
+    let id = id_on(&terminal);
+    terminal
+        .press(Key::Down)
+        .press(Key::Down)
+        .see("❯ Paste it")
+        .press(Key::Enter);
+    for (pasted, why) in [
+        ("4111 1111 1111 1111", "it is not valid JSON"),
+        ("\"4111-1111-1111-1111\"", "it looks like a card number"),
+        ("", "it is empty"),
+    ] {
+        terminal
+            .see("? Paste the vendor's response (JSON, never a card number)")
+            .type_in(pasted)
+            .press(Key::Enter);
+        if !pasted.is_empty() {
+            terminal.press(Key::Enter);
+        }
+        terminal
+            .see(why)
+            .see("the JSON that the vendor's payment page returned, never a card number")
+            .see("This payment's response has the approval_id psp_")
+            .see("❯ Approve it as the vendor would")
+            .press(Key::Up)
+            .press(Key::Up)
+            .see("❯ Paste it")
+            .press(Key::Enter);
+    }
+    terminal
+        .see("? Paste the vendor's response (JSON")
+        .press(Key::CtrlC);
+    let ended = terminal.end().exits(130);
+    assert!(!ended.screen.contains("4111"), "{}", ended.screen);
+    let requests = home.run(["sandbox", "requests", "--json"]).exits(0);
+    assert!(!requests.stdout.contains("4111") && !requests.stdout.contains("/continue"));
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+}
+
+/// An editor of a test: what it finds is in `seen`, and `next` is what it writes.
+const EDITOR: &str = r#"f() { cat "$1" >> seen; echo --- >> seen; cp next "$1"; }; f"#;
+
+#[test]
+fn the_editor_opens_again_with_what_was_written_and_could_not_be_read() {
+    let home = Home::new().with("EDITOR", EDITOR);
+    let next = home.folder().join("next");
+    std::fs::write(&next, "{\"status\": \"approved\"").unwrap();
+    let mut terminal = paying(&home);
+    let id = id_on(&terminal);
+    terminal
+        .press(Key::Down)
+        .see("❯ Write it in an editor")
+        .press(Key::Enter)
+        .see("not valid JSON");
+    std::fs::write(&next, approval(&home, &id)).unwrap();
+    terminal
+        .see("❯ Approve it as the vendor would")
+        .press(Key::Down)
+        .press(Key::Down)
+        .see("❯ Write it in an editor")
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+    let seen = std::fs::read_to_string(home.folder().join("seen")).unwrap();
+    let second = seen.split("---\n").nth(1).unwrap();
+    assert_eq!(second, "{\"status\": \"approved\"", "{seen}");
+}
+
+/// As git does it.
+#[test]
+fn without_a_named_editor_vi_is_opened() {
+    let home = Home::new();
+    let programs = home.folder().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let vi = "#!/bin/sh\nsed -i 's/\"status\": \"\"/\"status\": \"approved\"/' \"$1\"\n";
+    std::fs::write(programs.join("vi"), vi).unwrap();
+    let executable = std::process::Command::new("chmod")
+        .arg("+x")
+        .arg(programs.join("vi"))
+        .status();
+    assert!(executable.unwrap().success());
+    let path = std::env::var("PATH").unwrap_or_default();
+    let home = home.with("PATH", &format!("{}:{path}", programs.display()));
+    let mut terminal = paying(&home);
+    terminal
+        .press(Key::Down)
+        .see("❯ Write it in an editor")
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::listening::{
     App, Listening, deliver, event, free_port, home_without_a_service, signature,
 };
-use crate::harness::{Home, text};
+use crate::harness::{Home, Terminal, text};
 
 /// A home in which three events of two bookings were received.
 fn received() -> Home {
@@ -137,4 +137,26 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
         closed["events"][0]["attempt"]["error"],
         "connection refused"
     );
+}
+
+#[test]
+fn a_row_of_the_list_names_an_event() {
+    let home = received();
+    let show = |row: &str| home.run(["webhook", "events", "show", row, "--json"]);
+    show("@1").refused(2, "usage");
+    let list = home.run(["webhook", "events", "list"]).exits(0);
+    assert!(list.stdout.starts_with("evt_1\t"), "{list}");
+    let list = Terminal::start(&home, &["webhook", "events", "list"]);
+    list.end().exits(0).says("@1 evt_1").says("@2 evt_2");
+    assert_eq!(text(&show("@2").exits(0).json(), "event_id"), "evt_2");
+    let narrowed = ["webhook", "events", "list", "--kind", "booking.failed"];
+    home.run(narrowed).exits(0);
+    assert_eq!(text(&show("@1").exits(0).json(), "event_id"), "evt_3");
+    show("@2").refused(2, "usage");
+    let app = App::start(|_| 200);
+    let replay = [
+        "webhook", "events", "replay", "@1", "--to", &app.url, "--json",
+    ];
+    let replayed = home.run(replay).exits(0).json();
+    assert_eq!(replayed["events"][0]["event_id"], "evt_3");
 }

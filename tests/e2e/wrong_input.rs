@@ -531,3 +531,18 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         assert!(next.contains(hint), "{output}");
     }
 }
+
+#[test]
+fn an_empty_party_and_a_day_that_does_not_exist_are_refused_in_words_that_help() {
+    let home = Home::new();
+    let error = booking(&home, "--party", "").refused(2, "usage");
+    assert!(
+        text(&error, "message").contains("a party size cannot be empty"),
+        "{error}"
+    );
+    let list = |day: &str| home.run(["bookings", "--date", day, "--json"]);
+    let error = list("2026-13-01").refused(2, "usage");
+    let message = text(&error, "message");
+    let (_, day) = message.rsplit_once("try `").unwrap();
+    list(day.trim_end_matches('`')).exits(0);
+}

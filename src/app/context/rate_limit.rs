@@ -11,6 +11,7 @@ use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::config::Target;
 use crate::journal::RateLimitWindow;
 use crate::model::certainty::Certainty;
+use crate::model::duration::in_units;
 use crate::outcome::{Code, Error, Result};
 
 /// How often a wait checks the clock.
@@ -149,8 +150,8 @@ impl Context {
         let (limit, seconds) = (window.allowed, pause.as_secs());
         let mut error = Error::new(Code::RateLimited,
             format!(
-                "rate limited: all {limit} requests of this window are used; the limit resets in {seconds} s; nothing was \
-                 sent"
+                "rate limited: all {limit} requests of this window are used; the limit resets in {}; nothing was sent",
+                in_units(seconds)
             ),
         )
         .hint(format!("try again then, or wait for it with --max-wait {seconds}s"));
@@ -211,7 +212,8 @@ impl Context {
     /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
         let in_batch = self.batch_progress.borrow().is_some();
-        let waits = |left: Duration| format!("rate limited; continuing in {} s", left.as_secs());
+        let waits =
+            |left: Duration| format!("rate limited; continuing in {}", in_units(left.as_secs()));
         // A batch says when it ends, which is more than when this wait does.
         let shown = |left: Duration| match in_batch {
             true => "waiting for the rate limit".to_owned(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Context;
+use crate::model::duration::in_units;
 use crate::outcome::Result;
 use crate::terminal::prompt::{PromptError, Question};
 
@@ -26,7 +27,10 @@ impl Context {
         self.out.make_room();
         let asked_at = Instant::now();
         let question = Question::new(
-            format!("Rate limited; resets in {} s. Wait?", pause.as_secs()),
+            format!(
+                "Rate limited; resets in {}. Wait?",
+                in_units(pause.as_secs())
+            ),
             "--max-wait",
             "the confirmation",
         );

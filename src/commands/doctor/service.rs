@@ -11,6 +11,7 @@ use crate::app::Context;
 use crate::client::{Answer, Call, Client, Failure};
 use crate::commands::limits as rate_limits;
 use crate::config::{Service, Target};
+use crate::model::duration::in_units;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 
@@ -164,11 +165,11 @@ fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
         None => context.client().ok()?.service_now(),
     };
     let ahead = theirs.duration_since(Timestamp::now());
-    let seconds = ahead.as_secs();
-    let detail = match seconds {
+    let length = in_units(ahead.as_secs().unsigned_abs());
+    let detail = match ahead.as_secs() {
         0 => "the same as the service's".to_owned(),
-        1.. => format!("{seconds} s behind the service's"),
-        _ => format!("{} s ahead of the service's", -seconds),
+        1.. => format!("{length} behind the service's"),
+        _ => format!("{length} ahead of the service's"),
     };
     let is_sandbox = index.is_some_and(is_sandbox);
     Some(if ahead.abs() <= CLOCK_TOLERANCE {
@@ -211,7 +212,7 @@ fn judged(
         Ok(_) => vec![Check::ok("key", described), limits(context)],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
-            let limited = format!("rate limited for {after} s");
+            let limited = format!("rate limited for {}", in_units(after));
             vec![
                 Check::ok("key", described),
                 Check::warning("limits", limited).fix("pass --max-wait 5m to wait until then"),

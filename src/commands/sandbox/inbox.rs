@@ -25,9 +25,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         field: "messages",
         columns: &[
             ("code", "code"),
-            ("booking", "booking_id"),
-            ("session", "session_id"),
-            ("to", "to"),
+            ("for", "booking_id|session_id"),
+            ("sent to", "to"),
             ("sent", "created_at"),
             ("text", "text"),
         ],

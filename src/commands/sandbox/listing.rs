@@ -1,5 +1,6 @@
 //! A list from the sandbox's control endpoints, as a table of selected fields.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::app::Context;
@@ -8,7 +9,7 @@ use crate::model::time_text::{human, to_the_second};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, View};
 
-/// A column: its heading and its field.
+/// A column: its heading and its field, or several with `|` between them, of which an element has one.
 pub(super) type Column = (&'static str, &'static str);
 
 /// The array `field` of a document; each element is a row.
@@ -45,7 +46,12 @@ impl View for Listing {
         let cells = |element: &Value| {
             let columns = self.columns.iter();
             columns
-                .map(|(_, field)| TableCell::from(cell(field, element.get(field))))
+                .map(|(heading, field)| {
+                    let value = field.split('|').find_map(|it| element.get(it));
+                    let text = value.and_then(Value::as_str);
+                    let short = text.filter(|_| *heading == "sent").and_then(in_short);
+                    TableCell::from(cell(field, value)).in_short(short)
+                })
                 .collect()
         };
         let mut page = Page::default();
@@ -56,6 +62,12 @@ impl View for Listing {
         );
         page
     }
+}
+
+/// A time beside a text, which needs the room of a terminal.
+fn in_short(at: &str) -> Option<String> {
+    let at: Timestamp = at.parse().ok()?;
+    Some(at.strftime("%-d %b %T").to_string())
 }
 
 fn cell(field: &str, value: Option<&Value>) -> String {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::client::{RATE_LIMIT_WINDOW, RateLimit};
+use crate::model::duration::in_units;
 
 /// How long `rows` booking requests still take at `a_row` each, under this rate limit if it is known.
 pub(super) fn time_left(rows: usize, a_row: Duration, limit: Option<RateLimit>) -> Duration {
@@ -17,17 +18,12 @@ pub(super) fn time_left(rows: usize, a_row: Duration, limit: Option<RateLimit>) 
     limit.resets_in + RATE_LIMIT_WINDOW * (windows - 1) + a_row * last
 }
 
-/// A duration in the unit that people would choose.
+/// An estimate, which is not to the second where it is longer than a minute.
 pub(super) fn about(time: Duration) -> String {
-    match time.as_secs() {
-        0..=1 => "1 s".to_owned(),
-        seconds @ 2..=89 => format!("{seconds} s"),
-        seconds @ 90..=3540 => format!("{} min", seconds.div_ceil(60)),
-        seconds => {
-            let minutes = seconds.div_ceil(60);
-            format!("{} h {} min", minutes / 60, minutes % 60)
-        }
-    }
+    in_units(match time.as_secs() {
+        seconds @ 0..60 => seconds.max(1),
+        seconds => seconds.div_ceil(60) * 60,
+    })
 }
 
 #[cfg(test)]
@@ -51,10 +47,10 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_told_in_the_unit_that_people_would_choose() {
+    fn an_estimate_is_told_in_whole_minutes_where_it_is_longer_than_one() {
         let told = |seconds| about(Duration::from_secs(seconds));
         assert_eq!(told(1), "1 s");
-        assert_eq!(told(61), "61 s");
+        assert_eq!(told(61), "2 min");
         assert_eq!(told(1800), "30 min");
         assert_eq!(told(3540), "59 min");
         assert_eq!(told(4860), "1 h 21 min");

@@ -58,7 +58,7 @@ fn one(text: &str) -> Result<Day, Problem> {
             let ways = "`fri` for the coming Friday, or the date, e.g. `2026-12-04`";
             return Err(Problem::new("`next` is ambiguous", ways));
         }
-        all => match day(all)? {
+        all => match day(all).map_err(|problem| problem.of_a_day(EXAMPLE))? {
             Some((day, [])) => return Ok(day),
             Some((_, rest)) => unknown(rest).unwrap_or("there is more than a day in it".to_owned()),
             None => unknown(all).unwrap_or("there is no day in it".to_owned()),
@@ -105,6 +105,22 @@ mod tests {
         }
         for text in ["", "..", "19:30", "fri 19:30", "fri..", "someday"] {
             assert!(Days::parse(text).is_err(), "{text:?}");
+        }
+        for text in [
+            "2026-13-01",
+            "31 nov",
+            "3/4/2026",
+            "27.",
+            "dec",
+            "20266-1-1",
+        ] {
+            let sentence = Days::parse(text).unwrap_err().to_string();
+            let advice = sentence.rsplit("; ").next().unwrap();
+            let mut examples = advice.split('`').skip(1).step_by(2).peekable();
+            assert!(examples.peek().is_some(), "{sentence}");
+            for example in examples {
+                assert!(Days::parse(example).is_ok(), "{sentence}");
+            }
         }
         let backwards = Days::parse("2026-11-27..2026-11-20").unwrap();
         assert!(backwards.resolve(now, &TimeZone::UTC).is_err());

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// The editor where none is named.
-pub(crate) const USUAL_EDITOR: Option<&str> = None;
+/// The editor where none is named: the one of POSIX, which git takes, too.
+pub(crate) const USUAL_EDITOR: &str = "vi";
 /// What opens an address in a browser where BROWSER is not set.
 pub(crate) const USUAL_BROWSER: &str = match cfg!(target_os = "macos") {
     true => "open",

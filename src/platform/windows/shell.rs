@@ -5,7 +5,7 @@ use std::os::windows::process::CommandExt;
 use std::process::Command;
 
 /// The editor where none is named.
-pub(crate) const USUAL_EDITOR: Option<&str> = Some("notepad");
+pub(crate) const USUAL_EDITOR: &str = "notepad";
 /// What opens an address in a browser where BROWSER is not set. `start` would read an `&` in it as the next command.
 pub(crate) const USUAL_BROWSER: &str = "rundll32 url.dll,FileProtocolHandler";
 /// The exit codes of a shell that cannot find or run a program.

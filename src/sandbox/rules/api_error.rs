@@ -123,24 +123,24 @@ impl ApiError {
                 let message = format!("The {limit} free confirmed test bookings are used up.");
                 (402, json!({"error": "free_tier_exhausted", "limit": limit, "message": message}))
             }
-            Self::BillingCheckUnavailable => coded(503, "billing could not be checked; try again shortly", "billing_check_unavailable"),
-            Self::EntitlementCheckUnavailable => coded(503, "the entitlement could not be checked; try again shortly", "entitlement_check_unavailable"),
+            Self::BillingCheckUnavailable => coded(503, "billing could not be checked", "billing_check_unavailable"),
+            Self::EntitlementCheckUnavailable => coded(503, "the entitlement could not be checked", "entitlement_check_unavailable"),
             Self::WrongType { field, detail } => (400, json!({"error": "invalid request body", "field": field, "detail": detail})),
             Self::Missing(names) => (400, json!({"error": "required fields are missing", "missing": names})),
             Self::Invalid(errors) => (400, validation_failed(errors)),
             Self::LocationUnresolved => error(400, "the location could not be resolved; send a more specific location, or latitude and longitude"),
             Self::NoSearchProvider { named: true } => coded(400, "one of the named providers is unknown, or none of them can search", "no_search_provider"),
             Self::NoSearchProvider { named: false } => coded(503, "no provider that can search is configured", "no_search_provider"),
-            Self::SearchFailed(providers) => with(coded(502, "every provider failed; try again", "search_failed"), "providers_failed", json!(providers.iter().map(|it| it.id()).collect::<Vec<_>>())),
+            Self::SearchFailed(providers) => with(coded(502, "every provider failed", "search_failed"), "providers_failed", json!(providers.iter().map(|it| it.id()).collect::<Vec<_>>())),
             Self::VenueNotFound => error(404, "venue not found; run venue search first"),
-            Self::AvailabilityFailed(provider) => with(coded(502, "the provider failed to read the availability; try again", "availability_failed"), "provider", json!(provider.id())),
+            Self::AvailabilityFailed(provider) => with(coded(502, "the provider failed to read the availability", "availability_failed"), "provider", json!(provider.id())),
             Self::ProviderNeeded => error(400, "the venue is served by several providers; name one in provider"),
             Self::PlaceholderCustomer => coded(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer"),
             Self::MissingLastName => coded(400, "this provider needs first and last name in customer.name", "missing_last_name"),
             Self::SlotNotOffered => coded(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered"),
             Self::VaultUnavailable => coded(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable"),
             Self::VendorDisabled => coded(503, "vendor payments are switched off", "vendor_disabled"),
-            Self::ReconnectRequired => coded(409, "the person's provider account is not connected, or no longer; connect it again", "reconnect_required"),
+            Self::ReconnectRequired => coded(409, "the person's provider account is not connected, or no longer", "reconnect_required"),
             Self::RateLimited { limit, retry_after } => {
                 let message = format!("More than {limit} requests in 5 minutes.");
                 (429, json!({"error": "rate_limited", "message": message, "limit": limit, "retry_after_seconds": retry_after}))

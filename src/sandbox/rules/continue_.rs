@@ -12,7 +12,7 @@ pub(crate) enum ContinueRequest {
     Otp(String),
     /// The payment vendor's response, unchanged.
     PspResponse(Map<String, Value>),
-    /// The guest abandons the payment.
+    /// The guest aborts the payment.
     PspAbort,
     /// The fields of any other body: details that the venue asked for.
     Details(Map<String, Value>),

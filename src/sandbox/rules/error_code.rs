@@ -70,7 +70,7 @@ impl ErrorCode {
             Self::NoAvailability => "The venue has no slot at that time.",
             Self::OtpAttemptsExceeded => "The one-time code was wrong five times.",
             Self::PaymentApprovalExpired => "The payment was not approved in time.",
-            Self::PaymentDeclined => "The payment was abandoned.",
+            Self::PaymentDeclined => "The payment was aborted.",
             Self::PaymentOutcomeUnknown => {
                 "The card may have reached the venue. Check with the venue before booking again."
             }

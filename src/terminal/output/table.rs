@@ -49,7 +49,9 @@ const LEAST_NAME: usize = 12;
 const USUAL_NAME: usize = 20;
 /// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
 /// and the JSON have all columns.
-const GIVE_WAY: [&str; 11] = [
+const GIVE_WAY: [&str; 13] = [
+    "booking id",
+    "sent to",
     "tags",
     "last seen",
     "waiting for",

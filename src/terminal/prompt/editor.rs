@@ -50,9 +50,13 @@ fn run(command: &str, path: &Path) -> io::Result<()> {
     if status.success() {
         return Ok(());
     }
-    Err(io::Error::other(format!(
-        "the editor `{command}` failed ({status})"
-    )))
+    let is_not_started = status
+        .code()
+        .is_some_and(|code| shell::NOT_STARTED.contains(&code));
+    Err(io::Error::other(match is_not_started {
+        true => format!("cannot run the editor `{command}` ({status}): set EDITOR to another one"),
+        false => format!("the editor `{command}` failed ({status})"),
+    }))
 }
 
 #[cfg(all(test, unix))]

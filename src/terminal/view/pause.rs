@@ -23,6 +23,8 @@ pub(crate) struct AskedField {
     pub(crate) label: Option<String>,
     /// Whether the service says that it is no text: a number or true or false.
     pub(crate) is_typed: bool,
+    /// Whether the service says that it may be left empty.
+    pub(crate) is_optional: bool,
 }
 
 /// The fields in `next_action.fields`: names, or objects with a name and a label, in a list or under their names.
@@ -42,6 +44,10 @@ fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
         let kind = field.get("type").and_then(Value::as_str);
         matches!(kind, Some("boolean" | "bool" | "number" | "integer"))
     };
+    let is_optional = |field: &'_ Value| {
+        field.get("required") == Some(&Value::Bool(false))
+            || field.get("optional") == Some(&Value::Bool(true))
+    };
     let found = match action.get("fields") {
         Some(Value::Array(fields)) => fields
             .iter()
@@ -57,6 +63,7 @@ fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
                     },
                     label: label(field),
                     is_typed: is_typed(field),
+                    is_optional: is_optional(field),
                 };
                 (asked, shown_of(field, Some(name)))
             })
@@ -68,6 +75,7 @@ fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
                     name: name.clone(),
                     label: label(field),
                     is_typed: is_typed(field),
+                    is_optional: is_optional(field),
                 };
                 (asked, shown_of(field, None))
             })

@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::app::Context;
-use crate::flows::{LAST, pick_line};
+use crate::flows::{LAST, locate_row, pick_line};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Result};
+use crate::recent::RecentList;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::Question;
 use crate::webhook::{EventRow, Query, State, Webhooks};
@@ -14,14 +15,14 @@ use crate::webhook::{EventRow, Query, State, Webhooks};
 /// The longest list that is offered.
 const MOST: u32 = 200;
 
-/// The event with this id.
+/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest.
 ///
 /// # Errors
 /// `unknown_event` (6) if there is none.
-pub(super) fn find(webhooks: &Webhooks, id: &str) -> Result<EventRow> {
+pub(super) fn find(context: &Context, webhooks: &Webhooks, id: &str) -> Result<EventRow> {
     let found = match id {
         LAST => newest(webhooks, 1)?.pop(),
-        id => webhooks.event(id)?,
+        id => webhooks.event(&locate_row(context, RecentList::Events, id)?)?,
     };
     found.ok_or_else(|| {
         let shown = id.escape_debug();

@@ -10,6 +10,7 @@ use crate::flows::locate_booking;
 use crate::json::Document;
 use crate::model::zone::system_zone;
 use crate::outcome::{Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{EventRow, Query, State};
 
@@ -17,6 +18,7 @@ use crate::webhook::{EventRow, Query, State};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events list --since 1h\n  \
+    bookctl webhook events show @1\n  \
     bookctl webhook events list --booking bk_01 --json\n  \
     bookctl webhook events list --state abandoned --jq '.events[].event_id'")]
 pub(crate) struct Args {
@@ -52,6 +54,8 @@ pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
         until: None,
         limit: (args.limit > 0).then_some(args.limit),
     })?;
+    let ids = events.iter().map(|row| row.event.id.as_str());
+    context.remember_rows(RecentList::Events, ids);
     let none = "no events found; receive some with: bookctl webhook listen";
     let list = EventList(&events);
     context.out.emit_list(&list, events.is_empty(), none)?;
@@ -68,7 +72,7 @@ impl View for EventList<'_> {
 
     fn page(&self) -> Page {
         let zone = system_zone();
-        let rows = self.0.iter().map(|row| {
+        let rows = self.0.iter().enumerate().map(|(number, row)| {
             let at = row.received_at.to_zoned(zone.clone());
             let tone = match row.state {
                 State::Delivered => Tone::Good,
@@ -82,7 +86,8 @@ impl View for EventList<'_> {
                 (None, None) => String::new(),
             };
             vec![
-                TableCell::from(row.event.id.as_str()),
+                TableCell::from(format!("@{}", number + 1)),
+                row.event.id.as_str().into(),
                 at.strftime("%F %H:%M:%S").to_string().into(),
                 row.event.shown_kind().into(),
                 row.event.booking.as_deref().unwrap_or_default().into(),
@@ -93,6 +98,7 @@ impl View for EventList<'_> {
         });
         let mut page = Page::default();
         let headers = vec![
+            "",
             "event",
             "received (local)",
             "kind",
@@ -101,7 +107,7 @@ impl View for EventList<'_> {
             "state",
             "app",
         ];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(headers, rows.collect(), vec![0]);
         page
     }
 }

@@ -27,7 +27,7 @@ use crate::webhook::{AppAnswer, Endpoint, Event, EventRow, Query, Signing, Store
     bookctl webhook events replay --since 1h --booking bk_01 \\\n    \
       --to http://127.0.0.1:3000/webhooks --json")]
 pub(crate) struct Args {
-    /// Ids of the events, or @last for the newest
+    /// Ids of the events, @N for a row of the last list of events, or @last for the newest
     #[arg(value_name = "EVENT", conflicts_with_all = ["since", "until", "booking"])]
     events: Vec<String>,
     /// Events received since then: how long ago (2h), or a time
@@ -65,7 +65,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             .hint("pass event ids, or --booking, --since or --until"));
     }
     let webhooks = context.webhooks()?;
-    let events = chosen(&webhooks, &args)?;
+    let events = chosen(context, &webhooks, &args)?;
     let (signing, secret) = match args.as_received {
         true => (Signing::AsReceived, None),
         false => {
@@ -112,9 +112,10 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
 }
 
 /// The events that the arguments name.
-fn chosen(webhooks: &Webhooks, args: &Args) -> Result<Vec<EventRow>> {
+fn chosen(context: &Context, webhooks: &Webhooks, args: &Args) -> Result<Vec<EventRow>> {
     if !args.events.is_empty() {
-        return args.events.iter().map(|id| find(webhooks, id)).collect();
+        let events = args.events.iter();
+        return events.map(|id| find(context, webhooks, id)).collect();
     }
     let now = Timestamp::now();
     let resolve = |when: &Option<Since>| when.as_ref().map(|when| when.resolve(now)).transpose();

@@ -15,7 +15,7 @@ use crate::webhook::{AttemptRow, Content, EventRow, Header, HeaderLine, Names, S
     bookctl webhook events show evt_01\n  \
     bookctl webhook events show evt_01 --jq .body")]
 pub(crate) struct Args {
-    /// Id of the event, or @last for the newest
+    /// Id of the event, @N for a row of the last list of events, or @last for the newest
     event: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(id) => id,
         None => pick(context).await?,
     };
-    let row = find(&webhooks, &id)?;
+    let row = find(context, &webhooks, &id)?;
     let (headers, body) = webhooks.content(row.number)?;
     let attempts = webhooks.attempts(row.number)?;
     let name = Names::new(context.adapter()).signature_header();
