@@ -145,15 +145,26 @@ fn an_answer_to_a_booking_request_that_is_not_understood_is_shown_with_the_setti
         let hint = text(&error, "hint");
         assert!(hint.contains("attempts resume k"), "{hint}");
         assert!(hint.contains("read.booking"), "{hint}");
-        // The setting settles the attempt.
-        if let Some(id) = body.get("booking_id") {
-            assert!(
-                text(&error, "message").contains("cannot be read"),
-                "{error}"
-            );
-            assert_eq!(id, "fx-1");
-        }
     }
+}
+
+#[test]
+fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
+    let server = creating(|_| Reply::json(201, &json!({"ok": true, "booking_id": "fx-1"})));
+    let home = Home::new()
+        .with("BOOKCTL_API_KEY", "sk_live_x")
+        .configured(&format!(
+            "default_profile = 'acme'\n[profiles.acme]\nbase_url = '{}'\n",
+            server.base_url()
+        ));
+    book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
+    let expression = r#"{id: .booking_id, object: "booking", status: "confirmed", provider: "p"}"#;
+    let set = format!("read.booking={expression}");
+    home.run(["profile", "set", "acme", &set]).exits(0);
+    let resume = ["attempts", "resume", "k", "--jq", ".booking_id"];
+    assert_eq!(home.run(resume).exits(0).stdout, "fx-1\n");
+    let open = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(open["attempts"], json!([]));
 }
 
 /// "Never 'none' for 'not understood'" (real service, Principles 5)
