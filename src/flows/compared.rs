@@ -49,7 +49,10 @@ pub(crate) async fn finish_modified(
 ) -> Result<Exit> {
     let booking = match unshown(asked, &booking).is_empty() {
         true => booking,
-        false => read_booking(context, booking.id()).await.unwrap_or(booking),
+        false => match read_booking(context, booking.id()).await {
+            Err(error) if error.exit == Exit::Interrupted => return Err(error),
+            read => read.unwrap_or(booking),
+        },
     };
     let exit = finish_compared(context, &booking, WriteKind::Modify, asked)?;
     let unshown = unshown(asked, &booking);

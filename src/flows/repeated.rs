@@ -143,25 +143,13 @@ pub(crate) fn booked_already(
     }
     let venue = draft.venue.as_ref()?.id.as_str();
     let guest = draft.name.as_deref()?;
+    let request = draft.request(context.adapter(), datetime.clone()).ok()?;
     let wanted = DocumentTime::read(datetime);
     let is_same = |booking: &Booking| {
-        let asked = [
-            ("/customer/email", &draft.email),
-            ("/customer/phone", &draft.phone),
-        ];
-        let differs = asked.into_iter().any(|(path, asked)| {
-            let known = booking.value().pointer(path).map(plain);
-            known
-                .zip(asked.clone())
-                .is_some_and(|(known, asked)| known != asked)
-        });
+        let time = booking.value().get("datetime");
         booking.venue_id().as_deref() == Some(venue)
-            && booking.guest().as_deref() == Some(guest)
-            && is_same_time(
-                booking.value().get("datetime").and_then(DocumentTime::read),
-                wanted,
-            )
-            && !differs
+            && is_same_guest(&request.asked, booking.value())
+            && is_same_time(time.and_then(DocumentTime::read), wanted)
     };
     // It is no reason not to book.
     let booking = context.journal().ok()?.newest_at(venue, is_same).ok()??;
@@ -196,19 +184,27 @@ fn asked_before(attempt: &Attempt, anew: &str) -> Error {
         .idempotency_key(key)
 }
 
-/// Whether two requests for the same time are for the same venue, party and guest. Guests of one name are different if both
-/// have an email address or a phone number, and these differ.
+/// Whether two requests for the same time are for the same venue, party and guest.
 fn is_same_wish(one: &Value, other: &Value) -> bool {
-    let text = |asked: &Value, path: &str| asked.pointer(path).map(plain);
-    let is_equal = |path: &&str| text(one, path) == text(other, path);
-    let differs = |path: &&str| {
+    let same = ["venue_id", "party_size"];
+    let text = |asked: &Value, field: &str| asked.get(field).map(plain);
+    same.iter()
+        .all(|field| text(one, field) == text(other, field))
+        && is_same_guest(one, other)
+}
+
+/// Whether two requests or bookings are for the same guest. Guests of one name are different if both have an email address or
+/// a phone number, and these differ.
+fn is_same_guest(one: &Value, other: &Value) -> bool {
+    let text = |of: &Value, path: &str| of.pointer(path).map(plain);
+    let differs = |path: &str| {
         let both = text(one, path).zip(text(other, path));
         both.is_some_and(|(one, other)| one != other)
     };
-    ["/venue_id", "/party_size", "/customer/name"]
-        .iter()
-        .all(is_equal)
-        && !["/customer/email", "/customer/phone"].iter().any(differs)
+    let name = "/customer/name";
+    text(one, name) == text(other, name)
+        && !differs("/customer/email")
+        && !differs("/customer/phone")
 }
 
 #[cfg(test)]

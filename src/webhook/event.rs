@@ -140,7 +140,6 @@ impl Event {
         let id = find(&names.id, "id");
         let booking = summary(translated.as_ref().unwrap_or(&event));
         let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(token);
-        let booking_id = booking_field("id");
         let mut event = Event {
             id_source: match id {
                 Some(_) => IdSource::Stated,
@@ -148,7 +147,7 @@ impl Event {
             },
             id: id.unwrap_or_else(|| digest(body)),
             kind: find(&names.kind, "type").unwrap_or_default(),
-            booking: booking_id,
+            booking: booking_field("id"),
             status: booking_field("status"),
         };
         if event.booking.as_ref() == Some(&event.id) {
