@@ -18,8 +18,8 @@ use crate::client::create_call;
 use crate::flows::{
     BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
     ask_guest_again, ask_to_book_another, create, finish, guide, is_key, locate_slot, locate_venue,
-    note_unused_zone, offered, offset_of, preview, profile, refuse_to_repeat, repeated, resolve,
-    review, take_slot, wait_while_processing, warn_of_open_attempts,
+    note_unused_zone, offered, preview, profile, refuse_to_repeat, repeated, resolve, review,
+    take_slot, wait_while_processing, warn_of_open_attempts,
 };
 use crate::journal::Attempt;
 use crate::model::booking::{Booking, Status};
@@ -427,7 +427,7 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
         (None, ZoneSource::Known(zone)) => resolve(when, context.now()?, &zone)?,
         // The slot is on the venue's clock, and shows its offset.
         (None, ZoneSource::Learned) => {
-            let zone = offset_of(slot).map_or_else(system_zone, TimeZone::fixed);
+            let zone = slot.offset().map_or_else(system_zone, TimeZone::fixed);
             resolve(when, context.now()?, &zone)?
         }
     };

@@ -1,7 +1,7 @@
 //! Asks a venue for its slots around a time.
 
 use jiff::civil::DateTime;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -218,7 +218,7 @@ pub(crate) async fn offered(
         (None, ZoneSource::Learned) => {
             let assumed = resolve(when, now, &system_zone())?;
             let offer = ask(assumed.clone()).await?;
-            let Some(offset) = offer.slots.iter().find_map(offset_of) else {
+            let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
                 return Ok(offer);
             };
             if offset == assumed.zoned().offset() {
@@ -327,11 +327,4 @@ async fn ask(
 fn similar_venue(context: &Context, id: &str) -> Option<String> {
     let venues = context.recent().ok()?.recent_venues(REMEMBERED).ok()?;
     did_you_mean(id, venues.iter().map(Venue::id))
-}
-
-/// The offset in a slot's own datetime.
-pub(crate) fn offset_of(slot: &Slot) -> Option<Offset> {
-    let (local, instant) = (slot.local()?, slot.instant(None)?);
-    let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
-    Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
 use super::document_time::{DocumentTime, time_text};
@@ -54,6 +54,13 @@ impl Slot {
     /// The time as an instant. A time without an offset is on the venue's clock, so it needs the venue's zone.
     pub(crate) fn instant(&self, zone: Option<&TimeZone>) -> Option<Timestamp> {
         DocumentTime::read(&self.datetime_value())?.instant_in(zone)
+    }
+
+    /// The offset in its own `datetime`, if it has one.
+    pub(crate) fn offset(&self) -> Option<Offset> {
+        let (local, instant) = (self.local()?, self.instant(None)?);
+        let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
+        Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()
     }
 
     /// The local time at the venue, if the slot has one. A number since 1970 has none.
