@@ -46,6 +46,7 @@ fn copy_of(home: &Home, journal: &Path) {
 }
 
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
     if strace_is_missing() {
         return;
@@ -67,6 +68,7 @@ fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated
 }
 
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
     if strace_is_missing() {
         return;
@@ -109,6 +111,7 @@ fn open_attempt(served: &Served, intent: &Intent, kill: &String) -> (Home, Strin
 
 /// The booking request is killed once its request is out, then what settles it is killed too.
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
     if strace_is_missing() {
         return;
@@ -132,6 +135,7 @@ fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
 
 /// Forgetting guests rewrites the whole journal; an attempt that is open stays in it, whenever that ends.
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attempt() {
     if strace_is_missing() {
         return;
@@ -190,6 +194,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
 
 /// A damaged journal is kept aside, whenever that ends: not a byte of it is lost.
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of_it() {
     if strace_is_missing() {
         return;
@@ -236,6 +241,7 @@ fn age(home: &Home) {
 
 /// The journal and its log have to be set aside together: what is only in the log is not forgotten in between.
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent_of_its_log() {
     if strace_is_missing() {
         return;
@@ -272,6 +278,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent_o
 
 /// Between system calls too, and within them: whenever the clock says so.
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
     let cases: Vec<u64> = (0..if all_cases() { 1000 } else { 16 }).collect();
     try_each("kills at random", 4, &cases, |served, number, case| {
@@ -293,6 +300,7 @@ fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
 /// Processes that share a home are killed while others write: what one leaves half done in the journal, the next
 /// takes back, and nobody's intent is lost.
 #[test]
+#[ignore = "samples of every moment take minutes"]
 fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
     const AT_ONCE: usize = 8;
     let rounds = if all_cases() { 40 } else { 2 };

@@ -9,6 +9,7 @@ use crate::promise::{all_cases, tell};
 use crate::team::{listed, machine, prepared};
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_and_settles_it_once()
  {
     let served = Served::unlimited();
@@ -72,6 +73,7 @@ fn rows(count: usize) -> String {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_once() {
     let (count, runners, kills, crashes) = match all_cases() {
         true => (500, 5, 200, 50),

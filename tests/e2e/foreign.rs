@@ -197,6 +197,7 @@ fn answering(document: Value) -> (Scripted, Home) {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
     let booking = serde_json::json!({"id": "bk_1", "object": "booking", "status": "On Hold", "provider": "p"});
     let (_server, home) = answering(booking);
@@ -223,6 +224,7 @@ fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_booking_of_another_provider_can_be_changed_until_the_service_says_otherwise() {
     let mut booking =
         serde_json::json!({"id": "bk_1", "status": "confirmed", "provider": "elsewhere"});
@@ -238,6 +240,7 @@ fn a_booking_of_another_provider_can_be_changed_until_the_service_says_otherwise
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn an_answer_that_cannot_be_read_is_never_an_empty_list() {
     let document = serde_json::json!({"results": [{"place": 1}, {"place": 2}]});
     let (_server, home) = answering(document.clone());

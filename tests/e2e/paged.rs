@@ -163,6 +163,7 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
 }
 
 #[test]
+#[ignore = "needs Python for the foreign service"]
 fn the_pages_of_a_foreign_service_are_read() {
     for (variant, adapter) in [
         (

@@ -43,6 +43,7 @@ pub(crate) fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn bookings_attempts_and_limits_are_those_of_all_machines_and_mine_are_told_apart() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {
@@ -68,6 +69,7 @@ fn bookings_attempts_and_limits_are_those_of_all_machines_and_mine_are_told_apar
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_told() {
     let served = Served::start();
     let Some(mut postgres) = Postgres::start() else {
@@ -128,6 +130,7 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_the_wait() {
     let served = Served::start();
     // It takes connections and never answers.
@@ -155,6 +158,7 @@ fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_th
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {
@@ -195,6 +199,7 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {
@@ -220,6 +225,7 @@ pub(crate) fn at(service: &Misbehaving, journal: &str, user: &str) -> Home {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt() {
     let gate = Gate::default();
     let held = gate.clone();
@@ -255,6 +261,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_the_booking() {
     let (first, second) = (Gate::default(), Gate::default());
     let held = [first.clone(), second.clone()];
@@ -286,6 +293,7 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {
@@ -328,6 +336,7 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn guests_are_forgotten_for_the_whole_team() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {
@@ -353,6 +362,7 @@ fn guests_are_forgotten_for_the_whole_team() {
 
 /// The server looks at texts with patterns and an index, the file with neither.
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_an_index() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {
@@ -431,6 +441,7 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn an_index_whose_making_was_interrupted_is_made_again_and_one_in_the_making_is_left_to_whoever_makes_it()
  {
     let served = Served::unlimited();
@@ -461,6 +472,7 @@ fn an_index_whose_making_was_interrupted_is_made_again_and_one_in_the_making_is_
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgotten() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {
@@ -487,6 +499,7 @@ fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgot
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_database_that_cannot_hold_every_name_is_refused() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {
@@ -503,6 +516,7 @@ fn a_database_that_cannot_hold_every_name_is_refused() {
 
 /// A search writes down what it searches, where it may.
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_search_finds_bookings_that_nobody_has_searched_in_a_journal_that_takes_no_changes() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {
@@ -557,6 +571,7 @@ fn a_search_finds_bookings_that_nobody_has_searched_in_a_journal_that_takes_no_c
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let served = Served::start();
     let Some(mut postgres) = prepared(&served) else {
@@ -626,6 +641,7 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_connection_over_tls_is_verified() {
     let served = Served::start();
     let Some(mut postgres) = prepared(&served) else {
@@ -683,6 +699,7 @@ impl Drop for Pooler {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn behind_a_transaction_pooler_everything_works_the_same() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {
@@ -731,6 +748,7 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn two_organizations_under_one_profile_name_share_neither_attempts_nor_windows() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {

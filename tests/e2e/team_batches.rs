@@ -11,6 +11,7 @@ use crate::team::{at, listed, machine, prepared};
 use crate::two_runs::booking;
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_taken_over() {
     let gate = Gate::default();
     let held = gate.clone();
@@ -75,6 +76,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_again_on_request_only()
  {
     let service = Misbehaving::start(|arrived| match arrived.earlier {
@@ -109,6 +111,7 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {
@@ -144,6 +147,7 @@ fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_seconds_only() {
     let gate = Gate::default();
     let held = gate.clone();
@@ -172,6 +176,7 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn machines_that_prepare_one_journal_at_once_all_succeed() {
     let served = Served::start();
     let Some(postgres) = Postgres::start() else {
@@ -187,6 +192,7 @@ fn machines_that_prepare_one_journal_at_once_all_succeed() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::harness::{Postgres, Served, document, installed, skipped};
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn every_command_of_the_page_for_teams_shows_what_it_says() {
     let Some(mut postgres) = Postgres::start() else {
         return;
