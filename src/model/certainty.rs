@@ -6,7 +6,7 @@
 /// in a document says so either. It is therefore a property of the service and not of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Certainty {
-    /// The whole contract: a sandbox of bookctl keeps it, unless it speaks as another service.
+    /// The whole contract: a sandbox of bookctl keeps it.
     Contract,
     /// What the specification states, and nothing more.
     Specification,

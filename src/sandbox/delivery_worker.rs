@@ -1,7 +1,6 @@
 //! The delivery worker: posts events to the organizations' webhook URLs ("Events", 6).
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -9,11 +8,9 @@ use reqwest::{Client, Response};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
-use super::interpreter;
 use super::rules::delivery::{Content, DeliveryAttempt};
 use super::rules::fault::Fault;
 use super::rules::signature::sign;
-use super::speak::Speech;
 use super::store::{PendingDelivery, Store};
 use crate::platform::http_client::{self, Authorities, header_fields};
 
@@ -30,7 +27,7 @@ const CHECK: Duration = Duration::from_secs(1);
 const CLOCK_CHECK: Duration = Duration::from_millis(100);
 
 /// Delivers due events every `interval` of the sandbox's clock, and when the clock was moved, for as long as it is polled.
-pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speech>) {
+pub(crate) async fn run(store: &Store, interval: Duration) {
     let check = interval.min(CHECK);
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -42,8 +39,6 @@ pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speec
     let mut last = store.recent_now();
     let mut worker = DeliveryWorker {
         store,
-        speech,
-        headers: Arc::new(Headers::of(speech)),
         client: None,
         in_flight: JoinSet::new(),
         busy: HashSet::new(),
@@ -79,9 +74,6 @@ pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speec
 
 struct DeliveryWorker<'a> {
     store: &'a Store,
-    /// How the service speaks; `None` for the contract itself.
-    speech: Option<&'a Speech>,
-    headers: Arc<Headers>,
     /// Built for the first attempt, because it reads the system's certificates.
     client: Option<Client>,
     in_flight: JoinSet<(PendingDelivery, DeliveryAttempt)>,
@@ -105,21 +97,15 @@ impl DeliveryWorker<'_> {
             .write(move |tx| Ok(tx.take_due_deliveries(most, busy.clone())?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.booking);
-            let body = match self.speech {
-                Some(speech) => interpreter::event(self.store, speech, &delivery.body).await,
-                None => Ok(delivery.body.clone()),
-            };
             let client = self.client();
-            let headers = Arc::clone(&self.headers);
             self.in_flight.spawn(async move {
                 let attempt = match &delivery.fault {
                     Some(Fault::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
                     Some(Fault::Duplicate) => {
-                        let _first =
-                            attempt(client.clone(), &headers, &delivery, body.clone()).await;
-                        attempt(client, &headers, &delivery, body).await
+                        let _first = attempt(client.clone(), &delivery).await;
+                        attempt(client, &delivery).await
                     }
-                    _ => attempt(client, &headers, &delivery, body).await,
+                    _ => attempt(client, &delivery).await,
                 };
                 (delivery, attempt)
             });
@@ -146,57 +132,27 @@ impl DeliveryWorker<'_> {
     }
 }
 
-/// The names of the headers that carry a delivery's signature and its attempt's number.
-struct Headers {
-    signature: String,
-    attempt: String,
-}
-
-impl Headers {
-    fn of(speech: Option<&Speech>) -> Self {
-        match speech {
-            None => Self {
-                signature: "booking-signature".to_owned(),
-                attempt: "booking-delivery-attempt".to_owned(),
-            },
-            Some(speech) => Self {
-                signature: speech.signature_header(),
-                attempt: speech.attempt_header(),
-            },
-        }
-    }
-}
-
-/// Posts an event, signed with the real time. A body that could not be made is a failed attempt.
-async fn attempt(
-    client: Option<Client>,
-    headers: &Headers,
-    delivery: &PendingDelivery,
-    body: Result<String, String>,
-) -> DeliveryAttempt {
+/// Posts an event, signed with the real time.
+async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> DeliveryAttempt {
     let started = Instant::now();
     let mut attempt = DeliveryAttempt::failed("the HTTP client could not be built");
-    let (client, body) = match (client, body) {
-        (Some(client), Ok(body)) => (client, body),
-        (None, _) => return attempt,
-        (_, Err(why)) => {
-            attempt.outcome = Err(why);
-            return attempt;
-        }
+    let Some(client) = client else {
+        return attempt;
     };
+    let body = &delivery.body;
     let signature = sign(&delivery.secret, Timestamp::now(), body.as_bytes());
     let request = client
         .post(&delivery.url)
         .header("content-type", "application/json")
-        .header(&headers.signature, signature)
-        .header(&headers.attempt, delivery.number)
+        .header("booking-signature", signature)
+        .header("booking-delivery-attempt", delivery.number)
         .body(body.clone())
         .build();
     let response = match request {
         Ok(request) => {
             attempt.request = Some(Content {
                 headers: header_fields(request.headers()),
-                body,
+                body: body.clone(),
                 truncated: false,
             });
             client.execute(request).await

@@ -5,17 +5,14 @@
 
 mod delivery_worker;
 mod http;
-mod interpreter;
 mod page;
 mod rules;
 pub(crate) mod seed;
-mod speak;
 mod store;
 mod wire;
 
 use std::future::Future;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -25,7 +22,6 @@ use tokio::net::TcpListener;
 pub(crate) use http::{Exchange, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
-pub(crate) use speak::{BUILT_IN, Speech};
 pub(crate) use store::{Database, OpenError};
 
 /// How a sandbox behaves.
@@ -36,8 +32,6 @@ pub(crate) struct Options {
     pub(crate) limits: bool,
     /// How often the delivery worker looks for due deliveries.
     pub(crate) delivery_interval: Duration,
-    /// How the service speaks; `None` for the contract itself.
-    pub(crate) speech: Option<Arc<Speech>>,
     /// Names that the server goes by, besides those of loopback.
     pub(crate) hosts: Vec<String>,
     /// Whether the last requests are kept, for `/sandbox/requests`.
@@ -51,7 +45,6 @@ impl Options {
             database,
             limits: true,
             delivery_interval: Duration::from_secs(1),
-            speech: None,
             hosts: Vec::new(),
             keeps_requests: true,
         }
@@ -68,11 +61,6 @@ impl Sandbox {
     /// Opens the sandbox's database, creating it if necessary. Several processes may do so at once.
     pub(crate) fn open(options: Options) -> Result<Self, OpenError> {
         let store = store::Store::open(&options.database)?;
-        if options.speech.as_ref().is_some_and(|it| it.numbers_ids()) {
-            store
-                .keep_numbers()
-                .map_err(|error| store::explain(&options.database, &error))?;
-        }
         Ok(Self { store, options })
     }
 
@@ -114,7 +102,6 @@ impl Sandbox {
             store: self.store,
             limits: self.options.limits,
             delivery_interval: self.options.delivery_interval,
-            speech: self.options.speech,
             port: address.port(),
             hosts: self.options.hosts,
             exposed: !address.ip().is_loopback(),

@@ -199,7 +199,6 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
     seen.get(&format!("/sandbox/bookings/{first}/events")).await;
     for path in [
         "keys",
-        "speech",
         "inbox",
         "scenarios",
         "organization?organization=suspended",

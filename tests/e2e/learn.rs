@@ -700,31 +700,6 @@ fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
     assert_eq!(scripted.requests().len(), 1, "no other way was tried");
 }
 
-#[test]
-#[ignore = "needs Python for the foreign service"]
-fn times_that_a_request_wants_as_numbers_are_learned() {
-    let blank = Home::new();
-    let served = Served::with(&blank, &["--ephemeral", "--speak", "camel"]);
-    let base_url = served.ready()["base_url"].as_str().unwrap().to_owned();
-    let home = Home::new()
-        .configured(&format!(
-            "[profiles.foreign]\nbase_url = \"{base_url}\"\n[profiles.foreign.dialect]\nauth_scheme = \"Token\"\n"
-        ))
-        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    let learned = learn(&home, &["--yes"]).exits(0).json();
-    let lines = lines(&learned);
-    assert!(
-        lines
-            .iter()
-            .any(|it| it.starts_with("write.search = .datetime") && it.contains("* 1000")),
-        "{lines:?}"
-    );
-    let found = home
-        .run(SEARCH.iter().chain(&["--profile", "foreign"]))
-        .exits(0);
-    assert!(found.stdout.contains("Juniper & Ash"), "{found}");
-}
-
 /// An OpenAPI document of a service whose continue, card check and refusals differ from bookctl's own names.
 fn openapi() -> Value {
     let body = |schema: Value| json!({"content": {"application/json": {"schema": schema}}});

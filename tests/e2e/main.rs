@@ -147,7 +147,6 @@ mod recipes;
 mod refusals;
 mod repeated;
 #[cfg(unix)]
-mod request_names;
 #[cfg(unix)]
 mod requests;
 #[cfg(unix)]
@@ -172,7 +171,6 @@ mod shared_limits;
 mod showing;
 mod snapshots;
 #[cfg(unix)]
-mod speak;
 #[cfg(unix)]
 mod team;
 #[cfg(unix)]
@@ -216,7 +214,6 @@ mod webhook_storm;
 #[cfg(unix)]
 mod webhook_verify;
 #[cfg(unix)]
-mod whole_life;
 #[cfg(unix)]
 mod wire;
 mod wrong_input;

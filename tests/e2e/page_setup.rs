@@ -1,10 +1,9 @@
-//! The page of a sandbox that speaks otherwise, that is set up by others meanwhile, or that is started again.
+//! The page of a sandbox that is set up by others meanwhile, or that is started again.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::http::send;
 use crate::harness::{Browser, HANG, Home, Served, text};
 use crate::page::{Stream, book, control, opened};
 
@@ -18,57 +17,6 @@ fn choose(browser: &Browser, label: &str, value: &str) {
         select.value = arguments[1]; select.dispatchEvent(new Event('change', {bubbles: true}));
         return select.value;";
     assert_eq!(browser.run(script, &[json!(label), json!(value)]), value);
-}
-
-#[test]
-#[ignore = "needs a browser"]
-fn in_a_browser_a_sandbox_that_speaks_otherwise_is_answered_in_the_contracts_names() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    let home = Home::new();
-    let served = Served::with(&home, &["--ephemeral", "--speak", "camel"]);
-    let base = served.base_url();
-    let order = json!({
-        "venue_id": "ven_otp", "datetime": "2099-12-01T19:30:00Z", "party_size": 2,
-        "customer": {"name": "Ada Lovelace", "phone": "+442079460000"},
-    });
-    let headers = [
-        ("Authorization", "Bearer sk_live_sandbox"),
-        ("Bookctl-Contract", "sandbox"),
-    ];
-    let (status, booking) = send(base, "POST", "/v1/bookings", &headers, &order.to_string());
-    assert_eq!(
-        (status, &booking["status"]),
-        (201, &json!("requires_action")),
-        "{booking}"
-    );
-    // Without the header it is not understood.
-    let (status, refusal) = send(
-        base,
-        "POST",
-        "/v1/bookings",
-        &headers[..1],
-        &order.to_string(),
-    );
-    assert_eq!(status, 401, "{refusal}");
-    let requests = control(&served, "GET", "/sandbox/requests", &json!({}));
-    let reason = text(&requests["requests"][0], "reason");
-    let told = "No key: the word Token is missing: send Authorization: Token and the key (Authentication, 2).";
-    assert_eq!(reason, told);
-
-    browser.open(&format!(
-        "{}#bookings/{}",
-        text(served.ready(), "page"),
-        text(&booking, "id")
-    ));
-    browser.shows("became requires action");
-    browser.click("#use-code");
-    browser.until(
-        HANG,
-        "document.querySelector('main b').textContent === 'confirmed'",
-    );
-    browser.shows("/continue answered 200");
 }
 
 #[test]

@@ -546,27 +546,6 @@ fn large_bodies_are_cut_at_64_kb_and_the_oldest_give_way() {
 }
 
 #[test]
-fn a_service_that_speaks_otherwise_keeps_what_came_on_the_wire() {
-    for variant in ["enveloped", "camel", "plain"] {
-        let home = Home::new();
-        let served = Served::with(&home, &["--ephemeral", "--no-limits", "--speak", variant]);
-        let (_, inside) = send(
-            served.base_url().trim_end_matches("/api"),
-            "GET",
-            "/sandbox/keys",
-            &[],
-            "",
-        );
-        assert!(inside["keys"].is_array(), "{inside}");
-        let (status, _) = send(served.base_url(), "GET", "/v1/nothing", &[], "");
-        assert!(status >= 400);
-        let kept = last(&served);
-        assert!(kept["reason"].is_string(), "{kept}");
-        assert!(!text(&kept["response"], "body").is_empty(), "{kept}");
-    }
-}
-
-#[test]
 fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     let served = Served::unlimited();
     let home = served.home();

@@ -28,8 +28,7 @@ fn a_file_that_cannot_be_read_ends_with_1_whatever_reads_it() {
             &["profile", "learn", "other", "--example", &example],
             &["sandbox", "load", file],
             &["sandbox", "serve", "--ephemeral", "--fixtures", file],
-            &["sandbox", "serve", "--ephemeral", "--speak", file],
-            &["sandbox", "run", "--speak", file, "--", "true"],
+            &["sandbox", "run", "--fixtures", file, "--", "true"],
             &["sandbox", "snapshot", "restore", "--from", file],
         ] {
             let (before, after) = match command.iter().position(|it| *it == "--") {

@@ -1,7 +1,6 @@
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::spoken_profile::SpokenProfile;
 use crate::app::Context;
 use crate::client::Call;
 use crate::config::{BaseUrl, Target};
@@ -68,58 +67,30 @@ pub(super) struct Variables {
     pub(super) base_url: String,
     pub(super) key: String,
     pub(super) webhook_secret: String,
-    /// For a sandbox that speaks as another service.
-    pub(super) profile: Option<UsedProfile>,
-}
-
-/// The profile with which bookctl uses a sandbox that speaks as another service.
-pub(super) enum UsedProfile {
-    /// One that there is.
-    Named(String),
-    /// One that is added first.
-    Added(SpokenProfile),
-}
-
-impl UsedProfile {
-    fn name(&self) -> &str {
-        match self {
-            Self::Named(name) => name,
-            Self::Added(profile) => profile.name(),
-        }
-    }
 }
 
 impl Variables {
-    fn secrets(&self) -> [(&'static str, &str); 2] {
+    fn all(&self) -> [(&'static str, &str); 3] {
         [
+            ("BOOKCTL_BASE_URL", &self.base_url),
             ("BOOKCTL_API_KEY", &self.key),
             ("BOOKCTL_WEBHOOK_SECRET", &self.webhook_secret),
         ]
     }
 
-    /// The lines that set them. A profile has the address, and how the key is sent.
+    /// The lines that set them.
     pub(super) fn lines(&self, shell: Shell) -> Vec<String> {
-        let add = match &self.profile {
-            Some(UsedProfile::Added(profile)) => Some(profile.add()),
-            Some(UsedProfile::Named(_)) | None => None,
-        };
-        let service = match &self.profile {
-            Some(profile) => ("BOOKCTL_PROFILE", profile.name()),
-            None => ("BOOKCTL_BASE_URL", self.base_url.as_str()),
-        };
-        let variables = [service].into_iter().chain(self.secrets());
-        let set = variables.map(|(name, value)| shell.export(name, value));
-        add.into_iter().chain(set).collect()
+        let set = |(name, value)| shell.export(name, value);
+        self.all().map(set).to_vec()
     }
 }
 
 impl View for Variables {
     fn json(&self) -> Document {
-        // For any program: none but bookctl reads a profile.
-        let service = ("BOOKCTL_BASE_URL", self.base_url.as_str());
-        let variables = [service].into_iter().chain(self.secrets());
-        let variables = variables.map(|(name, value)| (name.to_owned(), json!(value)));
-        Value::Object(variables.collect()).into()
+        let variables = self
+            .all()
+            .map(|(name, value)| (name.to_owned(), json!(value)));
+        Value::Object(variables.into_iter().collect()).into()
     }
 
     fn page(&self) -> Page {
@@ -131,32 +102,17 @@ impl View for Variables {
     }
 }
 
-/// How the sandbox says that it speaks. One of an earlier version says nothing, and speaks the contract.
-fn spoken(speech: Result<Document>) -> Result<Document> {
-    match speech {
-        Err(error) if error.http_status == Some(404) => Ok(Value::Null.into()),
-        speech => speech,
-    }
-}
-
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let call = Call::get("/sandbox/organizations");
-    let speech = Call::get("/sandbox/speech");
-    let (base_url, document, speech) = match (&args.url, context.target()) {
+    let (base_url, document) = match (&args.url, context.target()) {
         (Some(url), _) => {
             let url = BaseUrl::parse(url, "--url")?;
             let document = context.control_at(&url, call).await?;
-            (
-                url.clone(),
-                document,
-                spoken(context.control_at(&url, speech).await)?,
-            )
+            (url, document)
         }
         (None, Target::Remote(service)) => {
             let answer = context.control(call).await?;
-            let speech = context.control(speech).await;
-            let speech = spoken(speech.map(|answer| answer.document))?;
-            (service.base_url.clone(), answer.document, speech)
+            (service.base_url.clone(), answer.document)
         }
         (None, _) => {
             let hint = "start `bookctl sandbox serve`, which prints the variables, or name the address of one with --url";
@@ -171,26 +127,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let what = format!("the sandbox has no organization {wanted}");
         return Err(Error::usage(what).hint("list them with: bookctl sandbox organization list"));
     };
-    let profile = SpokenProfile::read(speech.value(), &base_url.origin());
-    let in_use = context.target().profile().filter(|_| args.url.is_none());
     let variables = Variables {
-        base_url: match &profile {
-            Some(profile) => profile.base_url().to_owned(),
-            None => base_url.join(""),
-        },
-        profile: profile.map(|profile| match in_use {
-            Some(name) => UsedProfile::Named(name.to_owned()),
-            None => UsedProfile::Added(profile),
-        }),
+        base_url: base_url.join(""),
         key: plain(&found["keys"]["live"]),
         webhook_secret: plain(&found["webhook_secret"]),
     };
-    if let Some(UsedProfile::Added(profile)) = &variables.profile {
-        context.out.note(&format!(
-            "this sandbox speaks as another service; when the profile is there, learn its names with: {}",
-            profile.learn()
-        ));
-    }
     if context.out.is_human() && args.shell != Shell::Json {
         let lines = variables.lines(args.shell).join("\n");
         context.out.print_script(&format!("{lines}\n"))?;

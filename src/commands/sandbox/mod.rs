@@ -18,11 +18,6 @@ mod reset;
 mod run;
 mod serve;
 mod snapshot;
-mod spoken_profile;
-
-use std::borrow::Cow;
-use std::path::Path;
-use std::sync::Arc;
 
 use clap::Subcommand;
 
@@ -31,9 +26,9 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::{Source, file_text};
+use crate::platform::input::Source;
 use crate::recent::RecentList;
-use crate::sandbox::{BUILT_IN, Sandbox, Speech};
+use crate::sandbox::Sandbox;
 use fixture_file::FixtureFile;
 
 /// Run and control the offline sandbox
@@ -105,26 +100,6 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,
     }
-}
-
-/// The service that a `--speak` names.
-fn speech(name: &str) -> Result<Arc<Speech>> {
-    let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-    let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let text = match built_in {
-        Some((_, text)) => Ok(Cow::Borrowed(*text)),
-        None => file_text(Path::new(name)).map(Cow::Owned),
-    };
-    let text = text.map_err(|error| Error::unreadable(name, error));
-    let speech = text.and_then(|text| {
-        Speech::parse(name, &text).map_err(|error| Error::config(error.to_string()))
-    });
-    speech.map(Arc::new).map_err(|error| {
-        error.hint(format!(
-            "the built-in services are {}; docs/sandbox.md lists the keys of a file",
-            names.join(", ")
-        ))
-    })
 }
 
 /// Loads the fixtures of a file into a sandbox that is not served yet.

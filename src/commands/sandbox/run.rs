@@ -7,7 +7,6 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use super::request_log;
-use super::spoken_profile::SpokenProfile;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
@@ -18,8 +17,7 @@ use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
-/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command, and with --speak a profile and
-/// BOOKCTL_PROFILE. The sandbox keeps its state in
+/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The sandbox keeps its state in
 /// memory and stops when the command ends. BOOKCTL_HOME is an empty folder, which is then deleted: the command neither
 /// reads nor changes your profiles and your journal.
 #[derive(clap::Args, Debug)]
@@ -31,9 +29,6 @@ pub(crate) struct Args {
     /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
     #[arg(long, value_name = "NAME", value_parser = scenario)]
     scenario: Option<String>,
-    /// Speak as another service would: enveloped, camel, plain, or a file that describes one
-    #[arg(long, value_name = "FILE|NAME")]
-    speak: Option<String>,
     /// Load venues and bookings of your own from this file, or - for standard input
     #[arg(long, value_name = "FILE", value_parser = Source::parse)]
     fixtures: Option<Source>,
@@ -49,10 +44,8 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let sandbox = Sandbox::open(Options {
         limits: context.has_sandbox_limits(),
-        speech: speech.clone(),
         ..Options::new(Database::Memory)
     })
     .map_err(|error| sandbox_error(&error))?;
@@ -65,9 +58,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let origin = format!("http://{address}");
-    let profile = speech.as_ref();
-    let profile = profile.and_then(|it| SpokenProfile::read(&it.document(), &origin));
-    let base = profile.as_ref().map_or(origin.as_str(), |it| it.base_url());
     let log = request_log::OnRequests {
         lines: false,
         bodies: false,
@@ -80,11 +70,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let server = tokio::spawn(sandbox.serve(listener, log, async {
         let _ = stopped.await;
     }));
-    let speaks = speech.map(|it| format!(", speaks {}", it.name));
-    context.out.note(&format!(
-        "sandbox listening on {base}{}",
-        speaks.unwrap_or_default()
-    ));
+    context.out.note(&format!("sandbox listening on {origin}"));
 
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("no command was given"));
@@ -93,7 +79,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .env("BOOKCTL_BASE_URL", base)
+        .env("BOOKCTL_BASE_URL", origin)
         .env("BOOKCTL_API_KEY", LIVE_KEY)
         // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
         .env("BOOKCTL_WEBHOOK_SECRET", webhook_secret)
@@ -108,10 +94,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         // If this command itself was started by `sandbox run`, the variable names a venue of another sandbox.
         .env_remove("BOOKCTL_SANDBOX_VENUE")
         .stdin(Stdio::inherit());
-    if let Some(profile) = profile {
-        profile.add_to(&home.0.join("config.toml"))?;
-        command.env("BOOKCTL_PROFILE", profile.name());
-    }
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }

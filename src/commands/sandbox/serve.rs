@@ -1,15 +1,13 @@
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::env::{Shell, UsedProfile, Variables};
+use super::env::{Shell, Variables};
 use super::request_log;
-use super::spoken_profile::SpokenProfile;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::flows::own_address;
 use crate::model::duration::lasting;
@@ -17,7 +15,7 @@ use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::Source;
 use crate::platform::ownership;
-use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, Speech};
+use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 use crate::terminal::output::{Page, Tone, View};
 
 /// Serve the sandbox over HTTP until Ctrl-C
@@ -28,8 +26,7 @@ use crate::terminal::output::{Page, Tone, View};
 #[command(after_help = "Examples:\n  \
     bookctl sandbox serve\n  \
     bookctl sandbox serve --port 0 --ephemeral --json\n  \
-    bookctl sandbox serve --fixtures fixtures.toml\n  \
-    bookctl sandbox serve --speak enveloped")]
+    bookctl sandbox serve --fixtures fixtures.toml")]
 pub(crate) struct Args {
     /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 4010)]
@@ -49,9 +46,6 @@ pub(crate) struct Args {
     /// Answer requests to this host name too, such as host.docker.internal; repeatable
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     hosts: Vec<String>,
-    /// Speak as another service would: enveloped, camel, plain, or a file that describes one
-    #[arg(long, value_name = "FILE|NAME")]
-    speak: Option<String>,
     /// Load venues and bookings of your own from this file, or - for standard input
     #[arg(long, value_name = "FILE", value_parser = Source::parse)]
     fixtures: Option<Source>,
@@ -114,7 +108,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         )
         .hint("leave out one of them"));
     }
-    let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
         (true, _) => Database::Memory,
@@ -134,7 +127,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let sandbox = Sandbox::open(Options {
         limits: context.has_sandbox_limits(),
         delivery_interval: args.delivery_interval,
-        speech: speech.clone(),
         hosts: args.hosts,
         keeps_requests: !args.no_request_log,
         ..Options::new(database)
@@ -182,7 +174,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
         database: shown,
         webhook_secret,
-        speech,
     })?;
     let shutdown = async move {
         signals.next().await;
@@ -202,20 +193,9 @@ struct Ready {
     reached_elsewhere: Option<u16>,
     database: Option<String>,
     webhook_secret: String,
-    speech: Option<Arc<Speech>>,
 }
 
 impl Ready {
-    /// The profile that it needs if it speaks otherwise.
-    fn profile(&self) -> Option<SpokenProfile> {
-        SpokenProfile::read(&self.speech.as_ref()?.document(), &self.origin)
-    }
-
-    fn base_url(&self) -> String {
-        let path = self.speech.as_ref().map_or("", |it| it.base_path());
-        format!("{}{path}", self.origin)
-    }
-
     fn openapi_url(&self) -> String {
         format!("{}/openapi.json", self.origin)
     }
@@ -223,24 +203,18 @@ impl Ready {
 
 impl View for Ready {
     fn json(&self) -> crate::json::Document {
-        let mut ready = json!({
-            "base_url": self.base_url(),
+        json!({
+            "base_url": self.origin,
             "openapi_url": self.openapi_url(),
             "page": format!("{}/", self.origin),
             "database": self.database,
-        });
-        if let Some(speech) = &self.speech {
-            ready["speak"] = json!(speech.name);
-        }
-        ready.into()
+        })
+        .into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.heading(Tone::Good, "sandbox", self.base_url());
-        if let Some(speech) = &self.speech {
-            page.field("speaks", &speech.name);
-        }
+        page.heading(Tone::Good, "sandbox", &self.origin);
         let elsewhere = self
             .reached_elsewhere
             .map(|port| format!("other machines reach it at this machine's address, port {port}"));
@@ -261,18 +235,13 @@ impl View for Ready {
 }
 
 impl Ready {
-    /// The shell's lines that make bookctl use it. A service that speaks otherwise needs a profile, which can say how
-    /// it wants the key.
+    /// The shell's lines that make bookctl use it.
     fn how_to_use(&self) -> Vec<String> {
-        let profile = self.profile();
-        let learn = profile.as_ref().map(SpokenProfile::learn);
         let variables = Variables {
-            base_url: self.base_url(),
+            base_url: self.origin.clone(),
             key: LIVE_KEY.to_owned(),
             webhook_secret: self.webhook_secret.clone(),
-            profile: profile.map(UsedProfile::Added),
         };
-        let lines = variables.lines(Shell::USUAL).into_iter();
-        lines.chain(learn).collect()
+        variables.lines(Shell::USUAL)
     }
 }

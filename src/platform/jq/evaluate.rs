@@ -3,13 +3,10 @@
 use jaq_core::box_iter::box_once;
 use jaq_core::compile::Compiler;
 use jaq_core::data::JustLut;
-use jaq_core::load::parse::Def;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Ctx, Exn, Native, Vars};
 use jaq_json::{Num, Val};
 use serde_json::Value;
-
-use super::watched;
 
 const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
@@ -41,56 +38,17 @@ def @tsv: [_cells(_replaced("\\"; "\\\\") | _replaced("\t"; "\\t") | _replaced("
 def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
 "#;
 
-pub(super) type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
+type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 
-/// `range` in jq itself, so that its steps are checked. It comes before all other definitions, which may use it, and so
-/// uses none.
-const RANGE: &str = "
-def range($from; $to; $by):
-  def up: if . < $to then ., (. + $by | up) else {}[] end;
-  def down: if . > $to then ., (. + $by | down) else {}[] end;
-  def still: if . != $to then ., (. + $by | still) else {}[] end;
-  $from | if $by > 0 then up elif $by < 0 then down else still end;
-";
-/// What a watched expression is called among the definitions.
-const MAIN: &str = "_main";
-
-/// Compiles an expression. The error says why it does not compile.
+/// Compiles an expression with the definitions of jq and these. The error says why it does not compile.
 pub(super) fn compile(source: &str) -> Result<Compiled, String> {
-    link(source, Vec::new(), false)
-}
-
-/// The same with checks of the limits that [`watched::begin`] sets.
-pub(super) fn compile_watched(source: &str) -> Result<Compiled, String> {
-    let body = jaq_core::load::parse(source, |parser| parser.term())
-        .ok_or_else(|| NO_EXPRESSION.to_owned())?;
-    let main = Def {
-        name: MAIN,
-        args: Vec::new(),
-        body,
-    };
-    link(MAIN, vec![main], true)
-}
-
-/// Compiles `source` with the definitions of jq and these.
-fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result<Compiled, String> {
     let kept = |name: &str| !KEPT_AWAY.contains(&name);
-    let parsed = |text| jaq_core::load::parse(text, |parser| parser.defs()).unwrap_or_default();
-    let range = if is_watched {
-        parsed(RANGE)
-    } else {
-        Vec::new()
-    };
-    let defs = range
-        .into_iter()
-        .chain(jaq_core::defs())
+    let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
+    let defs = jaq_core::defs()
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
-        .chain(parsed(FORMATS))
+        .chain(formats)
         .filter(|def| kept(def.name));
-    let defs = defs.map(|def| prepared(def, is_watched));
-    let own = own.into_iter().map(|def| prepared(def, is_watched));
-    let defs = defs.chain(own);
     let to_json: jaq_core::native::Fun<JustLut<Val>> = jaq_core::native::run((
         "tojson",
         Box::new([]),
@@ -102,8 +60,8 @@ fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result
     let funs = jaq_core::funs()
         .chain(jaq_std::funs())
         .chain(jaq_json::funs().filter(|(name, ..)| *name != "tojson"))
-        .chain([to_json, watched::check()])
-        .filter(|(name, ..)| kept(name) && !(is_watched && *name == "range"));
+        .chain([to_json])
+        .filter(|(name, ..)| kept(name));
     let arena = Arena::default();
     let modules = Loader::new(defs)
         .load(
@@ -130,20 +88,9 @@ fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result
         })
 }
 
-fn prepared(definition: Def<&str>, is_watched: bool) -> Def<&str> {
-    match is_watched {
-        true => watched::watch(definition),
-        false => definition,
-    }
-}
-
 /// The filter's outputs as JSON, one per line.
 pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
-    run(&compile(source)?, input)
-}
-
-/// The outputs of a compiled filter as JSON, one per line.
-pub(super) fn run(filter: &Compiled, input: &str) -> Result<String, String> {
+    let filter = compile(source)?;
     let input =
         jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));

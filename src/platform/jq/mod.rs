@@ -2,11 +2,8 @@
 
 mod child;
 mod evaluate;
-mod watched;
-mod worker;
 
 pub(crate) use child::{ENTRY, Trouble, filter_standard_input};
-pub(crate) use worker::Worker;
 
 /// An expression that compiles.
 #[derive(Clone, Debug)]

@@ -18,7 +18,6 @@ mod request_context;
 mod service;
 mod sessions;
 mod slots;
-mod speaking;
 mod venues;
 
 use std::future::Future;
@@ -27,7 +26,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -80,7 +78,7 @@ pub(crate) async fn serve(
     tokio::select! {
         () = server => {}
         () = service.store.commit_writes() => {}
-        () = delivery_worker::run(&service.store, service.delivery_interval, service.speech.as_deref()) => {}
+        () = delivery_worker::run(&service.store, service.delivery_interval) => {}
         () = grace_period => {}
     }
     service.store.fold_in();
@@ -88,14 +86,12 @@ pub(crate) async fn serve(
 }
 
 fn router(service: &Arc<Service>) -> Router {
-    let base = service.base_path();
     let router = endpoints::ENDPOINTS
         .iter()
         .fold(Router::new(), |router, endpoint| {
-            let path = format!("{base}{}", endpoint.path);
-            let router = router.route(&path, pipeline::route(endpoint));
+            let router = router.route(endpoint.path, pipeline::route(endpoint));
             // Base URLs are often written without the final slash.
-            match path.strip_suffix('/') {
+            match endpoint.path.strip_suffix('/') {
                 Some(bare) => router.route(bare, pipeline::route(endpoint)),
                 None => router,
             }
@@ -103,19 +99,10 @@ fn router(service: &Arc<Service>) -> Router {
     control::CONTROLS
         .iter()
         .fold(router, |router, control| {
-            let router = router.route(control.path, control::route(control));
-            // Whoever knows the service's base URL alone finds them too.
-            match base {
-                "" => router,
-                base => router.route(&format!("{base}{}", control.path), control::route(control)),
-            }
+            router.route(control.path, control::route(control))
         })
-        .fallback(async |State(service): State<Arc<Service>>| {
-            speaking::refusal(&service, &ApiError::PathNotFound).await
-        })
-        .method_not_allowed_fallback(async |State(service): State<Arc<Service>>| {
-            speaking::refusal(&service, &ApiError::MethodNotAllowed).await
-        })
+        .fallback(async || reply::error(&ApiError::PathNotFound))
+        .method_not_allowed_fallback(async || reply::error(&ApiError::MethodNotAllowed))
         .layer(axum::middleware::from_fn_with_state(
             Arc::clone(service),
             middleware::run,

@@ -21,13 +21,9 @@ pub(super) fn is_wanted(request: &Request) -> bool {
             .any(|it| it.contains("text/html"))
 }
 
-/// The page of a service with this before `/v1`.
-pub(super) fn answer(base_path: &str) -> Response {
-    let body = match base_path {
-        "" => Body::from(PAGE.html.as_str()),
-        base => Body::from(PAGE.html_for(base)),
-    };
-    let mut response = Response::new(body);
+/// The page.
+pub(super) fn answer() -> Response {
+    let mut response = Response::new(Body::from(PAGE.html.as_str()));
     let policy = HeaderValue::from_str(&PAGE.policy);
     let own = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),

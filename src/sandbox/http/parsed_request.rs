@@ -32,19 +32,6 @@ pub(crate) struct ParsedRequest {
     body: Bytes,
     /// Cuts the connection that the request came on.
     connection: Option<CutHandle>,
-    /// The same in the contract's shape, if it came in another.
-    heard: Option<Box<Heard>>,
-}
-
-/// A request in the contract's shape.
-pub(super) struct Heard {
-    pub(super) path: String,
-    pub(super) id: Option<String>,
-    pub(super) query: HashMap<String, String>,
-    /// The `Authorization` header, or why there is none.
-    pub(super) authorization: Result<String, NoKey>,
-    /// The body's fields, or why there are none.
-    pub(super) fields: Result<Map<String, Value>, ApiError>,
 }
 
 impl ParsedRequest {
@@ -74,13 +61,7 @@ impl ParsedRequest {
             uri: parts.uri,
             headers: parts.headers,
             body,
-            heard: None,
         })
-    }
-
-    /// Makes the handlers read this instead of what came.
-    pub(super) fn hear(&mut self, heard: Heard) {
-        self.heard = Some(Box::new(heard));
     }
 
     /// The body as it came.
@@ -104,41 +85,28 @@ impl ParsedRequest {
     }
 
     pub(super) fn path(&self) -> &str {
-        match &self.heard {
-            Some(heard) => &heard.path,
-            None => self.uri.path(),
-        }
+        self.uri.path()
     }
 
     /// The `{id}` of the path.
     pub(crate) fn id(&self) -> &str {
-        let id = match &self.heard {
-            Some(heard) => &heard.id,
-            None => &self.id,
-        };
-        id.as_deref().unwrap_or_default()
+        self.id.as_deref().unwrap_or_default()
     }
 
     /// The `Authorization` header.
     pub(crate) fn authorization(&self) -> Option<&str> {
-        if let Some(heard) = &self.heard {
-            return heard.authorization.as_deref().ok();
-        }
         self.headers.get(header::AUTHORIZATION)?.to_str().ok()
     }
 
     /// The key that the request is made with.
     pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
-        match self.heard.as_ref().map(|it| &it.authorization) {
-            Some(Err(no_key)) => Err(ApiError::Unauthorized(no_key.clone())),
-            _ => access::identify(self.authorization()).map_err(|error| match error {
-                ApiError::Unauthorized(NoKey::Missing) => {
-                    let place = self.place_of_a_key();
-                    ApiError::Unauthorized(place.map_or(NoKey::Missing, NoKey::Elsewhere))
-                }
-                other => other,
-            }),
-        }
+        access::identify(self.authorization()).map_err(|error| match error {
+            ApiError::Unauthorized(NoKey::Missing) => {
+                let place = self.place_of_a_key();
+                ApiError::Unauthorized(place.map_or(NoKey::Missing, NoKey::Elsewhere))
+            }
+            other => other,
+        })
     }
 
     /// Where something that looks like a key came, if not in `Authorization`.
@@ -172,23 +140,12 @@ impl ParsedRequest {
 
     /// The fields of the JSON body.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
-        match &self.heard {
-            Some(heard) => heard.fields.clone(),
-            None => parse_body(&self.body),
-        }
-    }
-
-    /// The body as it came, if it came in the contract's shape.
-    pub(crate) fn own_body(&self) -> Option<&[u8]> {
-        self.heard.is_none().then_some(&self.body)
+        parse_body(&self.body)
     }
 
     /// The value of a query parameter.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
-        match &self.heard {
-            Some(heard) => heard.query.get(name).cloned(),
-            None => self.queries().remove(name),
-        }
+        self.queries().remove(name)
     }
 }
 

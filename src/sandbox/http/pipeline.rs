@@ -15,7 +15,6 @@ use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
 use super::request_context::RequestContext;
 use super::service::Service;
-use super::speaking::Speaker;
 use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::no_key::{NoKey, masked};
@@ -41,29 +40,13 @@ pub(super) fn filter(method: &str) -> MethodFilter {
 }
 
 async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
-    let speech = service.speech_for(request.headers());
-    let mut speaker = speech.map(|it| {
-        let uri = request.uri().clone();
-        Speaker::new(service, it, endpoint, uri)
-    });
     let (received, mut response) = match ParsedRequest::of(request).await {
-        Ok(mut request) => {
+        Ok(request) => {
             let mut received = Received::new(request.body().clone(), true);
-            if let Some(speaker) = &mut speaker {
-                speaker.hear(&mut request).await;
-            }
-            let response = respond(service, endpoint, request, speaker.as_ref(), &mut received);
-            let response = response.await;
+            let response = respond(service, endpoint, request, &mut received).await;
             (received, response)
         }
-        Err((error, first)) => {
-            let refusal = reply::error(&error);
-            let response = match &speaker {
-                Some(speaker) => speaker.speak(refusal).await.0,
-                None => refusal,
-            };
-            (Received::new(first, false), response)
-        }
+        Err((error, first)) => (Received::new(first, false), reply::error(&error)),
     };
     if service.shows_requests() && !received.is_empty() {
         response.extensions_mut().insert(received);
@@ -76,7 +59,6 @@ async fn respond(
     service: &Service,
     endpoint: &'static Endpoint,
     request: ParsedRequest,
-    speaker: Option<&Speaker<'_>>,
     received: &mut Received,
 ) -> Response {
     let injected = InjectedFault::take(service, endpoint.method, &request).await;
@@ -84,13 +66,7 @@ async fn respond(
     if let Some(response) = injected.before_request().await {
         return response;
     }
-    let id = speaker.map(|_| request.id().to_owned());
-    let mut response = answer(service, endpoint, request).await;
-    if let Some(speaker) = speaker {
-        let (spoken, contract) = speaker.speak(response).await;
-        received.is_about(id.unwrap_or_default(), contract);
-        response = spoken;
-    }
+    let response = answer(service, endpoint, request).await;
     injected.after_response(response)
 }
 

@@ -1,10 +1,8 @@
 //! The state shared by all requests.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::exchanges::{Exchange, ExchangeLog};
-use crate::sandbox::speak::Speech;
 use crate::sandbox::store::Store;
 
 /// Called after each request.
@@ -16,8 +14,6 @@ pub(crate) struct Service {
     /// Whether rate limits and the test allowance count.
     pub(crate) limits: bool,
     pub(crate) delivery_interval: Duration,
-    /// How the service speaks; `None` for the contract itself.
-    pub(crate) speech: Option<Arc<Speech>>,
     /// The port it listens on.
     pub(crate) port: u16,
     /// Names that it goes by, besides those of loopback.

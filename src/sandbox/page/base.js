@@ -91,15 +91,12 @@ const copyButton = (text, label = 'Copy', more = {}) => button(label, () => copy
 /** A shell word. */
 const word = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
-/** What stands before the service's own paths. */
-const base = document.body.dataset.base ?? '';
-
-/** Calls the sandbox; throws an error that says what a refusal says. With a key it is a call of the service, in the contract's own names. */
+/** Calls the sandbox; throws an error that says what a refusal says. With a key it is a call of the service. */
 async function call(method, path, body, key) {
   const headers = {};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  if (key) Object.assign(headers, { Authorization: `Bearer ${key}`, 'Bookctl-Contract': 'sandbox' });
-  const response = await fetch(key ? base + path : path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  if (key) headers.Authorization = `Bearer ${key}`;
+  const response = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
   const text = await response.text();
   let document;
   try {

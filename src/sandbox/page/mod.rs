@@ -38,16 +38,6 @@ impl Page {
         );
         Self { html, policy }
     }
-
-    /// The document for a service with a path before `/v1`.
-    pub(crate) fn html_for(&self, base_path: &str) -> String {
-        let base = base_path
-            .replace('&', "&amp;")
-            .replace('"', "&quot;")
-            .replace('<', "&lt;");
-        let body = format!("<body data-base=\"{base}\">");
-        self.html.replacen("<body>", &body, 1)
-    }
 }
 
 #[cfg(test)]

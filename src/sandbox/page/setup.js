@@ -92,7 +92,7 @@ function faultsView() {
 
 /** The command that books at a venue. */
 function bookingCommand(venue, isPayment) {
-  return [`curl -i ${location.origin}${base}/v1/bookings`, "-H 'Bookctl-Contract: sandbox'", `-H 'Authorization: Bearer ${keyOf('org_sandbox') ?? 'KEY'}'`, "-H 'Content-Type: application/json'",
+  return [`curl -i ${location.origin}/v1/bookings`, `-H 'Authorization: Bearer ${keyOf('org_sandbox') ?? 'KEY'}'`, "-H 'Content-Type: application/json'",
     `-H 'Idempotency-Key: ${crypto.randomUUID()}'`, `-d ${word(JSON.stringify(bookingRequest(venue.venue_id, venue.providers[0], isPayment)))}`].join(' \\\n  ');
 }
 

@@ -17,12 +17,6 @@ pub(crate) enum NoKey {
     WebhookSecret,
     /// Another scheme than `Bearer`, as `Basic`.
     OtherScheme(String),
-    /// Another header or scheme than those of a service that the sandbox speaks as.
-    Spoken {
-        is_missing: bool,
-        header: String,
-        scheme: String,
-    },
     /// No key of this sandbox; the key, masked.
     Unknown(String),
 }

@@ -80,14 +80,6 @@ fn unauthorized(no_key: &NoKey) -> String {
             "the word Bearer is missing: send Authorization: Bearer and the key".to_owned()
         }
         NoKey::OtherScheme(scheme) => format!("the scheme is {scheme}, and must be Bearer"),
-        NoKey::Spoken {
-            is_missing: true,
-            header,
-            ..
-        } => format!("{header} is missing"),
-        NoKey::Spoken { header, scheme, .. } => {
-            format!("the word {scheme} is missing: send {header}: {scheme} and the key")
-        }
         NoKey::Unknown(key) => {
             return format!("The sandbox has no key {key} (Authentication, 2).");
         }

@@ -23,7 +23,6 @@ mod queue;
 mod rate_limits;
 mod sessions;
 mod snapshots;
-mod spoken_ids;
 mod tx;
 
 use std::path::PathBuf;
@@ -90,11 +89,6 @@ impl Store {
     pub(crate) fn follow(&self) -> rusqlite::Result<watch::Receiver<Tip>> {
         changes::watch_rows(&mut self.lock().connection, &self.changes)?;
         Ok(self.changes.follow())
-    }
-
-    /// Makes the table of the numbers that stand for ids, if it is not there.
-    pub(crate) fn keep_numbers(&self) -> rusqlite::Result<()> {
-        self.lock().connection.execute_batch(spoken_ids::TABLE)
     }
 
     /// The sandbox's clock.

@@ -93,7 +93,7 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
 
 fn body(context: &RequestContext<'_, '_>) -> Result<CreateBody, ApiError> {
     let request = context.request;
-    match request.own_body().and_then(CreateBody::at_once) {
+    match CreateBody::at_once(request.body()) {
         Some(body) => Ok(body),
         None => CreateBody::of(&request.fields()?),
     }

@@ -12,7 +12,6 @@ mod requests;
 mod reset;
 mod scenarios;
 mod snapshots;
-mod speech;
 mod stream;
 
 use std::sync::Arc;
@@ -103,7 +102,6 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::change),
     Control::read("/sandbox/keys", keys::list),
-    Control::process("/sandbox/speech", speech::show),
     Control::read("/sandbox/organization", organization::show),
     Control::write("PUT", "/sandbox/organization", organization::merge),
     Control::read("/sandbox/organizations", organization::list),

@@ -1,6 +1,5 @@
 //! An exchange as `/sandbox/requests` shows it.
 
-use axum::http::header;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -127,15 +126,8 @@ impl Exchange {
     }
 
     fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
-        let rest = self.service_path().strip_prefix(under)?;
-        let answer = match self.subject() {
-            Some(subject) => &subject.answer[..],
-            None => self.service_answer(),
-        };
-        let in_path = match self.subject() {
-            Some(subject) => subject.id.as_str(),
-            None => rest.trim_start_matches('/').split('/').next()?,
-        };
+        let rest = self.path().strip_prefix(under)?;
+        let in_path = rest.trim_start_matches('/').split('/').next()?;
         if kind.number(in_path).is_some() {
             return Some(in_path.to_owned());
         }
@@ -143,43 +135,15 @@ impl Exchange {
         struct Made {
             id: String,
         }
-        let made: Made = serde_json::from_slice(answer).ok()?;
+        let made: Made = serde_json::from_slice(self.service_answer()).ok()?;
         kind.number(&made.id).map(|_| made.id)
-    }
-
-    /// The path as the contract has it.
-    pub(super) fn service_path(&self) -> &str {
-        let base = self
-            .metadata
-            .speech
-            .as_ref()
-            .map_or("", |it| it.base_path());
-        self.path().strip_prefix(base).unwrap_or(self.path())
-    }
-
-    /// The name of the header that carries the key.
-    fn key_header(&self) -> &str {
-        match self.spoken() {
-            Some(speech) => speech.auth_header(),
-            None => header::AUTHORIZATION.as_str(),
-        }
     }
 
     /// What was sent as the key.
     fn key(&self) -> Option<String> {
-        let value = self.request_header(self.key_header())?;
-        let key = match self.spoken() {
-            Some(speech) => speech.key(&value).map(str::to_owned),
-            None => None,
-        };
-        let key = key.or_else(|| value.split_whitespace().last().map(str::to_owned));
-        key.filter(|it| !it.is_empty() && !self.is_scheme(it))
-    }
-
-    /// Whether a word is the one that stands before a key.
-    fn is_scheme(&self, word: &str) -> bool {
-        let scheme = self.spoken().map_or("Bearer", |it| it.auth_scheme());
-        word.eq_ignore_ascii_case(scheme)
+        let value = self.request_header("authorization")?;
+        let key = value.split_whitespace().last().map(str::to_owned);
+        key.filter(|it| !is_scheme(it))
     }
 
     /// A header of the request, as text.
@@ -192,9 +156,8 @@ impl Exchange {
     /// The headers of the request, with keys masked.
     pub(super) fn request_headers(&self) -> Map<String, Value> {
         let mut headers = headers(self.request_lines());
-        let is_scheme = |word: &str| self.is_scheme(word);
-        for name in [self.key_header(), "authorization", "proxy-authorization"] {
-            if let Some(Value::String(value)) = headers.get_mut(&name.to_ascii_lowercase()) {
+        for name in ["authorization", "proxy-authorization"] {
+            if let Some(Value::String(value)) = headers.get_mut(name) {
                 let came = std::mem::take(value);
                 *value = match came.rsplit_once(' ') {
                     Some((scheme, key)) => format!("{scheme} {}", masked(key)),
@@ -205,6 +168,11 @@ impl Exchange {
         }
         headers
     }
+}
+
+/// Whether a word is the one that stands before a key.
+fn is_scheme(word: &str) -> bool {
+    word.eq_ignore_ascii_case("Bearer")
 }
 
 /// Headers, a line each, as names and values; several of one name are joined.

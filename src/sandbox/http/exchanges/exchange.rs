@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
@@ -13,7 +12,6 @@ use jiff::Timestamp;
 
 use super::parts::{Layout, Message, Part, Parts};
 use crate::sandbox::rules::fault::Fault;
-use crate::sandbox::speak::Speech;
 
 /// Why a request was refused: an extension of the response.
 #[derive(Clone)]
@@ -27,15 +25,6 @@ pub(in super::super) struct Received {
     /// Whether there was more.
     is_cut: bool,
     fault: Option<Fault>,
-    /// The booking or session that it is about, where the documents have other names than the contract's.
-    subject: Option<Box<Subject>>,
-}
-
-/// The contract's words for a request that came in others.
-#[derive(Clone, Default)]
-pub(super) struct Subject {
-    pub(super) id: String,
-    pub(super) answer: Bytes,
 }
 
 impl Received {
@@ -59,14 +48,9 @@ impl Received {
         });
     }
 
-    /// The id in its path and its answer, in the contract's words.
-    pub(in super::super) fn is_about(&mut self, id: String, answer: Bytes) {
-        self.subject = Some(Box::new(Subject { id, answer }));
-    }
-
     /// Whether it says no more than the lack of it would.
     pub(in super::super) fn is_empty(&self) -> bool {
-        self.body.is_empty() && !self.is_cut && self.fault.is_none() && self.subject.is_none()
+        self.body.is_empty() && !self.is_cut && self.fault.is_none()
     }
 }
 
@@ -107,7 +91,6 @@ impl Opening {
         self,
         mut response: Response,
         at: Timestamp,
-        speech: Option<(Arc<Speech>, bool)>,
     ) -> (Exchange, Response) {
         let extensions = response.extensions_mut();
         let received: Received = extensions.remove().unwrap_or_default();
@@ -135,9 +118,7 @@ impl Opening {
                 Some(Fault::DropBefore) => 0,
                 _ => head.status.as_u16(),
             },
-            rare: Rare::of(refusal, received.fault, received.subject, length),
-            is_spoken: speech.as_ref().is_some_and(|(_, is_spoken)| *is_spoken),
-            speech: speech.map(|(speech, _)| speech),
+            rare: Rare::of(refusal, received.fault, length),
         };
         let exchange = Exchange {
             metadata,
@@ -179,9 +160,6 @@ pub(super) struct Metadata {
     /// 0 if nothing was sent.
     pub(super) status: u16,
     rare: Option<Box<Rare>>,
-    pub(super) speech: Option<Arc<Speech>>,
-    /// Whether the request came in the names of the speech.
-    is_spoken: bool,
 }
 
 /// What few exchanges have.
@@ -189,24 +167,17 @@ pub(super) struct Metadata {
 struct Rare {
     refusal: Option<String>,
     fault: Option<Fault>,
-    subject: Option<Box<Subject>>,
     /// How many bytes the body of the answer has, of which not all may be kept.
     length: usize,
 }
 
 impl Rare {
-    fn of(
-        refusal: Option<String>,
-        fault: Option<Fault>,
-        subject: Option<Box<Subject>>,
-        length: usize,
-    ) -> Option<Box<Self>> {
-        let is_any = refusal.is_some() || fault.is_some() || subject.is_some();
+    fn of(refusal: Option<String>, fault: Option<Fault>, length: usize) -> Option<Box<Self>> {
+        let is_any = refusal.is_some() || fault.is_some();
         is_any.then(|| {
             Box::new(Self {
                 refusal,
                 fault,
-                subject,
                 length,
             })
         })
@@ -218,9 +189,7 @@ impl Metadata {
     pub(super) fn size(&self) -> usize {
         let rare = self.rare.as_ref().map_or(0, |it| {
             let refusal = it.refusal.as_ref().map_or(0, String::len);
-            let subject = it.subject.as_ref();
-            let subject = subject.map_or(0, |it| it.id.len() + it.answer.len());
-            size_of::<Rare>() + refusal + subject
+            size_of::<Rare>() + refusal
         });
         size_of::<(Self, Layout)>() + rare
     }
@@ -235,12 +204,6 @@ impl Exchange {
     /// Whether it is a call of the service, not of the sandbox's own surface.
     pub(crate) const fn is_service(&self) -> bool {
         self.metadata.is_service
-    }
-
-    /// How its request and its answer speak; `None` for the contract itself.
-    pub(super) fn spoken(&self) -> Option<&Speech> {
-        let speech = self.metadata.speech.as_deref();
-        speech.filter(|_| self.metadata.is_spoken)
     }
 
     /// The rule that refused the request.
@@ -265,11 +228,6 @@ impl Exchange {
             Some(Fault::Status { .. }) => &[],
             _ => self.response().body,
         }
-    }
-
-    /// The contract's words for what it is about, if the request came in others.
-    pub(super) fn subject(&self) -> Option<&Subject> {
-        self.metadata.rare.as_ref()?.subject.as_deref()
     }
 
     /// Path and query.

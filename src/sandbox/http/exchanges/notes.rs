@@ -13,7 +13,6 @@ use super::exchange::Exchange;
 use crate::sandbox::rules::fault::covers;
 use crate::sandbox::rules::fields::nearest;
 use crate::sandbox::seed;
-use crate::sandbox::speak::RequestKind;
 
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(openapi::DOCUMENT).unwrap_or_default());
@@ -22,7 +21,7 @@ impl Exchange {
     /// One sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let path = self.service_path();
+        let path = self.path();
         let endpoint = ENDPOINTS
             .iter()
             // A path without parameters comes first, as in the router.
@@ -41,31 +40,24 @@ impl Exchange {
         if body.is_err() {
             notes.extend(self.other_type());
         }
-        if let (Ok(Value::Object(fields)), Some(renamed)) = (&body, self.renamed(endpoint)) {
+        if let Ok(Value::Object(fields)) = &body {
             let schema =
                 operation(endpoint).pointer("/requestBody/content/application~1json/schema");
-            unknown(fields, schema, ("", &renamed), &mut notes);
+            unknown(fields, schema, "", &mut notes);
+            self.other_zone(fields, &mut notes);
         }
-        // Pages, times and providers of another service are not the contract's.
-        if self.spoken().is_none() {
-            if let Ok(Value::Object(fields)) = &body {
-                self.other_zone(fields, &mut notes);
-            }
-            self.unused_parameters(endpoint, &mut notes);
-        }
+        self.unused_parameters(endpoint, &mut notes);
         notes
     }
 
     /// The path of the service that is likely to be meant by an unknown one.
     fn other_path(&self) -> Option<String> {
-        let path = self.service_path();
+        let path = self.path();
         let is_served = |path: &str| ENDPOINTS.iter().any(|it| covers(it.path, path));
         let more = format!("/v1{path}");
         let meant = [more.as_str(), path.strip_prefix("/v1").unwrap_or_default()];
         let meant = meant.into_iter().find(|it| is_served(it))?;
-        let base = self.path().strip_suffix(path).unwrap_or_default();
-        let path = self.path();
-        Some(format!("unknown path {path}; did you mean {base}{meant}?"))
+        Some(format!("unknown path {path}; did you mean {meant}?"))
     }
 
     /// A body that is no JSON, and says so.
@@ -84,8 +76,8 @@ impl Exchange {
                 "Idempotency-Key is missing: a booking request that is sent again books again";
             return Some(note.to_owned());
         };
-        // A fresh booking is answered with 201. Another service may answer it with 200.
-        if self.status() != 200 || self.spoken().is_some() {
+        // A fresh booking is answered with 201.
+        if self.status() != 200 {
             return None;
         }
         let booking: Value = serde_json::from_slice(self.service_answer()).ok()?;
@@ -102,7 +94,7 @@ impl Exchange {
     /// A booking that failed in a normal response, which a client that looks at the HTTP status alone takes for a success.
     fn failed(&self) -> Option<String> {
         let is_write = self.method() == "POST" && (200..300).contains(&self.status());
-        if !is_write || self.spoken().is_some() {
+        if !is_write {
             return None;
         }
         #[derive(serde::Deserialize)]
@@ -115,14 +107,6 @@ impl Exchange {
         (booking.status == "failed").then(|| {
             format!("the booking failed ({code}), and that is no HTTP error: read status in the response")
         })
-    }
-
-    /// The contract's names that the service has others for. `None` if what it takes is not known.
-    fn renamed(&self, endpoint: &Endpoint) -> Option<Vec<(&'static str, &str)>> {
-        let Some(speech) = self.spoken() else {
-            return Some(Vec::new());
-        };
-        speech.request_names(RequestKind::of(endpoint.method, endpoint.path)?)
     }
 
     fn unused_parameters(&self, endpoint: &Endpoint, notes: &mut Vec<String>) {
@@ -227,30 +211,17 @@ fn properties(schema: &'static Value) -> Option<Vec<(&'static str, &'static Valu
     Some(found)
 }
 
-/// Notes the fields that a schema does not have, also those inside objects. `renamed` are those that have another name
-/// here, which may be a path.
+/// Notes the fields that a schema does not have, also those inside objects.
 fn unknown(
     fields: &Map<String, Value>,
     schema: Option<&'static Value>,
-    (within, renamed): (&str, &[(&'static str, &str)]),
+    within: &str,
     notes: &mut Vec<String>,
 ) {
     let Some(known) = schema.and_then(properties).filter(|it| !it.is_empty()) else {
         return;
     };
-    let spoken = |known: &'static str| {
-        let other = renamed.iter().find(|(contract, _)| *contract == known);
-        other.map_or(known, |(_, name)| *name)
-    };
-    let known: Vec<(&str, &Value)> = known
-        .into_iter()
-        .map(|(it, schema)| (spoken(it), schema))
-        .collect();
     for (name, value) in fields {
-        let leads_on = |path: &str| path.split_once('.').is_some_and(|(first, _)| first == name);
-        if renamed.iter().any(|(_, path)| leads_on(path)) {
-            continue;
-        }
         match known.iter().find(|(known, _)| known == name) {
             None => notes.push(ignored(
                 "field",
@@ -260,7 +231,7 @@ fn unknown(
             Some((_, schema)) => {
                 if let Value::Object(fields) = value {
                     let within = format!("{within}{name}.");
-                    unknown(fields, Some(schema), (&within, &[]), notes);
+                    unknown(fields, Some(schema), &within, notes);
                 }
             }
         }
