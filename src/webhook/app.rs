@@ -1,13 +1,11 @@
 //! Posting stored deliveries to the app under development.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 
-use super::ack_log::{Ack, AckLog};
 use super::event::Names;
 use super::post::{Endpoint, client};
 use super::signature::sign;
@@ -97,35 +95,8 @@ impl App {
         self.endpoint.as_str()
     }
 
-    /// Posts a delivery once, and writes the app's status to the log as soon as it arrives.
-    pub(super) async fn post_and_log(
-        &self,
-        delivery: QueuedDelivery,
-        ack_log: &Arc<AckLog>,
-    ) -> AppAnswer {
-        let slot = ack_log.slot();
-        let (number, attempt) = (delivery.number, delivery.attempt);
-        let begun_at = delivery.begun_at.as_millisecond();
-        let log = |status| {
-            if let Some(slot) = &slot {
-                slot.write(Ack {
-                    number,
-                    attempt,
-                    status,
-                    begun_at,
-                });
-            }
-        };
-        self.post(delivery, Signing::IfExpired, log).await
-    }
-
-    /// Posts a delivery once. `on_status` is called when the answer's head arrives.
-    pub(crate) async fn post(
-        &self,
-        delivery: QueuedDelivery,
-        signing: Signing,
-        on_status: impl FnOnce(u16),
-    ) -> AppAnswer {
+    /// Posts a delivery once.
+    pub(crate) async fn post(&self, delivery: QueuedDelivery, signing: Signing) -> AppAnswer {
         let begun = Instant::now();
         let headers = self.headers(&delivery, signing, Timestamp::now());
         let shown = self
@@ -138,7 +109,6 @@ impl App {
         let status = match answer {
             Ok(answer) => {
                 let status = answer.status().as_u16();
-                on_status(status);
                 response = Some(read(answer).await);
                 Ok(status)
             }
@@ -243,7 +213,6 @@ mod tests {
             body: b"{}".to_vec(),
             received_at,
             attempt: 2,
-            begun_at: received_at,
         };
         let now = received_at + SignedDuration::from_secs(seconds_later);
         app.unwrap().headers(&delivery, signing, now)

@@ -4,11 +4,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::ack_log::AckLog;
 use super::app::App;
 use super::event::Names;
 use super::forwarder::Forwarder;
@@ -60,8 +59,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts a listener on a bound socket. `due` are the events that earlier listeners left, with their times. Returns
-    /// the listener and the receiver of its events.
+    /// Starts a listener on a bound socket. Returns the listener and the receiver of its events.
     ///
     /// # Errors
     /// `io` if the thread or its runtime cannot be started.
@@ -69,8 +67,6 @@ impl Listener {
         listening: Listening,
         socket: std::net::TcpListener,
         store: Store,
-        ack_log: AckLog,
-        due: Vec<(i64, Timestamp)>,
     ) -> Result<(Self, mpsc::Receiver<ListenerEvent>)> {
         let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
         socket.set_nonblocking(true).map_err(failed)?;
@@ -86,8 +82,6 @@ impl Listener {
             listening,
             socket,
             store,
-            ack_log: Arc::new(ack_log),
-            due,
             reporter: reporter.clone(),
         };
         std::thread::Builder::new()
@@ -119,8 +113,6 @@ struct Server {
     listening: Listening,
     socket: std::net::TcpListener,
     store: Store,
-    ack_log: Arc<AckLog>,
-    due: Vec<(i64, Timestamp)>,
     reporter: Arc<Reporter>,
 }
 
@@ -136,26 +128,25 @@ impl Server {
         let (forward_mode, forwarder) = match self.listening.app {
             None => (ForwardMode::Off, None),
             Some((app, mode)) => {
-                let mut forwarder = Forwarder {
+                let (schedule, passes_through) = match mode {
+                    Mode::Retry(schedule) => (schedule, false),
+                    // The forwarder sends only what an earlier listener left.
+                    Mode::PassThrough => (Schedule::default(), true),
+                };
+                let forwarder = Arc::new(Forwarder {
                     app: Arc::new(app.showing_requests(self.listening.shows_contents)),
                     clock: self.listening.clock,
                     store: self.store.clone(),
-                    schedule: Schedule::default(),
+                    schedule,
                     reporter: self.reporter.clone(),
-                    ack_log: self.ack_log,
+                    arrived: Arc::default(),
+                });
+                let forward_mode = if passes_through {
+                    ForwardMode::PassThrough(PassThrough::new(forwarder.clone()))
+                } else {
+                    ForwardMode::Queue(forwarder.arrived.clone())
                 };
-                let (queue, arrivals) = mpsc::unbounded_channel();
-                let forward_mode = match mode {
-                    Mode::Retry(schedule) => {
-                        forwarder.schedule = schedule;
-                        ForwardMode::Queue(queue)
-                    }
-                    Mode::PassThrough => {
-                        ForwardMode::PassThrough(Arc::new(PassThrough::new(&forwarder)))
-                    }
-                };
-                // With pass-through the forwarder sends only what an earlier listener left.
-                (forward_mode, Some((forwarder, arrivals)))
+                (forward_mode, Some(forwarder))
             }
         };
         let receiver = Arc::new(Receiver {
@@ -179,10 +170,8 @@ impl Server {
             stopped(stop.clone()),
         );
         let forwarder = async {
-            if let Some((forwarder, arrivals)) = forwarder {
-                forwarder
-                    .run(self.due, arrivals, stopped(stop.clone()), GRACE)
-                    .await;
+            if let Some(forwarder) = forwarder {
+                forwarder.run(stopped(stop.clone()), GRACE).await;
             }
         };
         let grace = async {

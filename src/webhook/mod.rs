@@ -1,7 +1,6 @@
 //! Webhooks as their receiver sees them: verifying, receiving, storing, forwarding and replaying deliveries, explaining
 //! signatures that do not verify, and testing consumers.
 
-mod ack_log;
 mod app;
 mod diagnose;
 pub(crate) mod drill;

@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::ack_log::AckLog;
-use super::app::App;
 use super::event::Event;
 use super::forwarder::Forwarder;
-use super::listener_event::{DeliveryOutcome, Reporter};
-use super::store::{Intent, Receipt, ReceivedDelivery, Store, StoreError};
+use super::listener_event::DeliveryOutcome;
+use super::store::{Intent, Receipt, ReceivedDelivery};
+use crate::outcome::Result;
 
 /// The status sent to the service when the app did not answer.
 const NO_ANSWER: u16 = 502;
@@ -20,10 +19,7 @@ const BEHIND: u16 = 503;
 
 /// Forwards deliveries while the service waits.
 pub(super) struct PassThrough {
-    app: Arc<App>,
-    store: Store,
-    reporter: Arc<Reporter>,
-    ack_log: Arc<AckLog>,
+    forwarder: Arc<Forwarder>,
     /// Allow one delivery in flight per booking.
     locks: BookingLocks,
 }
@@ -50,23 +46,17 @@ impl BookingLocks {
 }
 
 impl PassThrough {
-    /// Pass-through to the app of a forwarder, which shares its store and log.
-    pub(super) fn new(forwarder: &Forwarder) -> Self {
+    /// Pass-through to the app of a forwarder.
+    pub(super) fn new(forwarder: Arc<Forwarder>) -> Self {
         PassThrough {
-            app: forwarder.app.clone(),
-            store: forwarder.store.clone(),
-            reporter: forwarder.reporter.clone(),
-            ack_log: forwarder.ack_log.clone(),
+            forwarder,
             locks: BookingLocks::default(),
         }
     }
 
     /// Forwards a delivery once its booking's earlier ones have ended; returns the event as it is stored, and the status for
     /// the service.
-    pub(super) async fn forward(
-        &self,
-        delivery: ReceivedDelivery,
-    ) -> Result<(Event, u16), StoreError> {
+    pub(super) async fn forward(&self, delivery: ReceivedDelivery) -> Result<(Event, u16)> {
         let key = delivery.event.ordering_key().to_owned();
         let lock = self.locks.get(&key);
         let status = {
@@ -77,45 +67,39 @@ impl PassThrough {
         status
     }
 
-    async fn forward_now(&self, delivery: ReceivedDelivery) -> Result<(Event, u16), StoreError> {
-        let (event, receipt) = self.store.receive(delivery, Intent::PassThrough).await?;
+    async fn forward_now(&self, delivery: ReceivedDelivery) -> Result<(Event, u16)> {
+        let forwarder = &self.forwarder;
+        let (event, receipt) = forwarder
+            .store
+            .receive(delivery, Intent::PassThrough)
+            .await?;
         let number = match receipt {
             Receipt::New { number, .. } => number,
             Receipt::Duplicate => {
-                self.reporter
-                    .report(Some(event.clone()), DeliveryOutcome::Duplicate);
+                let outcome = DeliveryOutcome::Duplicate;
+                forwarder.reporter.report(Some(event.clone()), outcome);
                 return Ok((event, 200));
             }
             Receipt::Behind => {
                 let why = "earlier events of the booking are delivered first".to_owned();
-                self.reporter
-                    .report(Some(event.clone()), DeliveryOutcome::Refused(why));
+                let outcome = DeliveryOutcome::Refused(why);
+                forwarder.reporter.report(Some(event.clone()), outcome);
                 return Ok((event, BEHIND));
             }
         };
-        let url = self.app.url().to_owned();
-        let Some(delivery) = self.store.begin_attempt(number, url).await? else {
+        let Some((_, attempt, answer)) = forwarder.attempt(number).await? else {
             return Ok((event, 200));
         };
-        let attempt = delivery.attempt;
         if attempt == 1 {
-            self.reporter.count_received();
+            forwarder.reporter.count_received();
         }
-        let answer = self.app.post_and_log(delivery, &self.ack_log).await;
         // The answer is on the disk before the service learns of it.
-        let now = Timestamp::now();
-        let ended = self
+        let (state, next) = forwarder
             .store
-            .end_attempt(number, attempt, answer.clone(), None, now)
+            .end_attempt(number, attempt, answer.clone(), None, Timestamp::now())
             .await?;
         let status = answer.status.clone().unwrap_or(NO_ANSWER);
-        let outcome = DeliveryOutcome::Forwarded {
-            attempt,
-            answer,
-            state: ended.state,
-            next_at: None,
-        };
-        self.reporter.report(Some(event.clone()), outcome);
+        forwarder.report(event.clone(), attempt, answer, state, next);
         Ok((event, status))
     }
 }

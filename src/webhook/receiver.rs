@@ -11,14 +11,15 @@ use axum::routing::any;
 use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::Notify;
 
 use super::event::{Event, Names};
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::pass_through::PassThrough;
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
-use super::store::{Content, HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
+use super::store::{Content, HeaderLine, Intent, Receipt, ReceivedDelivery, Store};
 use crate::adapter::signing_service;
+use crate::outcome::{Error, Result};
 use crate::platform::timeout_stream::RequestReceived;
 use crate::secrets::Secret;
 
@@ -50,10 +51,10 @@ pub(super) struct Receiver {
 pub(super) enum ForwardMode {
     /// It is stored only.
     Off,
-    /// It is stored, and its number sent to the forwarder when it is the booking's turn.
-    Queue(mpsc::UnboundedSender<i64>),
+    /// It is stored, and the forwarder told so.
+    Queue(Arc<Notify>),
     /// It is forwarded before the service is answered.
-    PassThrough(Arc<PassThrough>),
+    PassThrough(PassThrough),
 }
 
 /// Why a delivery is refused.
@@ -158,7 +159,7 @@ impl Receiver {
     }
 
     /// Stores and forwards a delivery that verified; returns the answer for the service.
-    async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response, StoreError> {
+    async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response> {
         let is_wanted = self.kinds.is_empty() || self.kinds.contains(&delivery.event.kind);
         if let ForwardMode::PassThrough(pass_through) = &self.forward_mode
             && is_wanted
@@ -183,12 +184,7 @@ impl Receiver {
         });
         let (event, receipt) = self.store.receive(delivery, intent).await?;
         self.warn_of(&event);
-        let Receipt::New {
-            number,
-            first,
-            held_up,
-        } = receipt
-        else {
+        let Receipt::New { held_up, .. } = receipt else {
             self.reporter.count_duplicate();
             if is_wanted {
                 self.reporter
@@ -198,11 +194,8 @@ impl Receiver {
         };
         self.reporter.count_received();
         match queue {
-            Some(queue) if first => {
-                // A send fails only while the listener ends; then the next one forwards the event.
-                let _ = queue.send(number);
-            }
             Some(_) if held_up => self.reporter.report(Some(event), DeliveryOutcome::HeldUp),
+            Some(arrived) => arrived.notify_one(),
             None if is_wanted => self
                 .reporter
                 .report(Some(event), DeliveryOutcome::Kept(shown)),
@@ -256,7 +249,9 @@ impl Receiver {
             (Some(signature), None) => signature,
             (None, _) => return Err(None),
             // With two headers it is unclear which one counts, so neither is accepted.
-            (Some(_), Some(_)) => return Err(Some(Unverified::Malformed(Malformed::SeveralT))),
+            (Some(_), Some(_)) => {
+                return Err(Some(Unverified::Malformed(Malformed::SeveralHeaders)));
+            }
         };
         let tolerance = Some(DEFAULT_TOLERANCE);
         verify(
@@ -276,8 +271,8 @@ fn taken(how: &'static str) -> Response {
     ([(LISTENER, how)], Json(json!({ "received": true }))).into_response()
 }
 
-fn not_stored(error: &StoreError) -> Rejection {
-    let why = format!("cannot be stored: {error}");
+fn not_stored(error: &Error) -> Rejection {
+    let why = format!("cannot be stored: {}", error.message);
     Rejection::new(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 

@@ -152,6 +152,7 @@ fn trim_blanks(mut part: &[u8]) -> &[u8] {
 /// Why a signature header cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
+    SeveralHeaders,
     /// It has neither `t` nor `v1`.
     NoParts,
     NoT,
@@ -167,6 +168,7 @@ impl Malformed {
     /// A sentence about the header.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Malformed::SeveralHeaders => "there is more than one such header",
             Malformed::NoParts => "it has neither t= nor v1=",
             Malformed::NoT => "t= is missing",
             Malformed::SeveralT => "there is more than one t=",

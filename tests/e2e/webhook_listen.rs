@@ -127,6 +127,11 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
             .iter()
             .all(|line| line["outcome"] == "refused" && line["reason"].is_string())
     );
+    let reason = text(&lines[3], "reason");
+    assert_eq!(
+        reason,
+        "malformed signature: there is more than one such header"
+    );
     assert_eq!(app.count(), 0);
     let list = home.run(["webhook", "events", "list", "--json"]).exits(0);
     assert_eq!(list.stdout, "{\"events\":[]}\n");
@@ -281,7 +286,7 @@ fn what_a_closed_app_missed_the_next_listener_forwards() {
     let (_, summary) = lines(&listening.end());
     assert_eq!(summary["waiting"], 2);
     let app = App::at(port, |_| 200);
-    let rows = "UPDATE events SET next_at = 1 WHERE next_at IS NOT NULL";
+    let rows = "UPDATE events SET next_attempt_at = 1 WHERE next_attempt_at IS NOT NULL";
     let webhooks = rusqlite::Connection::open(home.path().join("webhooks.db")).unwrap();
     webhooks.execute(rows, []).unwrap();
     drop(webhooks);

@@ -1,13 +1,12 @@
 //! Attempts to forward events, and the states that follow from them.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{HeaderLine, State, Store, StoreError, moment};
+use super::{HeaderLine, State, Store, moment};
 use crate::outcome::Result;
-use crate::webhook::ack_log::Ack;
 use crate::webhook::event::{Event, IdSource};
 use crate::webhook::schedule::Schedule;
 
@@ -24,7 +23,6 @@ pub(crate) struct QueuedDelivery {
     pub(crate) received_at: Timestamp,
     /// The attempt's number, from 1.
     pub(crate) attempt: u32,
-    pub(crate) begun_at: Timestamp,
 }
 
 /// The result of an attempt.
@@ -66,30 +64,70 @@ impl AppAnswer {
     }
 }
 
-/// An event's state after an attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EndedAttempt {
-    pub(crate) state: State,
-    /// When it is retried.
-    pub(crate) next_at: Option<Timestamp>,
-    /// The booking's next event, which may be forwarded now.
-    pub(crate) released: Option<i64>,
+/// The oldest waiting event of a booking: it is the booking's turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) number: i64,
+    /// When it is retried, by the service's clock; `None` before its first attempt.
+    pub(crate) next_attempt_at: Option<Timestamp>,
 }
 
 impl Store {
+    /// The oldest waiting event of each booking, at most `limit`: those that are due come first, the oldest of them first,
+    /// then those that are due next.
+    pub(crate) async fn turns(&self, now: Timestamp, limit: usize) -> Result<Vec<Turn>> {
+        let origin = self.origin.clone();
+        self.write(move |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT min(number) AS number, next_attempt_at FROM events \
+                     WHERE origin = ? AND state = 'waiting' GROUP BY ordering_key \
+                     ORDER BY max(coalesce(next_attempt_at, 0), ?), number LIMIT ?",
+                )?
+                .query_map(
+                    (
+                        &origin,
+                        now.as_millisecond(),
+                        i64::try_from(limit).unwrap_or(i64::MAX),
+                    ),
+                    |row| {
+                        let next: Option<i64> = row.get("next_attempt_at")?;
+                        Ok(Turn {
+                            number: row.get("number")?,
+                            next_attempt_at: next.map(moment),
+                        })
+                    },
+                )?
+                .collect()
+        })
+        .await
+    }
+
+    /// Makes all retries come earlier by this much: the service's clock was set back, as by a reset.
+    pub(crate) async fn bring_forward(&self, by: SignedDuration) -> Result<()> {
+        let origin = self.origin.clone();
+        self.write(move |connection| {
+            let sql = "UPDATE events SET next_attempt_at = next_attempt_at - ? \
+                       WHERE origin = ? AND state = 'waiting'";
+            let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+            connection.execute(sql, (by, &origin))
+        })
+        .await
+        .map(drop)
+    }
+
     /// Records an attempt before it is sent; `None` if the event is not to be sent any more.
     pub(crate) async fn begin_attempt(
         &self,
         number: i64,
         url: String,
-    ) -> Result<Option<QueuedDelivery>, StoreError> {
+    ) -> Result<Option<QueuedDelivery>> {
         self.write(move |connection| {
-            let delivery = connection
-                .prepare_cached(&queued_where(
-                    "number = ? AND state IN ('waiting', 'undelivered')",
-                ))?
-                .query_row([number], queued)
-                .optional()?;
+            let delivery = queued(
+                connection,
+                number,
+                "AND state IN ('waiting', 'undelivered')",
+            )?;
             if let Some(delivery) = &delivery {
                 record_begin(connection, delivery, false, &url)?;
             }
@@ -99,15 +137,10 @@ impl Store {
     }
 
     /// Records a replay before it is sent, whatever the event's state.
-    pub(crate) async fn begin_replay(
-        &self,
-        number: i64,
-        url: String,
-    ) -> Result<QueuedDelivery, StoreError> {
+    pub(crate) async fn begin_replay(&self, number: i64, url: String) -> Result<QueuedDelivery> {
         self.write(move |connection| {
-            let delivery = connection
-                .prepare_cached(&queued_where("number = ?"))?
-                .query_row([number], queued)?;
+            let delivery =
+                queued(connection, number, "")?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             record_begin(connection, &delivery, true, &url)?;
             Ok(delivery)
         })
@@ -120,12 +153,13 @@ impl Store {
         number: i64,
         attempt: u32,
         answer: AppAnswer,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.write(move |connection| record_answer(connection, number, attempt, &answer))
             .await
     }
 
-    /// Records an attempt's answer and the event's new state. Without a schedule the service does the retrying.
+    /// Records an attempt's answer. Returns the event's new state, and when it is retried. Without a schedule the service
+    /// does the retrying.
     pub(crate) async fn end_attempt(
         &self,
         number: i64,
@@ -133,17 +167,17 @@ impl Store {
         answer: AppAnswer,
         schedule: Option<Schedule>,
         now: Timestamp,
-    ) -> Result<EndedAttempt, StoreError> {
+    ) -> Result<(State, Option<Timestamp>)> {
         self.write(move |connection| {
             record_answer(connection, number, attempt, &answer)?;
-            let failed = i64::from(!answer.is_delivered());
+            // An attempt that was cut off by the end of its listener has no latency, and is no failure of the app.
             let failures: i64 = connection
                 .prepare_cached(
-                    "UPDATE events SET failures = failures + ? WHERE number = ? RETURNING failures",
+                    "SELECT count(*) FROM attempts WHERE event = ? AND replay = 0 AND latency_ms IS NOT NULL",
                 )?
-                .query_row((failed, number), |row| row.get(0))?;
+                .query_row([number], |row| row.get(0))?;
             let failures = usize::try_from(failures).unwrap_or(usize::MAX);
-            let (state, next_at) = match &schedule {
+            let (state, next) = match &schedule {
                 _ if answer.is_delivered() => (State::Delivered, None),
                 None => (State::Undelivered, None),
                 Some(schedule) => match schedule.next(failures, now) {
@@ -152,54 +186,31 @@ impl Store {
                 },
             };
             connection
-                .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
-                .execute((
-                    state.as_str(),
-                    next_at.map(Timestamp::as_millisecond),
-                    number,
-                ))?;
-            let released = match state {
-                State::Waiting | State::Undelivered => None,
-                _ => release(connection, number, now)?,
-            };
-            Ok(EndedAttempt {
-                state,
-                next_at,
-                released,
-            })
+                .prepare_cached(
+                    "UPDATE events SET state = ?, next_attempt_at = ? WHERE number = ?",
+                )?
+                .execute((state.as_str(), next.map(Timestamp::as_millisecond), number))?;
+            Ok((state, next))
         })
         .await
     }
 
-    /// Cleans up after earlier listeners: records the answers in their log, and marks other attempts without an answer as
-    /// unknown. Returns the events to forward, each with the time at which it is due.
-    pub(crate) async fn recover(
-        &self,
-        acks: Vec<Ack>,
-    ) -> Result<Vec<(i64, Timestamp)>, StoreError> {
+    /// Marks the attempts that an earlier listener had in flight as unknown. Their events are still waiting.
+    pub(crate) async fn recover(&self) -> Result<()> {
         let origin = self.origin.clone();
         self.write(move |connection| {
-            for ack in acks {
-                record_ack(connection, ack)?;
-            }
             connection.execute(
                 "UPDATE attempts SET error = ? WHERE status IS NULL AND error IS NULL AND replay = 0 \
                  AND event IN (SELECT number FROM events WHERE origin = ?)",
                 (UNKNOWN, &origin),
-            )?;
-            connection
-                .prepare(
-                    "SELECT number, next_at FROM events \
-                     WHERE origin = ? AND next_at IS NOT NULL ORDER BY next_at, number",
-                )?
-                .query_map([&origin], |row| Ok((row.get(0)?, moment(row.get(1)?))))?
-                .collect()
+            )
         })
         .await
+        .map(drop)
     }
 
     /// How many events are still to be forwarded.
-    pub(crate) async fn waiting(&self) -> Result<u64, StoreError> {
+    pub(crate) async fn waiting(&self) -> Result<u64> {
         let origin = self.origin.clone();
         self.write(move |connection| {
             connection
@@ -213,71 +224,38 @@ impl Store {
     }
 }
 
-/// Records a 2xx from the log for an attempt that has no answer in the database.
-fn record_ack(connection: &Connection, ack: Ack) -> rusqlite::Result<()> {
-    let Ack {
-        number,
-        attempt,
-        status,
-        begun_at,
-    } = ack;
-    let was_open = connection
-        .prepare_cached(
-            "UPDATE attempts SET status = ? \
-             WHERE event = ? AND number = ? AND begun_at = ? AND status IS NULL AND error IS NULL",
-        )?
-        .execute((status, number, attempt, begun_at))?;
-    if was_open > 0 {
-        connection
-            .prepare_cached(
-                "UPDATE events SET state = 'delivered', next_at = NULL WHERE number = ?",
-            )?
-            .execute([number])?;
-        release(connection, number, Timestamp::now())?;
-    }
-    Ok(())
-}
-
-/// Makes the next waiting event of the same ordering key due. (The column `lane` holds the key.)
-fn release(connection: &Connection, after: i64, now: Timestamp) -> rusqlite::Result<Option<i64>> {
+/// The event of this number as it is sent next, if `condition` holds for it.
+fn queued(
+    connection: &Connection,
+    number: i64,
+    condition: &str,
+) -> rusqlite::Result<Option<QueuedDelivery>> {
+    let sql = format!(
+        "SELECT id, kind, booking, status, headers, body, received_at, \
+         (SELECT count(*) FROM attempts WHERE event = events.number) AS attempts \
+         FROM events WHERE number = ? {condition}"
+    );
     connection
-        .prepare_cached(
-            "UPDATE events SET next_at = ?2 WHERE number = ( \
-             SELECT later.number FROM events settled JOIN events later \
-             ON later.origin = settled.origin AND later.lane = settled.lane \
-             AND later.state = 'waiting' \
-             WHERE settled.number = ?1 ORDER BY later.number LIMIT 1) RETURNING number",
-        )?
-        .query_row((after, now.as_millisecond()), |row| row.get(0))
+        .prepare_cached(&sql)?
+        .query_row([number], |row| {
+            let headers: String = row.get("headers")?;
+            let attempts: u32 = row.get("attempts")?;
+            Ok(QueuedDelivery {
+                number,
+                event: Event {
+                    id: row.get("id")?,
+                    kind: row.get("kind")?,
+                    booking: row.get("booking")?,
+                    status: row.get("status")?,
+                    id_source: IdSource::Stated,
+                },
+                headers: serde_json::from_str(&headers).unwrap_or_default(),
+                body: row.get("body")?,
+                received_at: moment(row.get("received_at")?),
+                attempt: attempts + 1,
+            })
+        })
         .optional()
-}
-
-fn queued_where(condition: &str) -> String {
-    format!(
-        "SELECT number, id, kind, booking, status, headers, body, received_at, \
-         (SELECT count(*) FROM attempts WHERE event = events.number) \
-         FROM events WHERE {condition}"
-    )
-}
-
-fn queued(row: &rusqlite::Row<'_>) -> rusqlite::Result<QueuedDelivery> {
-    let headers: String = row.get(5)?;
-    let attempts: u32 = row.get(8)?;
-    Ok(QueuedDelivery {
-        number: row.get(0)?,
-        event: Event {
-            id: row.get(1)?,
-            kind: row.get(2)?,
-            booking: row.get(3)?,
-            status: row.get(4)?,
-            id_source: IdSource::Stated,
-        },
-        headers: serde_json::from_str(&headers).unwrap_or_default(),
-        body: row.get(6)?,
-        received_at: moment(row.get(7)?),
-        attempt: attempts + 1,
-        begun_at: Timestamp::now(),
-    })
 }
 
 fn record_begin(
@@ -295,7 +273,7 @@ fn record_begin(
             delivery.attempt,
             replay,
             url,
-            delivery.begun_at.as_millisecond(),
+            Timestamp::now().as_millisecond(),
         ))?;
     Ok(())
 }

@@ -16,7 +16,7 @@ pub(crate) struct EventRow {
     /// How often it was delivered again.
     pub(crate) duplicates: u32,
     pub(crate) state: State,
-    pub(crate) next_at: Option<Timestamp>,
+    pub(crate) next_attempt_at: Option<Timestamp>,
     pub(crate) attempts: u32,
     pub(crate) last_status: Option<u16>,
     pub(crate) last_error: Option<String>,
@@ -48,29 +48,31 @@ pub(crate) struct Query {
     pub(crate) limit: Option<u32>,
 }
 
-const COLUMNS: &str = "e.number, e.id, e.kind, e.booking, e.status, e.received_at, e.duplicates, \
-    e.state, e.next_at, \
-    (SELECT count(*) FROM attempts a WHERE a.event = e.number), \
-    (SELECT a.status FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1), \
-    (SELECT a.error FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1)";
+const COLUMNS: &str = "e.*, \
+    (SELECT count(*) FROM attempts a WHERE a.event = e.number) AS attempts, \
+    (SELECT a.status FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1) \
+        AS last_status, \
+    (SELECT a.error FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1) \
+        AS last_error";
 
 fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+    let next: Option<i64> = row.get("next_attempt_at")?;
     Ok(EventRow {
-        number: row.get(0)?,
+        number: row.get("number")?,
         event: Event {
-            id: row.get(1)?,
-            kind: row.get(2)?,
-            booking: row.get(3)?,
-            status: row.get(4)?,
+            id: row.get("id")?,
+            kind: row.get("kind")?,
+            booking: row.get("booking")?,
+            status: row.get("status")?,
             id_source: IdSource::Stated,
         },
-        received_at: moment(row.get(5)?),
-        duplicates: row.get(6)?,
-        state: State::parse(&row.get::<_, String>(7)?),
-        next_at: row.get::<_, Option<i64>>(8)?.map(moment),
-        attempts: row.get(9)?,
-        last_status: row.get(10)?,
-        last_error: row.get(11)?,
+        received_at: moment(row.get("received_at")?),
+        duplicates: row.get("duplicates")?,
+        state: State::parse(&row.get::<_, String>("state")?),
+        next_attempt_at: next.map(moment),
+        attempts: row.get("attempts")?,
+        last_status: row.get("last_status")?,
+        last_error: row.get("last_error")?,
     })
 }
 
@@ -150,21 +152,20 @@ impl Webhooks {
 
     /// An event's attempts, oldest first.
     pub(crate) fn attempts(&self, number: i64) -> Result<Vec<AttemptRow>> {
-        let sql = "SELECT number, replay, url, begun_at, status, error, latency_ms, response \
-                   FROM attempts WHERE event = ? ORDER BY number";
+        let sql = "SELECT * FROM attempts WHERE event = ? ORDER BY number";
         self.read(|connection| {
             connection
                 .prepare(sql)?
                 .query_map([number], |row| {
-                    let latency: Option<i64> = row.get(6)?;
-                    let response: Option<String> = row.get(7)?;
+                    let latency: Option<i64> = row.get("latency_ms")?;
+                    let response: Option<String> = row.get("response")?;
                     Ok(AttemptRow {
-                        number: row.get(0)?,
-                        replay: row.get(1)?,
-                        url: row.get(2)?,
-                        begun_at: moment(row.get(3)?),
-                        status: row.get(4)?,
-                        error: row.get(5)?,
+                        number: row.get("number")?,
+                        replay: row.get("replay")?,
+                        url: row.get("url")?,
+                        begun_at: moment(row.get("begun_at")?),
+                        status: row.get("status")?,
+                        error: row.get("error")?,
                         latency_ms: latency.and_then(|it| u64::try_from(it).ok()),
                         response: response.and_then(|it| serde_json::from_str(&it).ok()),
                     })

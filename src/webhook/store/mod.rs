@@ -1,23 +1,67 @@
 //! The received events and the attempts to forward them: `webhooks.db`, beside the journal.
 //!
-//! One thread writes. It commits all waiting writes in one transaction and answers them when that is on the disk. Other
-//! processes may read meanwhile.
+//! One write at a time, each on the disk when it returns. Other processes may read meanwhile.
 
 mod attempts;
 mod history;
 mod open;
 mod receipts;
 mod registration;
-mod writer;
 
 pub(crate) use attempts::{AppAnswer, Content, QueuedDelivery};
 pub(crate) use history::{AttemptRow, EventRow, Query};
 pub(crate) use open::Webhooks;
 pub(crate) use receipts::{Intent, Receipt, ReceivedDelivery};
 pub(crate) use registration::Registration;
-pub(crate) use writer::{Store, StoreError};
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+use crate::outcome::{Error, Result};
+use crate::platform::sqlite::Failure;
+
+/// The open database, shared by the tasks of a process.
+#[derive(Clone)]
+pub(crate) struct Store {
+    connection: Arc<Mutex<Connection>>,
+    origin: Arc<str>,
+}
+
+impl Store {
+    pub(crate) fn new(webhooks: Webhooks) -> Self {
+        Store {
+            connection: Arc::new(Mutex::new(webhooks.connection)),
+            origin: webhooks.origin.into(),
+        }
+    }
+
+    /// Runs `work` in a transaction, which is on the disk when this returns. A caller that goes away does not stop it.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let mut connection = self.connection.clone().lock_owned().await;
+        let written = spawn_blocking(move || {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let outcome = work(&transaction)?;
+            transaction.commit()?;
+            Ok(outcome)
+        });
+        let why = match written.await {
+            Ok(Ok(outcome)) => return Ok(outcome),
+            Ok(Err(error)) => Failure::from(&error).to_string(),
+            Err(_) => "could not be written".to_owned(),
+        };
+        Err(Error::webhooks(format!("the webhook file {why}")).hint(
+            "free some disk space or make it writable, or set BOOKCTL_HOME to another folder",
+        ))
+    }
+}
 
 /// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

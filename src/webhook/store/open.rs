@@ -1,6 +1,6 @@
 //! Opening, pruning and locking the database.
 
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -10,31 +10,28 @@ use crate::outcome::{Error, Result};
 use crate::platform::sha256::sha256;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{hex, ownership, regular_file};
-use crate::webhook::ack_log::AckLog;
 
-/// The schema of the first release. `origin` is the service that an event came from. Times are milliseconds since 1970.
-/// `lane` is the event's ordering key; `next_at` is set for the first waiting event of each lane only, which is the one to
-/// forward. An attempt with neither status nor error is in flight, or was when its listener was killed.
-const FIRST: &str = "
+/// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest waiting event of each
+/// `ordering_key` is forwarded, at `next_attempt_at` by the service's clock once it has failed. An attempt with neither
+/// status nor error is in flight, or was when its listener was killed; `response` is the app's answer as JSON.
+const SCHEMA: &str = "
 CREATE TABLE events (
-    number      INTEGER PRIMARY KEY,
-    origin      TEXT NOT NULL,
-    id          TEXT NOT NULL,
-    kind        TEXT NOT NULL,
-    lane        TEXT NOT NULL,
-    booking     TEXT,
-    status      TEXT,
-    headers     TEXT NOT NULL,
-    body        BLOB NOT NULL,
-    received_at INTEGER NOT NULL,
-    duplicates  INTEGER NOT NULL DEFAULT 0,
-    state       TEXT NOT NULL,
-    failures    INTEGER NOT NULL DEFAULT 0,
-    next_at     INTEGER,
+    number          INTEGER PRIMARY KEY,
+    origin          TEXT NOT NULL,
+    id              TEXT NOT NULL,
+    kind            TEXT NOT NULL,
+    ordering_key    TEXT NOT NULL,
+    booking         TEXT,
+    status          TEXT,
+    received_at     INTEGER NOT NULL,
+    duplicates      INTEGER NOT NULL DEFAULT 0,
+    state           TEXT NOT NULL,
+    next_attempt_at INTEGER,
+    headers         TEXT NOT NULL,
+    body            BLOB NOT NULL,
     UNIQUE (origin, id)
 );
-CREATE INDEX events_turn ON events (origin, next_at) WHERE next_at IS NOT NULL;
-CREATE INDEX events_waiting ON events (origin, lane, number) WHERE state = 'waiting';
+CREATE INDEX events_waiting ON events (origin, ordering_key, number, next_attempt_at) WHERE state = 'waiting';
 CREATE INDEX events_received ON events (origin, received_at);
 CREATE TABLE attempts (
     event      INTEGER NOT NULL,
@@ -45,18 +42,15 @@ CREATE TABLE attempts (
     status     INTEGER,
     error      TEXT,
     latency_ms INTEGER,
+    response   TEXT,
     PRIMARY KEY (event, number)
 ) WITHOUT ROWID;
-CREATE INDEX attempts_open ON attempts (event, number) WHERE status IS NULL AND error IS NULL;
 CREATE TABLE registrations (
     origin   TEXT PRIMARY KEY,
     ours     TEXT NOT NULL,
     previous TEXT
 ) WITHOUT ROWID;
 ";
-
-/// What the app answered to an attempt, as JSON: headers and body.
-const ANSWERS: &str = "ALTER TABLE attempts ADD COLUMN response TEXT";
 
 /// The open database, limited to the events of one service.
 pub(crate) struct Webhooks {
@@ -69,7 +63,7 @@ pub(crate) struct Webhooks {
 const KIND: Kind = Kind {
     name: "the webhook file",
     application: 0,
-    steps: &[FIRST, ANSWERS],
+    steps: &[SCHEMA],
     journal: JournalMode::WriteAhead {
         synchronous: "FULL",
     },
@@ -160,20 +154,20 @@ impl Webhooks {
         remove(&mut self.connection, &self.origin).map_err(|error| failure(&self.path, &error))
     }
 
-    /// Locks the file that only one listener of a service can hold, which is also its [`AckLog`]. The lock ends with the
-    /// process, however it ends; the file remains.
+    /// Locks the file that only one listener of a service can hold. The lock ends with the process, however it ends; the
+    /// file remains.
     ///
     /// # Errors
     /// `config` (3) if another listener holds it.
-    pub(crate) fn lock_listener(&self) -> Result<AckLog> {
+    pub(crate) fn lock_listener(&self) -> Result<File> {
         let path = self.path.with_file_name(lock_file_name(&self.origin));
         let failed = |error| Error::io(format!("cannot lock {}", path.display()), error);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        options.write(true).create(true).truncate(false);
         ownership::refuse_others(&path)?;
         let file = regular_file::open_with(&mut options, &path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(AckLog::new(file)),
+            Ok(()) => Ok(file),
             Err(TryLockError::Error(error)) => Err(failed(error)),
             Err(TryLockError::WouldBlock) => Err(Error::config(format!(
                 "another `webhook listen` is already running for {}",
@@ -236,7 +230,7 @@ mod tests {
         ] {
             let at = (now - SignedDuration::from_hours(hours)).as_millisecond();
             let insert =
-                "INSERT INTO events (origin, id, kind, lane, headers, body, received_at, state)
+                "INSERT INTO events (origin, id, kind, ordering_key, headers, body, received_at, state)
                           VALUES ('o', ?1, 'booking.created', 'l', '[]', x'', ?2, ?3)";
             webhooks
                 .connection

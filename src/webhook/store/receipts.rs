@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{HeaderLine, State, Store, StoreError};
+use super::{HeaderLine, State, Store};
+use crate::outcome::Result;
 use crate::webhook::event::Event;
 
 /// A delivery whose signature verified.
@@ -32,9 +33,7 @@ pub(crate) enum Intent {
 pub(crate) enum Receipt {
     New {
         number: i64,
-        /// Whether no earlier event of the booking is waiting.
-        first: bool,
-        /// Whether the first waiting event of the booking has failed at least once.
+        /// Whether an earlier event of the booking has failed, and is forwarded first.
         held_up: bool,
     },
     /// The event was stored before.
@@ -51,7 +50,7 @@ impl Store {
         &self,
         mut delivery: ReceivedDelivery,
         intent: Intent,
-    ) -> Result<(Event, Receipt), StoreError> {
+    ) -> Result<(Event, Receipt)> {
         let origin = self.origin.clone();
         self.write(move |connection| {
             let receipt = receive(connection, &origin, &mut delivery, intent)?;
@@ -68,7 +67,7 @@ fn receive(
     intent: Intent,
 ) -> rusqlite::Result<Receipt> {
     // Events that share an id stay in order.
-    let lane = delivery.event.ordering_key().to_owned();
+    let ordering_key = delivery.event.ordering_key().to_owned();
     let mut known = find(connection, origin, &delivery.event)?;
     if known
         .as_ref()
@@ -86,17 +85,15 @@ fn receive(
             return Ok(Receipt::Duplicate);
         }
     }
-    let before: Option<i64> = match intent {
-        Intent::Keep => None,
-        Intent::Forward | Intent::PassThrough => connection
-            .prepare_cached(
-                "SELECT failures FROM events \
-                 WHERE origin = ? AND lane = ? AND state = 'waiting' ORDER BY number LIMIT 1",
-            )?
-            .query_row((origin, &lane), |row| row.get(0))
-            .optional()?,
-    };
-    if intent == Intent::PassThrough && before.is_some() {
+    // Whether the booking's first waiting event has failed; `None` if none is waiting.
+    let has_failed: Option<bool> = connection
+        .prepare_cached(
+            "SELECT next_attempt_at IS NOT NULL FROM events \
+             WHERE origin = ? AND ordering_key = ? AND state = 'waiting' ORDER BY number LIMIT 1",
+        )?
+        .query_row((origin, &ordering_key), |row| row.get(0))
+        .optional()?;
+    if intent == Intent::PassThrough && has_failed.is_some() {
         return Ok(Receipt::Behind);
     }
     let state = match intent {
@@ -104,24 +101,21 @@ fn receive(
         Intent::Forward => State::Waiting,
         Intent::PassThrough => State::Undelivered,
     };
-    let next_at = (intent == Intent::Forward && before.is_none())
-        .then(|| delivery.received_at.as_millisecond());
     let number = match known {
         Some(Known { number, .. }) => {
             connection
-                .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
-                .execute((state.as_str(), next_at, number))?;
+                .prepare_cached("UPDATE events SET state = ? WHERE number = ?")?
+                .execute((state.as_str(), number))?;
             number
         }
         None => {
-            insert(connection, origin, delivery, &lane, state, next_at)?;
+            insert(connection, origin, delivery, &ordering_key, state)?;
             connection.last_insert_rowid()
         }
     };
     Ok(Receipt::New {
         number,
-        first: before.is_none(),
-        held_up: before.is_some_and(|failures| failures > 0),
+        held_up: has_failed.unwrap_or_default(),
     })
 }
 
@@ -137,9 +131,9 @@ fn find(connection: &Connection, origin: &str, event: &Event) -> rusqlite::Resul
         .prepare_cached("SELECT number, state, kind FROM events WHERE origin = ? AND id = ?")?
         .query_row((origin, &event.id), |row| {
             Ok(Known {
-                number: row.get(0)?,
-                state: State::parse(&row.get::<_, String>(1)?),
-                kind: row.get(2)?,
+                number: row.get("number")?,
+                state: State::parse(&row.get::<_, String>("state")?),
+                kind: row.get("kind")?,
             })
         })
         .optional()
@@ -149,30 +143,28 @@ fn insert(
     connection: &Connection,
     origin: &str,
     delivery: &ReceivedDelivery,
-    lane: &str,
+    ordering_key: &str,
     state: State,
-    next_at: Option<i64>,
 ) -> rusqlite::Result<()> {
     let event = &delivery.event;
     let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
     connection
         .prepare_cached(
             "INSERT INTO events \
-             (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             (origin, id, kind, ordering_key, booking, status, headers, body, received_at, state) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute((
             origin,
             &event.id,
             &event.kind,
-            lane,
+            ordering_key,
             &event.booking,
             &event.status,
             headers,
             &delivery.body,
             delivery.received_at.as_millisecond(),
             state.as_str(),
-            next_at,
         ))?;
     Ok(())
 }

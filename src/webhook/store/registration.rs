@@ -2,7 +2,8 @@
 
 use rusqlite::OptionalExtension;
 
-use super::{Store, StoreError};
+use super::Store;
+use crate::outcome::Result;
 
 /// A listener's URL and the one that it replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Registration {
 
 impl Store {
     /// The registration of a listener that could not restore the URL.
-    pub(crate) async fn registration(&self) -> Result<Option<Registration>, StoreError> {
+    pub(crate) async fn registration(&self) -> Result<Option<Registration>> {
         let origin = self.origin.clone();
         self.write(move |connection| {
             connection
@@ -37,8 +38,8 @@ impl Store {
                     [&origin],
                     |row| {
                         Ok(Registration {
-                            ours: row.get(0)?,
-                            previous: row.get(1)?,
+                            ours: row.get("ours")?,
+                            previous: row.get("previous")?,
                         })
                     },
                 )
@@ -48,10 +49,7 @@ impl Store {
     }
 
     /// Stores a registration, before the URL is set.
-    pub(crate) async fn remember_registration(
-        &self,
-        registration: Registration,
-    ) -> Result<(), StoreError> {
+    pub(crate) async fn remember_registration(&self, registration: Registration) -> Result<()> {
         let origin = self.origin.clone();
         self.write(move |connection| {
             let Registration { ours, previous } = &registration;
@@ -65,7 +63,7 @@ impl Store {
     }
 
     /// Removes the registration, after the URL was restored.
-    pub(crate) async fn forget_registration(&self) -> Result<(), StoreError> {
+    pub(crate) async fn forget_registration(&self) -> Result<()> {
         let origin = self.origin.clone();
         self.write(move |connection| {
             connection.execute("DELETE FROM registrations WHERE origin = ?", [&origin])

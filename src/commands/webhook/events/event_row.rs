@@ -85,7 +85,7 @@ pub(super) fn event_json(row: &EventRow) -> Value {
         "duplicates": row.duplicates,
         "attempts": row.attempts,
     });
-    if let Some(next) = row.next_at.filter(|_| row.state == State::Waiting) {
+    if let Some(next) = row.next_attempt_at.filter(|_| row.state == State::Waiting) {
         event["next_attempt_at"] = json!(rfc3339(next));
     }
     event

@@ -75,7 +75,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     };
     let app = consumer::app(context, args.to, secret, &args.headers)?
         .showing_requests(context.is_verbose());
-    let store = Store::new(webhooks)?;
+    let store = Store::new(webhooks);
     let mut replayed = Replayed(Vec::new());
     let progress = context.out.progress("");
     for (place, row) in events.iter().enumerate() {
@@ -87,7 +87,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             what: format!("{} of {} events were", place + 1, events.len()),
             to: app.url().to_owned(),
         });
-        let answer = app.post(delivery, signing, |_| ()).await;
+        let answer = app.post(delivery, signing).await;
         consumer::trace_replay(context, app.url(), &answer);
         let result = answer.clone();
         store.end_replay(row.number, attempt, result).await?;

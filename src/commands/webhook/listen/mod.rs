@@ -84,11 +84,11 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let (socket, address) = bind(args.expose, args.port)?;
     let app = forward_target(context, &mut args, address, &secrets.signing)?;
     let mut webhooks = context.webhooks()?;
-    let ack_log = webhooks.lock_listener()?;
+    let _only_listener = webhooks.lock_listener()?;
     let now = Timestamp::now();
     webhooks.prune(context.target().retention().ended(now), now)?;
-    let store = Store::new(webhooks)?;
-    let due = store.recover(ack_log.read()).await?;
+    let store = Store::new(webhooks);
+    store.recover().await?;
     // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
     let mut signals = Signals::listen()?;
     let ready = Ready {
@@ -100,7 +100,8 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         sandbox_secret: secrets.is_sandboxs.then(|| secrets.signing.clone()),
         due_in: 0.0,
     };
-    let first_due = due.first().map(|(_, at)| *at);
+    let first = store.turns(now, 1).await?;
+    let first_due = first.first().and_then(|turn| turn.next_attempt_at);
     let (moved, clock) = watch::channel(SignedDuration::ZERO);
     let shown_secret = args.print_secret.then_some(secrets.signing);
     let listening = Listening {
@@ -111,7 +112,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         shows_contents: context.is_verbose(),
         clock,
     };
-    let (listener, mut events) = Listener::start(listening, socket, store.clone(), ack_log, due)?;
+    let (listener, mut events) = Listener::start(listening, socket, store.clone())?;
     let mut takeover = None;
     let served = tokio::select! {
         biased;

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::app::Context;
 use crate::client::Call;
-use crate::outcome::{Error, Result};
+use crate::outcome::Result;
 use crate::webhook::{Registration, Store};
 
 /// How long restoring the URL may take: Ctrl-C ends the process within 200 ms.
@@ -92,7 +92,7 @@ impl UrlTakeover {
                 }
                 None => {}
             }
-            store.forget_registration().await.map_err(Error::from)
+            store.forget_registration().await
         };
         if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
             let url = previous.as_deref().unwrap_or("null");
