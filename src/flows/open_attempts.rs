@@ -12,7 +12,7 @@ use super::finish::card;
 use super::reminder::reminds_today;
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
-use crate::journal::{Attempt, Sought};
+use crate::journal::Attempt;
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
@@ -164,22 +164,14 @@ fn booking_instead(context: &Context, attempt: &Attempt) -> Result<Option<Bookin
     let (Some(guest), Some(venue)) = (guest, text(asked.get("venue_id"))) else {
         return Ok(None);
     };
-    let sought = Sought {
-        guest: Some(guest.clone()),
-        venue: Some(venue.clone()),
-        ..Sought::default()
-    };
-    let mut journal = context.journal()?;
-    let found = journal.find(&sought, None, &|id| context.known_venue(id))?;
     let time = asked.get("datetime").and_then(DocumentTime::read);
-    let mut kept = found.kept.into_iter().map(|kept| kept.booking);
-    Ok(kept.find(|booking| {
+    let is_same = |booking: &Booking| {
         booking.status().is_alive()
             && attempt.booking_id.as_deref() != Some(booking.id())
-            && booking.venue_id().as_ref() == Some(&venue)
             && booking.guest().as_ref() == Some(&guest)
             && booking.value().get("datetime").and_then(DocumentTime::read) == time
-    }))
+    };
+    context.journal()?.newest_at(&venue, u32::MAX, is_same)
 }
 
 fn described(attempt: &Attempt) -> String {

@@ -131,6 +131,9 @@ pub(super) fn refuse_to_repeat_row(
     }
 }
 
+/// How many bookings are looked through, so that a booking request does not wait for a long journal.
+const LOOKED_THROUGH: u32 = 200;
+
 /// A sentence on a booking that this computer knows for the same guest, venue and time, if there is one.
 pub(crate) fn booked_already(
     context: &Context,
@@ -147,12 +150,12 @@ pub(crate) fn booked_already(
     let wanted = DocumentTime::read(datetime);
     let is_same = |booking: &Booking| {
         let time = booking.value().get("datetime");
-        booking.venue_id().as_deref() == Some(venue)
-            && is_same_guest(&request.asked, booking.value())
+        is_same_guest(&request.asked, booking.value())
             && is_same_time(time.and_then(DocumentTime::read), wanted)
     };
     // It is no reason not to book.
-    let booking = context.journal().ok()?.newest_at(venue, is_same).ok()??;
+    let journal = context.journal().ok()?;
+    let booking = journal.newest_at(venue, LOOKED_THROUGH, is_same).ok()??;
     Some(format!(
         "{guest} has a booking there at that time already: {}",
         booking.id()

@@ -15,6 +15,7 @@ pub(super) const STEPS: &[&str] = &[
     MAKERS,
     SEARCH_BLOCKS,
     APOSTROPHES,
+    NO_BLOCKS,
 ];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
@@ -304,3 +305,15 @@ CREATE TRIGGER booking_deleted_from_search AFTER DELETE ON bookings BEGIN ", unc
 
 /// Texts are searched without apostrophes: the blocks are made again.
 const APOSTROPHES: &str = "DELETE FROM search_blocks;";
+
+/// Bookings are searched by the columns `search` and `day` (see `search`), which are NULL until a booking is searched for the
+/// first time after it was stored, so that a booking request does not write them. The second index holds everything that
+/// a search looks at, so that it reads no documents.
+const NO_BLOCKS: &str = "
+DROP TRIGGER booking_added_to_search;
+DROP TRIGGER booking_changed_in_search;
+DROP TRIGGER booking_deleted_from_search;
+DROP TABLE search_blocks;
+CREATE INDEX bookings_unsearched ON bookings (origin, id) WHERE search IS NULL AND forgotten_at IS NULL;
+CREATE INDEX bookings_search ON bookings (origin, created_at, id, gone_at, status, day, search) WHERE search IS NOT NULL;
+";

@@ -1,10 +1,8 @@
 //! Finds bookings by what a person knows of them: a name, a phone number, a venue, a day.
 //!
-//! Nothing is written for it when a booking is stored: a booking request does not wait for it, and the bookings of an
-//! older journal are found too. Deleting a guest deletes what was searched.
+//! Nothing is written for it when a booking is stored: a booking request does not wait for it. Deleting a guest deletes
+//! what was searched.
 
-mod block;
-mod file;
 mod needles;
 mod shared;
 mod text;
@@ -82,10 +80,7 @@ impl Journal {
         } else {
             let venues = Venues::new(venue);
             let most = most.saturating_add(1);
-            let ids = match self.file() {
-                Some(_) => self.find_in_file(sought, &needles, most, &venues)?,
-                None => self.find_shared(sought, &needles, most, &venues)?,
-            };
+            let ids = self.find_ids(sought, &needles, most, &venues)?;
             self.kept_of(&ids)?
         };
         let more = kept.len() > most;

@@ -1,5 +1,5 @@
-//! Searches a shared journal by each booking's `search` column, which has a line for each field. The server finds its
-//! parts with an index, if it has one (see `journal init`), and looks at all of them otherwise.
+//! Searches bookings by their `search` column, which has a line for each field. In a shared journal the server finds its
+//! parts with an index, if it has one (see `journal init`); otherwise all of them are looked at.
 //!
 //! The column is written when bookings are searched, and emptied when they change. Where it cannot be written, the documents
 //! are searched instead.
@@ -7,12 +7,12 @@
 use super::needles::Needles;
 use super::text::{Field, LONGEST, Text, Venues};
 use super::{Journal, Sought};
-use crate::outcome::Result;
+use crate::outcome::{Error, Result};
 use crate::platform::signals;
 use crate::platform::sql::{Answer, Row, Value, values};
 
-/// How many bookings are prepared for the search in one transaction.
-const PREPARED_AT_ONCE: u32 = 5000;
+/// How many bookings are prepared for the search in one transaction: others wait for it, and a signal does.
+const PREPARED_AT_ONCE: u32 = 1000;
 /// The most rows of a page.
 const LOOKED_AT: usize = 1000;
 /// The most patterns of the fields, and of the words. `are_in` checks each row that they let through.
@@ -27,7 +27,10 @@ const IS_SOUGHT: &str = "
                                  JOIN runs ON runs.idempotency_key = made.idempotency_key
                                  WHERE made.origin = ?1 AND made.id = bookings.id
                                  AND coalesce(username, ?5) = ?5 AND coalesce(host, ?6) = ?6))
-      AND (?7 IS NULL OR created_at <= ?7 AND (created_at < ?7 OR id < ?8))";
+      AND (created_at, id) < (?7, ?8)";
+
+/// Behind all bookings.
+const TOP: (&str, &str) = ("\u{10ffff}", "");
 
 /// Bookings that are not prepared.
 const UNPREPARED: &str = "search IS NULL AND forgotten_at IS NULL";
@@ -37,8 +40,8 @@ const COLUMNS: &str = "id, created_at, search, CASE WHEN search IS NULL THEN doc
     CASE WHEN search IS NULL THEN (SELECT coalesce(asked, request) FROM attempts
                                    WHERE attempts.idempotency_key = bookings.idempotency_key) END";
 
-/// Whether this connection may write the `search` column: a standby takes no changes, and some users may only read.
-const MAY_PREPARE: &str = "SELECT current_setting('transaction_read_only') = 'off' AND has_table_privilege('bookings', 'UPDATE')";
+/// The same where all bookings are prepared: in a file, an index has these columns.
+const PREPARED_COLUMNS: &str = "id, created_at, search, NULL, NULL";
 
 /// A row that may be what is sought.
 struct Candidate {
@@ -52,7 +55,7 @@ struct Candidate {
 
 impl Journal {
     /// The ids of at most so many bookings that match, newest first.
-    pub(super) fn find_shared(
+    pub(super) fn find_ids(
         &mut self,
         sought: &Sought,
         needles: &Needles,
@@ -62,23 +65,17 @@ impl Journal {
         let is_prepared = self.prepare_search(venues)?;
         let (conditions, patterns) = conditions(needles, 10);
         // All in one order, so that a booking which changes or is prepared meanwhile keeps its place.
-        let others = match is_prepared {
-            true => String::new(),
-            false => format!("OR {UNPREPARED}"),
-        };
-        let find = format!(
-            "SELECT {COLUMNS} FROM bookings WHERE {IS_SOUGHT} AND (search IS NOT NULL {conditions} {others})
-             ORDER BY created_at DESC, id DESC LIMIT ?9"
-        );
+        let find = query(is_prepared, &conditions);
         let days = sought.days_as_text();
         let (first, last) = days.clone().unzip();
         let mine = sought.mine.clone().map(|maker| (maker.user, maker.host));
         let (user, machine) = mine.unzip();
         let mut ids = Vec::new();
-        let (mut time, mut id): (Option<String>, Option<String>) = (None, None);
+        let (mut time, mut id) = (TOP.0.to_owned(), TOP.1.to_owned());
         // Most rows that the server finds match. Where many do not, more are asked for each time.
         let mut looked_at = most.clamp(1, LOOKED_AT);
         loop {
+            end_if_interrupted()?;
             let rows: Vec<Candidate> = self.read(|statements| {
                 let values = values![
                     &self.scope.origin,
@@ -104,7 +101,7 @@ impl Journal {
                 if ids.len() == most {
                     return Ok(ids);
                 }
-                (time, id) = (Some(row.made), Some(row.id));
+                (time, id) = (row.made, row.id);
             }
             if is_last {
                 return Ok(ids);
@@ -114,27 +111,24 @@ impl Journal {
     }
 
     /// Writes the `search` column of the bookings that were stored since the last search. Returns whether all have it: a
-    /// database that takes no changes is left as it is.
+    /// journal that takes no changes is left as it is.
     fn prepare_search(&mut self, venues: &Venues<'_>) -> Result<bool> {
-        let unprepared = format!(
-            "SELECT {COLUMNS} FROM bookings WHERE origin = ?1 AND {UNPREPARED} ORDER BY created_at, id LIMIT ?2"
-        );
         let mut before = None;
         loop {
             let stored: Vec<Candidate> = self.read(|statements| {
                 let of = values![&self.scope.origin, PREPARED_AT_ONCE];
-                let rows = statements.query(&unprepared, of)?;
+                let rows = statements.query(&unprepared(), of)?;
                 rows.into_iter().map(Candidate::read).collect()
             })?;
             let Some(first) = stored.first().map(|row| row.id.clone()) else {
                 return Ok(true);
             };
-            let row = self.read(|statements| statements.first(MAY_PREPARE, &[]))?;
-            let may_prepare = row.is_some_and(|mut row| row.take(0).unwrap_or(false));
             // A rule of the database can keep a change from being made without an error.
-            let is_stuck = before.as_ref() == Some(&first);
-            if !may_prepare || is_stuck || signals::caught().is_some() {
+            if before.as_ref() == Some(&first) {
                 return Ok(false);
+            }
+            if stored.len() == PREPARED_AT_ONCE as usize {
+                signals::watch();
             }
             before = Some(first);
             let prepared: Vec<_> = stored
@@ -144,7 +138,7 @@ impl Journal {
                     (row.id, row.document, text.fields.join("\n"), text.day)
                 })
                 .collect();
-            self.write(|statements, scope| {
+            let written = self.write(|statements, scope| {
                 // What changed in the meantime is prepared in the next round.
                 let update = "UPDATE bookings SET search = ?3, day = ?4
                               WHERE origin = ?1 AND id = ?2 AND document = ?5 AND forgotten_at IS NULL";
@@ -152,9 +146,39 @@ impl Journal {
                     statements.later(update, values![&scope.origin, id, search, day, document])?;
                 }
                 Ok(())
-            })?;
+            });
+            end_if_interrupted()?;
+            // A standby takes no changes, and some users may only read.
+            if written.is_err() {
+                return Ok(false);
+            }
         }
     }
+}
+
+/// Ends a search of many bookings on a signal.
+fn end_if_interrupted() -> Result<()> {
+    signals::caught().map_or(Ok(()), |exit| Err(Error::interrupted(exit)))
+}
+
+/// The query for bookings that were stored since the last search. SQLite would take the primary key, which has all bookings.
+pub(super) fn unprepared() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM bookings INDEXED BY bookings_unsearched WHERE origin = ?1 AND {UNPREPARED} ORDER BY id LIMIT ?2"
+    )
+}
+
+/// The query for a page of bookings that meet `conditions`, and of those that are not prepared, if there are any.
+pub(super) fn query(is_prepared: bool, conditions: &str) -> String {
+    let (columns, others) = if is_prepared {
+        (PREPARED_COLUMNS, String::new())
+    } else {
+        (COLUMNS, format!("OR {UNPREPARED}"))
+    };
+    format!(
+        "SELECT {columns} FROM bookings WHERE {IS_SOUGHT} AND (search IS NOT NULL {conditions} {others})
+         ORDER BY created_at DESC, id DESC LIMIT ?9"
+    )
 }
 
 impl Candidate {

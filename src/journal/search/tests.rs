@@ -56,8 +56,9 @@ fn sought(text: Option<&str>, guest: Option<&str>, status: Option<&str>) -> Soug
     }
 }
 
-fn blocks(journal: &Journal) -> u32 {
-    let count = "SELECT count(*) FROM search_blocks";
+/// How many bookings are prepared for a search.
+fn prepared(journal: &Journal) -> u32 {
+    let count = "SELECT count(*) FROM bookings WHERE search IS NOT NULL";
     let connection = journal.file().unwrap();
     connection.query_row(count, (), |row| row.get(0)).unwrap()
 }
@@ -186,40 +187,43 @@ proptest! {
             let newest: Vec<String> = expected.into_iter().take(3).collect();
             prop_assert_eq!(ids(&mut journal, &wanted, Some(3)), newest);
         }
-        let connection = journal.file().unwrap();
-        let ranges: Vec<(String, String)> = connection
-            .prepare("SELECT after_at || after_id, last_at || last_id FROM search_blocks ORDER BY last_at, last_id")
-            .unwrap()
-            .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        prop_assert!(ranges.windows(2).all(|two| two[0].1 == two[1].0), "a gap: {:?}", ranges);
     }
 }
 
 #[test]
-fn what_is_searched_is_kept_a_block_at_a_time_and_a_booking_that_changes_deletes_its_own() {
+fn what_is_searched_is_written_by_a_search_and_a_booking_that_changes_empties_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder);
     let lovelace = sought(Some("lovelace"), None, None);
     for number in 0..20 {
         made(&mut journal, number, 1, 2);
     }
-    assert_eq!(blocks(&journal), 0, "a booking request writes none");
+    assert_eq!(prepared(&journal), 0, "a booking request writes none");
     assert_eq!(ids(&mut journal, &lovelace, None).len(), 20);
-    assert_eq!(blocks(&journal), 2, "the newest four fill none");
+    assert_eq!(prepared(&journal), 20);
     journal.update(&booking(3, 0, 0)).unwrap();
-    assert_eq!(blocks(&journal), 1);
+    assert_eq!(prepared(&journal), 19);
     assert_eq!(ids(&mut journal, &lovelace, None).len(), 19);
-    assert_eq!(blocks(&journal), 2);
+    assert_eq!(prepared(&journal), 20);
     journal.update(&booking(3, 0, 0)).unwrap();
-    journal.update(&booking(19, 0, 0)).unwrap();
-    assert_eq!(blocks(&journal), 2, "nothing has changed in a block");
+    assert_eq!(prepared(&journal), 20, "nothing has changed");
 }
 
 #[test]
-fn of_a_guest_who_is_forgotten_nothing_is_left_in_a_block() {
+fn a_file_that_takes_no_changes_is_searched_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    for number in 0..3 {
+        made(&mut journal, number, number % 2, 0);
+    }
+    journal.execute("PRAGMA query_only = ON");
+    let lovelace = sought(Some("lovelace"), None, None);
+    assert_eq!(ids(&mut journal, &lovelace, None), ["Bk_1"]);
+    assert_eq!(prepared(&journal), 0);
+}
+
+#[test]
+fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let mut journal = journal(&folder);
@@ -241,36 +245,15 @@ fn of_a_guest_who_is_forgotten_nothing_is_left_in_a_block() {
 }
 
 #[test]
-fn a_search_and_what_deletes_a_block_read_no_more_than_an_index_says() {
+fn a_search_reads_no_documents_and_finds_what_is_not_prepared_with_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
     for (query, index) in [
         (
-            file::RANGES.to_owned(),
-            "USING COVERING INDEX search_blocks_ranges (origin=?)",
+            shared::query(true, "AND search LIKE ?10"),
+            "USING COVERING INDEX bookings_search (origin=? AND (created_at,id)<(?,?))",
         ),
-        (
-            format!(
-                "{} {} ORDER BY created_at, id LIMIT ?6",
-                file::TEXTS,
-                file::IN_RANGE
-            ),
-            "(origin=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))",
-        ),
-        (
-            format!(
-                "{} {} ORDER BY created_at DESC, id DESC LIMIT ?6",
-                file::TEXTS,
-                file::IN_RANGE
-            ),
-            "(origin=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))",
-        ),
-        (
-            "SELECT number FROM search_blocks WHERE origin = ?1 AND (last_at, last_id) >= (?2, ?3)
-             ORDER BY last_at, last_id LIMIT 1"
-                .to_owned(),
-            "USING COVERING INDEX search_blocks_ranges (origin=? AND (last_at,last_id)>(?,?))",
-        ),
+        (shared::unprepared(), "INDEX bookings_unsearched (origin=?)"),
     ] {
         let plan = plan(&journal, &query);
         assert!(

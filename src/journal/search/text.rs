@@ -107,7 +107,11 @@ impl Text {
 }
 
 fn line(text: String) -> String {
-    text.replace('\n', " ").chars().take(LONGEST).collect()
+    // SQLite compares no further than a NUL.
+    text.replace(['\n', '\0'], " ")
+        .chars()
+        .take(LONGEST)
+        .collect()
 }
 
 fn day(booking: &Booking, zone: Option<TimeZone>) -> Option<Date> {
