@@ -119,7 +119,6 @@ fn sought(kind: &str, has_id: bool, query: &str) -> Option<(&'static str, &'stat
     Some(match (kind, has_id) {
         ("deliveries", true) => ("event id", "deliveries"),
         ("faults", true) => ("id of the fault", "faults"),
-        ("snapshots", true) => ("name of the snapshot", "snapshot list"),
         ("requests", true) => ("id of the request", "requests"),
         ("organization" | "organizations" | "faults", _) => ("organization", "organization list"),
         _ if query.contains("organization=") => ("organization", "organization list"),
@@ -364,7 +363,6 @@ mod tests {
             ("deliveries?organization=org_x", "organization list"),
             ("organizations/org_x", "organization list"),
             ("faults/flt_1", "faults"),
-            ("snapshots/x", "snapshot list"),
             ("requests/req_1", "requests"),
         ] {
             let hint = hint(404, Call::get(format!("/sandbox/{path}")));

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::encoding::decoded;
 
@@ -87,14 +87,6 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(ErrorKind::FileTooLarge, why));
     }
     Ok(bytes)
-}
-
-/// The whole text of a file, without a byte order mark.
-///
-/// # Errors
-/// Those of reading, and `InvalidData` if it is neither UTF-8 nor UTF-16 with a byte order mark.
-pub(crate) fn file_text(path: &Path) -> io::Result<String> {
-    text(std::fs::read(path)?)
 }
 
 /// The bytes as text, without a byte order mark.

@@ -90,20 +90,9 @@ pub(crate) fn update(
     read(path)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
-        // The writer holds the lock, so one name is enough.
-        replace(path, &text, *access, ".new")?;
+        replace(path, &text, *access)?;
     }
     Ok(())
-}
-
-/// Replaces the text of a file that a person named, as a whole: if that fails, the old text is still there. The file is
-/// 0600; a link stays, as in [`update`]. What is no regular file is written as it is.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return fs::write(path, text);
-    }
-    let (path, access) = target(path);
-    replace(&path, text, access, &format!(".{}.new", std::process::id()))
 }
 
 /// The file that a name leads to, and the access that it gets.
@@ -153,8 +142,9 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-fn replace(path: &Path, text: &str, access: Access, suffix: &str) -> io::Result<()> {
-    let new = beside(path, suffix);
+fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
+    // The writer holds the lock, so one name is enough.
+    let new = beside(path, ".new");
     // A crash may have left the file behind.
     let _ = fs::remove_file(&new);
     let written = write_new(&new, text, access).and_then(|()| rename(&new, path));

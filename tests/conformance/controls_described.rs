@@ -117,18 +117,6 @@ impl Seen<'_> {
     }
 
     /// A state that is saved, restored and deleted, and one that is a document.
-    async fn snapshots(&mut self) {
-        let name = json!({"name": "clean"});
-        self.call("POST", "/sandbox/snapshots", Some(name)).await;
-        self.get("/sandbox/snapshots").await;
-        self.call("POST", "/sandbox/snapshots/clean/restore", None)
-            .await;
-        self.call("DELETE", "/sandbox/snapshots/clean", None).await;
-        let state = self.get("/sandbox/snapshot").await;
-        self.call("PUT", "/sandbox/snapshot", Some(state)).await;
-    }
-
-    /// The clock in every state that it can have.
     async fn clock(&mut self) {
         self.service.book("ven_otp").await;
         for change in [
@@ -208,7 +196,6 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
     seen.organizations().await;
     seen.clock().await;
     seen.fixtures().await;
-    seen.snapshots().await;
     seen.stream().await;
     seen.call("POST", "/sandbox/reset", None).await;
 

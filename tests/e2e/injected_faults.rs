@@ -194,12 +194,6 @@ fn a_control_refuses_a_field_that_it_does_not_know() {
             "is not known; did you mean name?".to_owned(),
         ),
         (
-            "/sandbox/snapshots",
-            json!({"name": "clean", "to": "x"}),
-            "to",
-            "is not known; the fields are name".to_owned(),
-        ),
-        (
             "/sandbox/clock",
             json!({"advance": "1m", "by": "1m"}),
             "by",

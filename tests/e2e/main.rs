@@ -147,7 +147,6 @@ mod recipes;
 mod refusals;
 mod repeated;
 #[cfg(unix)]
-#[cfg(unix)]
 mod requests;
 #[cfg(unix)]
 mod requests_shown;
@@ -156,6 +155,7 @@ mod rooms;
 #[cfg(unix)]
 mod said_wrongly;
 mod sandbox_clock;
+mod sandbox_env;
 mod sandbox_file;
 #[cfg(unix)]
 mod sandbox_fixtures;
@@ -169,8 +169,6 @@ mod sessions;
 mod shared_limits;
 #[cfg(unix)]
 mod showing;
-mod snapshots;
-#[cfg(unix)]
 #[cfg(unix)]
 mod team;
 #[cfg(unix)]
@@ -213,7 +211,6 @@ mod webhook_send;
 mod webhook_storm;
 #[cfg(unix)]
 mod webhook_verify;
-#[cfg(unix)]
 #[cfg(unix)]
 mod wire;
 mod wrong_input;

@@ -252,14 +252,9 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
         "--json",
     ];
     home.run(mill).exits(0);
-    home.run(["sandbox", "snapshot", "save", "loaded"]).exits(0);
     home.run(["sandbox", "reset"]).exits(0);
     assert_eq!(all(), 0);
     home.run(mill).refused(6, "http_404");
-    home.run(["sandbox", "snapshot", "restore", "loaded"])
-        .exits(0);
-    assert_eq!(all(), 2);
-    home.run(mill).exits(0);
 }
 
 #[test]

@@ -29,7 +29,6 @@ fn a_file_that_cannot_be_read_ends_with_1_whatever_reads_it() {
             &["sandbox", "load", file],
             &["sandbox", "serve", "--ephemeral", "--fixtures", file],
             &["sandbox", "run", "--fixtures", file, "--", "true"],
-            &["sandbox", "snapshot", "restore", "--from", file],
         ] {
             let (before, after) = match command.iter().position(|it| *it == "--") {
                 Some(at) => command.split_at(at),
@@ -54,9 +53,6 @@ fn a_file_that_is_no_text_is_unusable_input() {
         &["book", "--from", "latin", "--json"][..],
         &["api", "POST", "/v1/x", "--input", "latin", "--json"],
         &["sandbox", "load", "latin", "--json"],
-        &[
-            "sandbox", "snapshot", "restore", "--from", "latin", "--json",
-        ],
     ] {
         let error = home.run(command).refused(2, "usage");
         let message = text(&error, "message");

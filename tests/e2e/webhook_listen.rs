@@ -398,33 +398,20 @@ fn a_sandbox_is_told_the_address_and_gets_its_own_back_after_a_kill_too() {
 }
 
 #[test]
-fn the_first_events_after_a_reset_and_after_a_restored_snapshot_reach_the_listener() {
+fn the_first_events_after_a_reset_reach_the_listener() {
     let served = Served::unlimited();
     let home = served.home();
-    let snapshot = |action: &str| {
-        let run = ["sandbox", "snapshot", action, "clean"];
-        home.run(run).exits(0);
-    };
-    let first = Listening::start(&home, &[]);
-    // With the URL of a listener that ends before it is restored.
-    snapshot("save");
-    first.end();
     let listening = Listening::start(&home, &[]);
-    let steps: [&dyn Fn(); 2] = [&|| drop(home.run(["sandbox", "reset"]).exits(0)), &|| {
-        snapshot("restore")
-    }];
-    for step in steps {
-        step();
-        let id = home.booked("ven_confirms", &[], 0);
-        until("both events came", || {
-            let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
-            list.json()["events"].as_array().unwrap().len() == 2
-        });
-    }
+    home.run(["sandbox", "reset"]).exits(0);
+    let id = home.booked("ven_confirms", &[], 0);
+    until("both events came", || {
+        let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
+        list.json()["events"].as_array().unwrap().len() == 2
+    });
     let output = listening.end();
     assert!(!output.stderr.contains("webhook URL was"), "{output}");
     assert_eq!(webhook_url(&home), None);
-    snapshot("restore");
+    home.run(["sandbox", "reset"]).exits(0);
     assert_eq!(webhook_url(&home), None);
 }
 

@@ -446,12 +446,6 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
             "did you mean 'remove'? See `bookctl sandbox faults --help`",
         ),
         (
-            &["sandbox", "snapshot", "rm", "a"],
-            2,
-            "unrecognized subcommand 'rm'",
-            "did you mean 'remove'?",
-        ),
-        (
             &["sandbox", "delete"],
             2,
             "unrecognized subcommand 'delete'",

@@ -16,7 +16,7 @@ use crate::terminal::output::{DocumentView, Page, Tone};
 /// Show the sandbox's clock, move it ahead, or stop it
 ///
 /// Expiries and confirmations that are due by then happen before the next response. A served sandbox sends the webhooks that
-/// are due within a second. The clock never goes back, except by `sandbox reset` and by restoring a snapshot.
+/// are due within a second. The clock never goes back, except by `sandbox reset`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox clock\n  \

@@ -17,7 +17,6 @@ mod requests;
 mod reset;
 mod run;
 mod serve;
-mod snapshot;
 
 use clap::Subcommand;
 
@@ -48,7 +47,6 @@ pub(crate) enum Command {
     Organization(organization::Args),
     Faults(faults::Args),
     Deliveries(deliveries::Args),
-    Snapshot(snapshot::Args),
     Load(load::Args),
     Env(env::Args),
     Reset(reset::Args),
@@ -72,7 +70,6 @@ impl Command {
             | Command::Organization(_)
             | Command::Faults(_)
             | Command::Deliveries(_)
-            | Command::Snapshot(_)
             | Command::Load(_)
             | Command::Env(_)
             | Command::Inbox(_)
@@ -92,7 +89,6 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Organization(args) => organization::run(context, args).await,
         Command::Faults(args) => faults::run(context, args).await,
         Command::Deliveries(args) => deliveries::run(context, args).await,
-        Command::Snapshot(args) => snapshot::run(context, args).await,
         Command::Load(args) => load::run(context, args).await,
         Command::Env(args) => env::run(context, args).await,
         Command::Requests(args) => requests::run(context, args).await,

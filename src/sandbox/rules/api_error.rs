@@ -86,7 +86,6 @@ pub(crate) enum ApiError {
     /// The clock was to be moved to the next thing that is due.
     NothingDue,
     FaultNotFound,
-    SnapshotNotFound,
     RequestNotFound,
     /// The sandbox itself failed; the text says how.
     Broken(String),
@@ -160,7 +159,6 @@ impl ApiError {
             Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),
             Self::NothingDue => error(409, "nothing is due: no booking and no webhook waits for a time"),
             Self::DeliveryNotFound => error(404, "delivery not found"),
-            Self::SnapshotNotFound => error(404, "snapshot not found"),
             Self::FaultNotFound => error(404, "fault not found"),
             Self::RequestNotFound => error(404, "request not found; the sandbox keeps the last 1,000"),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),

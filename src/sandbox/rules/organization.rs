@@ -34,7 +34,7 @@ pub(crate) struct Organization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) webhook_url: Option<String>,
-    /// Whether the URL outlasts a reset and the restoring of a snapshot: it is that of a listener that runs.
+    /// Whether the URL outlasts a reset: it is that of a listener that runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) webhook_url_stays: bool,
     pub(crate) webhook_secret: String,

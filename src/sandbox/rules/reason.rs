@@ -53,7 +53,6 @@ impl ApiError {
             Self::OrganizationBuiltIn => "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.",
             Self::NothingDue => "No booking and no webhook of the sandbox waits for a time.",
             Self::DeliveryNotFound => "No event with this id has a delivery.",
-            Self::SnapshotNotFound => "The sandbox has no snapshot of this name.",
             Self::FaultNotFound => "No fault with this id is left.",
             Self::RequestNotFound => "No request with this id is kept.",
             Self::Broken(detail) => return format!("The sandbox itself failed: {detail}."),

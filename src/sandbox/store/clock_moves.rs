@@ -50,13 +50,6 @@ impl Tx<'_> {
         Ok(self.again()?)
     }
 
-    /// Sets the clock to a moment, in milliseconds, and lets it go or stand still.
-    pub(super) fn set_clock(&self, now: i64, frozen: bool) -> rusqlite::Result<()> {
-        self.sql_of_kept("UPDATE clock SET offset_ms = ?, frozen_at = ?")?
-            .execute((now.saturating_sub(real_now()), frozen.then_some(now)))?;
-        Ok(())
-    }
-
     /// When the next booking changes by time alone, or the next webhook is tried again.
     pub(crate) fn next_due(&self) -> rusqlite::Result<Option<Timestamp>> {
         let next: Option<i64> = self

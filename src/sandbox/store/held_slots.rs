@@ -64,11 +64,6 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Counts all slots again.
-    pub(super) fn count_slots(&self) -> rusqlite::Result<()> {
-        self.batch(concat!("DELETE FROM held_slots; ", count_slots!()))
-    }
-
     /// Counts a slot anew and compares, unless there are so many bookings that it would take long: there is no index of slots.
     fn is_right(&self, held: u32, organization: &str, slot: &str) -> rusqlite::Result<bool> {
         self.sql(

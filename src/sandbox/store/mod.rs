@@ -22,7 +22,6 @@ mod organizations;
 mod queue;
 mod rate_limits;
 mod sessions;
-mod snapshots;
 mod tx;
 
 use std::path::PathBuf;
@@ -37,7 +36,6 @@ pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain};
-pub(crate) use snapshots::Snapshot;
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;

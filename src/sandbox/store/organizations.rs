@@ -40,14 +40,9 @@ impl Tx<'_> {
         Ok(staying)
     }
 
-    /// Gives the organizations that are still there the URLs that stay, after everything was replaced. So an event of the new
-    /// state is sent where one of the old state was. A URL that stayed when a snapshot was saved is that of a listener which
-    /// may have ended since.
+    /// Gives the organizations that are still there the URLs that stay, after everything was deleted. So an event of the new
+    /// state is sent where one of the old state was.
     pub(super) fn keep_urls(&self, staying: &[Organization]) -> rusqlite::Result<()> {
-        for mut restored in self.staying_urls()? {
-            (restored.webhook_url, restored.webhook_url_stays) = (None, false);
-            self.save_organization(&restored)?;
-        }
         for kept in staying {
             if let Some(present) = self.organization(&kept.id)? {
                 let mut present = (*present).clone();

@@ -66,7 +66,7 @@ fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
             } else if at.is_some_and(|at| at < tx.now) {
                 errors.add(
                     name,
-                    "is before the sandbox's clock; only a reset or a snapshot takes it back",
+                    "is before the sandbox's clock; only a reset takes it back",
                 );
             }
             at.map(Change::To)

@@ -11,7 +11,6 @@ mod organization;
 mod requests;
 mod reset;
 mod scenarios;
-mod snapshots;
 mod stream;
 
 use std::sync::Arc;
@@ -79,7 +78,7 @@ impl Control {
     }
 }
 
-/// The largest body of a control: a snapshot of some thousand bookings.
+/// The largest body of a control: fixtures of some thousand bookings.
 const LIMIT: usize = 64 * 1024 * 1024;
 
 /// Every control.
@@ -87,16 +86,6 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
     Control::write("POST", "/sandbox/fixtures", fixtures::load),
     Control::read("/", openapi::index),
-    Control::read("/sandbox/snapshots", snapshots::list),
-    Control::write("POST", "/sandbox/snapshots", snapshots::save),
-    Control::write(
-        "POST",
-        "/sandbox/snapshots/{name}/restore",
-        snapshots::restore,
-    ),
-    Control::write("DELETE", "/sandbox/snapshots/{name}", snapshots::remove),
-    Control::read("/sandbox/snapshot", snapshots::read),
-    Control::write("PUT", "/sandbox/snapshot", snapshots::replace),
     Control::read("/openapi.json", openapi::document),
     Control::read("/sandbox/openapi.json", openapi::controls),
     Control::read("/sandbox/clock", clock::show),
@@ -185,11 +174,7 @@ fn changed_by(control: &Control) -> Option<Topic> {
         ("POST", "/sandbox/organizations") | (_, "/sandbox/organization") => {
             Some(Topic::Organization)
         }
-        ("POST", "/sandbox/snapshots")
-        | ("DELETE", "/sandbox/snapshots/{name}")
-        | (_, "/sandbox/clock" | "/sandbox/faults" | "/sandbox/deliveries/{event_id}/resend") => {
-            None
-        }
+        (_, "/sandbox/clock" | "/sandbox/faults" | "/sandbox/deliveries/{event_id}/resend") => None,
         _ => Some(Topic::Everything),
     }
 }

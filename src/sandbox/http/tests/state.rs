@@ -85,34 +85,3 @@ async fn what_another_process_changes_holds_for_the_next_request() {
     assert_eq!(status, 200);
     assert_eq!(one.get(&read).await.0, 403);
 }
-
-#[tokio::test]
-async fn a_snapshot_without_hashes_brings_keys_and_held_slots_back() {
-    let sandbox = Served::fresh().await;
-    let book = async || {
-        let response = sandbox
-            .request("POST", "/v1/bookings")
-            .bearer_auth(LIVE_KEY)
-            .header("idempotency-key", "once")
-            .json(&order("ven_last_table", Value::Null))
-            .send();
-        answer(response.await.unwrap()).await
-    };
-    let (status, booking) = book().await;
-    assert_eq!((status, &booking["status"]), (201, &json!("confirmed")));
-    let (_, mut snapshot) = sandbox.get("/sandbox/snapshot").await;
-    let keys = &mut snapshot["tables"][3];
-    assert_eq!(
-        keys["columns"].as_array_mut().unwrap().pop().unwrap(),
-        "hash"
-    );
-    keys["rows"][0].as_array_mut().unwrap().pop();
-    assert_eq!(sandbox.post("/sandbox/reset", Value::Null).await.0, 200);
-    let (status, _) = sandbox
-        .ask(LIVE_KEY, "PUT", "/sandbox/snapshot", snapshot)
-        .await;
-    assert_eq!(status, 200);
-    assert_eq!(book().await, (200, booking));
-    let (_, second) = sandbox.book("ven_last_table", Value::Null).await;
-    assert_eq!(second["error_code"], "slot_taken");
-}
