@@ -1,6 +1,6 @@
 //! Reads the service's documents: finds what they hold by its shape, and translates it into the contract's names.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::around::around;
 use super::contract_names::{has_contract_names, with_contract_names};
@@ -209,6 +209,21 @@ impl Adapter {
         Some(OpenBookings { bookings, unread })
     }
 
+    /// The bookings anywhere in a refusal, but for those of the list of unfinished ones (spec, Errors).
+    pub(crate) fn bookings_within(&self, refusal: &Document) -> Vec<Booking> {
+        let mut found = Vec::new();
+        objects_within(refusal.value(), &mut found);
+        let bookings = found.into_iter().filter_map(|object| {
+            let document = Document::from(Value::Object(object.clone()));
+            Booking::translated(
+                document,
+                with_contract_names(object, Shape::Booking),
+                Vec::new(),
+            )
+        });
+        bookings.collect()
+    }
+
     fn list<T>(
         &self,
         kind: ReadKind,
@@ -298,6 +313,28 @@ impl Adapter {
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
         self.read_expression(kind)
             .map(|expression| expression.apply(document.value()))
+    }
+}
+
+/// The objects that can be used as a booking, at any depth.
+fn objects_within<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
+    match value {
+        Value::Object(object) => {
+            if Shape::Booking.is_usable(object) {
+                found.push(object);
+            }
+            for (name, inner) in object {
+                if name != "open_bookings" {
+                    objects_within(inner, found);
+                }
+            }
+        }
+        Value::Array(elements) => {
+            for element in elements {
+                objects_within(element, found);
+            }
+        }
+        _ => {}
     }
 }
 

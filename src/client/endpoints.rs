@@ -11,6 +11,7 @@ use super::request_body::{insert_page, insert_some, posted, with_fields, written
 use super::retry::{self, RetryDecision};
 use super::written_names::WrittenNames;
 use crate::adapter::{Adapter, Pause, WriteKind};
+use crate::json::Document;
 use crate::outcome::Result;
 use crate::secrets::{register_secret, register_secrets_in};
 
@@ -391,16 +392,23 @@ impl Client {
     /// Sends a booking request, at most three times, always with the same key.
     ///
     /// Returns the result of the last try, and whether a failed try may have booked. The result of a later try proves
-    /// nothing about an earlier one.
-    pub(crate) async fn create(&self, call: &Call) -> (Result<Answer, Failure>, bool) {
+    /// nothing about an earlier one. `shows_it` is whether the body of a refusal shows the requested booking all the same.
+    pub(crate) async fn create(
+        &self,
+        call: &Call,
+        shows_it: &dyn Fn(&Document) -> bool,
+    ) -> (Result<Answer, Failure>, bool) {
         let mut in_doubt = false;
         let mut tried = 0;
         loop {
             tried += 1;
-            let failure = match self.send(call).await {
+            let mut failure = match self.send(call).await {
                 Ok(answer) => return (Ok(answer), in_doubt),
                 Err(failure) => failure,
             };
+            if let Failure::Refused(refusal) = &mut failure {
+                refusal.shows_the_booking = shows_it(&refusal.body);
+            }
             in_doubt |= failure.leaves_a_write_open();
             match retry::after_create(&failure, tried) {
                 RetryDecision::Again(pause) => tokio::time::sleep(pause).await,

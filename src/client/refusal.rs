@@ -29,6 +29,8 @@ pub(crate) struct Refusal {
     pub(crate) body: Document,
     /// The body in the contract's shape, where the profile has an expression that reads it.
     translated: Option<Document>,
+    /// Whether the body shows the booking that the refused request asked for.
+    pub(super) shows_the_booking: bool,
     /// The content type of a body that is not a document.
     pub(super) instead: Option<String>,
     /// How the refused key was sent.
@@ -53,6 +55,7 @@ impl Refusal {
             retry_after,
             body,
             translated: None,
+            shows_the_booking: false,
             instead: None,
             key_sent: None,
             other_time: None,
@@ -80,8 +83,12 @@ impl Refusal {
     }
 
     /// Whether the refusal proves that the service did nothing. Each of the service's refusals is a document with
-    /// `error` (spec, Errors); a 5xx proves it only with a documented code.
+    /// `error` (spec, Errors); a 5xx proves it only with a documented code. One that shows the booking that was asked for,
+    /// or says that a request with this key is in progress, proves nothing.
     pub(crate) fn is_certain(&self) -> bool {
+        if self.shows_the_booking || self.says_in_progress() {
+            return false;
+        }
         let code = self.code.as_deref();
         match self.status {
             500.. => code.is_some_and(code::says_nothing_was_done),
@@ -98,6 +105,30 @@ impl Refusal {
                 _ => false,
             },
         }
+    }
+
+    /// Whether the refusal says that the same request is still being worked on.
+    fn says_in_progress(&self) -> bool {
+        const WORDS: [&str; 4] = [
+            "in progress",
+            "still processing",
+            "already processing",
+            "being processed",
+        ];
+        let said = self.said();
+        let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
+        let texts = [
+            self.code.as_deref(),
+            said.str("error"),
+            said.str("message"),
+            said.str("detail"),
+            inner("message"),
+            inner("detail"),
+        ];
+        texts.into_iter().flatten().any(|text| {
+            let text = text.to_lowercase().replace(['_', '-'], " ");
+            WORDS.iter().any(|words| text.contains(words))
+        })
     }
 
     /// What is said by the status alone. What it means is the service's to say, and something else may have answered.

@@ -9,7 +9,9 @@ use crate::flows::{
     Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking,
     warn_of_its_booking,
 };
-use crate::journal::{Attempt, Claim, Recovery, Run, State, another_account, recover};
+use crate::journal::{
+    Attempt, Claim, KeyOrigin, Outcome, Recovery, Run, State, another_account, recover,
+};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
 use crate::model::time_text::to_the_second;
@@ -141,7 +143,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             context.before_change()?;
             warn_of_its_booking(context, &attempt).await?;
-            let created = create(context, &key, attempt_request(&attempt)).await;
+            let created =
+                create(context, &key, KeyOrigin::Derived, attempt_request(&attempt)).await;
             if context.target().journal().is_some() {
                 let _ = context.journal()?.release(&key);
             }
@@ -176,10 +179,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 confirm_abandoning(context, &attempt).await?;
             }
             attempt.state = context.journal()?.abandon(&key)?;
-            if let Some(process) = attempt.sending_now(&context.maker().host) {
-                context.out.warn(&format!(
-                    "process {process} is still sending this request, and may make a booking"
-                ));
+            if attempt
+                .runs
+                .iter()
+                .any(|run| run.outcome == Outcome::UnderWay)
+            {
+                context.out.warn(
+                    "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
+                );
             }
             context.out.emit(&AttemptList {
                 attempts: &[attempt],

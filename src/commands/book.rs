@@ -21,7 +21,7 @@ use crate::flows::{
     note_unused_zone, offered, preview, profile, refuse_to_repeat, repeated, resolve, review,
     take_slot, wait_while_processing, warn_of_open_attempts,
 };
-use crate::journal::Attempt;
+use crate::journal::{Attempt, KeyOrigin};
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
 use crate::model::shell;
@@ -210,10 +210,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         false => None,
     };
     let booking = match booking {
-        Some(request) => create(context, &key, request)
+        Some(request) => create(context, &key, KeyOrigin::Caller, request)
             .await
             .map_err(|error| explained(context, error, &draft, false))?,
-        None => make(context, &mut draft, key, given, &earlier.unasked).await?,
+        None => make(context, &mut draft, key, given, &earlier.open).await?,
     };
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
@@ -227,7 +227,7 @@ async fn make(
     draft: &mut BookingDraft,
     key: String,
     given: bool,
-    unasked: &[Attempt],
+    open: &[Attempt],
 ) -> Result<Booking> {
     let mut key = key;
     let mut walked = false;
@@ -242,14 +242,18 @@ async fn make(
             walked = true;
         }
         if !given {
-            refuse_to_repeat(context, draft, unasked)?;
+            refuse_to_repeat(context, draft, open).await?;
         }
         let (datetime, choice) = find_time(context, draft).await?;
         if !walked {
             review(context, draft, &datetime, choice).await?;
         }
         let request = draft.request(context.adapter(), datetime)?;
-        let error = match create(context, &key, request).await {
+        let origin = match given {
+            true => KeyOrigin::Caller,
+            false => KeyOrigin::Generated,
+        };
+        let error = match create(context, &key, origin, request).await {
             Ok(booking) => return Ok(booking),
             Err(error) => error,
         };

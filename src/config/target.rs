@@ -140,29 +140,14 @@ impl Target {
         }
     }
 
-    /// Identifies the account whose rate limits apply. Limits belong to an organization, and a key from the
-    /// environment may belong to another one than the profile's. Distinguishes keys without revealing them.
-    pub(crate) fn account(&self) -> String {
-        let key = match self {
-            Target::Embedded { key, .. } => key.as_ref(),
-            Target::Remote(service) => service.key.as_ref(),
+    /// Distinguishes API keys without revealing one: the fingerprint of the key that is sent, where it is configured. Another
+    /// key may be another organization's, where the same idempotency key books a second time.
+    pub(crate) fn account(&self) -> Option<String> {
+        let (key, stored) = match self {
+            Target::Embedded { key, .. } => (key.as_ref(), None),
+            Target::Remote(service) => (service.key.as_ref(), service.key_fingerprint.clone()),
         };
-        match key {
-            Some(key) => key.fingerprint(),
-            None => self.profile().unwrap_or_default().to_owned(),
-        }
-    }
-
-    /// The same for a journal that a team shares, where a profile's name may mean another organization on each machine: the
-    /// key that `auth login` stored counts, too.
-    pub(crate) fn account_in_a_team(&self) -> String {
-        match self {
-            Target::Remote(service) if service.key.is_none() => {
-                let stored = service.key_fingerprint.clone();
-                stored.unwrap_or_else(|| self.account())
-            }
-            Target::Remote(_) | Target::Embedded { .. } => self.account(),
-        }
+        key.map(Secret::fingerprint).or(stored)
     }
 
     /// The name that a person knows it by, if any.

@@ -1,6 +1,7 @@
 //! Changes a booking once. If the answer is lost, the booking is read to see whether the change was made; the change
 //! is never repeated.
 
+use super::comparison::difference;
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::{another, look_up, read_booking};
@@ -13,14 +14,23 @@ use crate::outcome::Result;
 
 /// Whether an answer is about the booking that was to be changed.
 ///
-/// A service may know a booking by several ids, and then shows the other id for this one as well. The answer to
-/// another request proves nothing.
+/// A service may know a booking by several ids, and then shows the other id for this one as well, with what the journal
+/// kept of it. The answer to another request proves nothing.
 pub(super) async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
     if same_id(answered.id(), id) {
         return true;
     }
     let shown = look_up(context, id).await;
     shown.is_ok_and(|shown| same_id(shown.id(), answered.id()))
+        && kept(context, id).is_none_or(|kept| difference(kept.value(), answered).is_none())
+}
+
+fn kept(context: &Context, id: &str) -> Option<Booking> {
+    if !context.has_journal() {
+        return None;
+    }
+    let kept = context.journal().ok()?.kept(id).ok()??;
+    Some(kept.booking)
 }
 
 /// Sends a modify or a cancel call; `what` is its noun.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::compared_time::ComparedTime;
 use super::said::{Said, is_scalar};
 use crate::json::plain;
-use crate::model::booking::Booking;
+use crate::model::booking::{Booking, Status};
 use crate::model::id::same_id;
 
 /// Fields of both the request and the booking, in which they must agree.
@@ -20,17 +20,34 @@ const COMPARED: [&str; 5] = [
 /// Characters with which a service masks part of a text.
 const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
 
+/// Whether a response is certainly a booking: it has at least three of the fields that the specification states for every
+/// booking, or a status that it names and one of the fields by which bookings are told apart.
+pub(super) fn is_a_booking(booking: &Booking) -> bool {
+    let value = booking.value();
+    let stated = ["id", "object", "status", "provider"];
+    let stated = stated
+        .iter()
+        .filter(|name| value.get(**name).is_some_and(|it| !it.is_null()));
+    if stated.count() >= 3 {
+        return true;
+    }
+    let said = Said::by(booking);
+    let shows = |name: &&str| !said.of(name, true).is_empty();
+    !matches!(booking.status(), Status::Other(_)) && COMPARED.iter().any(|name| shows(&name))
+}
+
 /// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both
-/// have agree. A modification since the booking was made is not a difference.
+/// have agree. A difference is excused if the booking says that it was modified from what was asked for.
 pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     let said = Said::by(booking);
     COMPARED.into_iter().find_map(|name| {
         let asked = asked.pointer(&format!("/{}", name.replace('.', "/")))?;
-        let modified = format!("/last_modification/changes/{name}");
-        match booking.value().pointer(&modified) {
-            Some(_) => None,
-            None => contradiction(&said, name, asked),
+        let from = format!("/last_modification/changes/{name}/from");
+        let was_modified = |from: &Value| is_scalar(from) && agree(name, asked, from);
+        if booking.value().pointer(&from).is_some_and(was_modified) {
+            return None;
         }
+        contradiction(&said, name, asked)
     })
 }
 

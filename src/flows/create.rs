@@ -7,16 +7,17 @@ use jiff::{SignedDuration, Timestamp};
 
 use serde_json::Value;
 
-use super::comparison::difference;
+use super::comparison::{difference, is_a_booking};
 use super::guarded::no_booking;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};
 use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
-    Attempt, BeginOutcome, Conclusion, Earlier, LastTry, RateLimitWindow, RunEnd, RunId,
-    ServiceClock, conclusion, existed_before, outcome_of,
+    Attempt, BeginOutcome, Conclusion, Earlier, Ended, KeyOrigin, LastTry, RateLimitWindow, RunEnd,
+    RunId, ServiceClock, ShownBooking, conclusion, existed_before, judge, outcome_of,
 };
+use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -53,9 +54,10 @@ pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
 pub(crate) async fn create(
     context: &Context,
     key: &str,
+    origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<Booking> {
-    let made = make(context, key, request).await?;
+    let made = make(context, key, origin, request).await?;
     made.announce(context);
     Ok(made.booking)
 }
@@ -68,16 +70,18 @@ pub(crate) async fn create(
 ///
 /// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
 /// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
-/// the booking itself says that it was made before, else 16.
+/// the caller's key had it before, else 16.
 pub(super) async fn make(
     context: &Context,
     key: &str,
+    origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
     let client = context.client()?;
     let mut attempt = Sending {
         context,
         key,
+        origin,
         asked: request.asked.clone(),
         call: request.call(key),
         known_booking: None,
@@ -95,7 +99,8 @@ pub(super) async fn make(
             key: key.to_owned(),
         });
         let progress = context.out.progress("booking");
-        let (sent, in_doubt) = client.create(&attempt.call).await;
+        let shows_it = |body: &Document| attempt.is_shown_in(body);
+        let (sent, in_doubt) = client.create(&attempt.call, &shows_it).await;
         drop(progress);
         context.observe_rate_limit(&attempt.call);
         let tries = Tries { earlier, in_doubt };
@@ -108,8 +113,8 @@ pub(super) async fn make(
             failure if failure.leaves_a_write_open() => LastTry::NoProof,
             _ => LastTry::NotSent,
         };
-        may_have_booked =
-            attempt.end_without_booking(&run, tries, last, failure.status()) == Conclusion::Unknown;
+        let (conclusion, _) = attempt.end(&run, tries, last, failure.status(), None);
+        may_have_booked = conclusion == Conclusion::Unknown;
         // The run is over before the rate limit is waited out, so an interrupt during the wait leaves nothing open.
         let waited = match failure.is_rate_limit() {
             true => {
@@ -139,6 +144,7 @@ struct Tries {
 struct Sending<'a> {
     context: &'a Context,
     key: &'a str,
+    origin: KeyOrigin,
     call: Call,
     /// What was asked for, in the contract's shape.
     asked: Value,
@@ -249,117 +255,129 @@ impl Sending<'_> {
         self.known_booking = known.booking_id;
     }
 
-    /// Ends a run that did not produce the requested booking, and returns what may be said of the attempt.
-    fn end_without_booking(
+    /// Whether a refusal carries the booking that was asked for, outside the list of unfinished ones (spec, Errors).
+    fn is_shown_in(&self, refusal: &Document) -> bool {
+        let bookings = self.context.adapter().bookings_within(refusal);
+        let mut bookings = bookings.iter();
+        bookings.any(|booking| is_a_booking(booking) && difference(&self.asked, booking).is_none())
+    }
+
+    /// Ends a run, and returns what may be said of the attempt, and what the journal knows of it. That it cannot be recorded
+    /// is a warning.
+    fn end(
         &self,
         run: &RunId,
         tries: Tries,
         last: LastTry,
         http_status: Option<u16>,
-    ) -> Conclusion {
-        let outcome = outcome_of(last, tries.in_doubt, tries.earlier);
+        booking: Option<&Booking>,
+    ) -> (Conclusion, Option<Ended>) {
         let end = RunEnd {
-            outcome,
+            last,
+            in_doubt: tries.in_doubt,
             http_status,
-            booking: None,
+            booking,
             request: self.body(),
             asked: self.asked_otherwise(),
         };
         let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
-        let state = ended.map(|ended| ended.state).map_err(|error| {
-            let why = &error.message;
-            self.context
-                .out
-                .warn(&format!("cannot save the result in the journal: {why}"));
-        });
-        let conclusion = conclusion(outcome, state.ok());
+        let ended = match ended {
+            Ok(ended) => Some(ended),
+            Err(error) => {
+                let why = &error.message;
+                self.context.out.warn(&match booking {
+                    Some(_) => format!(
+                        "the booking was made, but could not be saved in the journal: {why}"
+                    ),
+                    None => format!("cannot save the result in the journal: {why}"),
+                });
+                None
+            }
+        };
+        let conclusion = match &ended {
+            Some(ended) => conclusion(ended.outcome, Some(ended.state)),
+            None => conclusion(outcome_of(last, tries.in_doubt, false), None),
+        };
         if conclusion == Conclusion::NothingBooked {
             self.context.in_flight.replace(InFlight::Nothing);
         }
-        conclusion
+        (conclusion, ended)
     }
 
-    /// Judges an answer: it is either the requested booking, or an error.
+    /// Judges a 2xx: it is either the requested booking, or an error.
     fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
         let booking = match booking_of(self.context, answer.document) {
             Ok(booking) => booking,
-            Err(why) => {
-                self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
-                let error = no_booking(status, why).into_error(&self.call);
-                return Err(self.may_have_booked(error));
-            }
+            Err(why) => return Err(self.unknown(run, tries, status, why)),
         };
+        if !is_a_booking(&booking) {
+            let mut why = Error::new(
+                Code::UnexpectedAnswer,
+                "the response has an id and a status, and shows nothing else of a booking",
+            );
+            why.body = Some(booking.document().clone());
+            return Err(self.unknown(run, tries, status, why));
+        }
         let known = match tries.earlier {
             Earlier::Booked => self.known_booking.clone(),
             Earlier::Nothing | Earlier::MayHaveBooked => None,
         };
-        // A booking that an earlier run of this attempt made is the requested one, even if it was modified since.
-        let is_known = known.as_deref() == Some(booking.id());
-        // The status of the answer does not say it: services answer a fresh booking with 200 too.
-        let is_older = self.is_older(&booking, status);
-        if let Some(difference) = difference(&self.asked, &booking).filter(|_| !is_known) {
-            // "Nothing new was booked" needs both: the status, and the booking's own time.
-            let is_new = status != 200 || !is_older;
-            let last = LastTry::AnotherBooking { is_new };
-            let error = match self.end_without_booking(run, tries, last, Some(status)) {
-                Conclusion::AnotherBooking => another_booking(&booking, &difference, self.key),
-                _ => {
-                    let error = self.may_have_booked(misdirected(&booking, &difference));
-                    let hint = error.hint.clone().unwrap_or_default();
-                    let abandon = abandon_command(self.key);
-                    error.hint(format!(
-                        "{hint}; if the service always returns that booking, give up this attempt: {abandon}"
-                    ))
-                }
-            };
-            return Err(self.described(error, status));
-        }
-        self.context.in_flight.replace(InFlight::known(&booking));
-        self.keep(run, tries, &booking, status, known);
-        Ok(CreatedBooking {
-            booking,
-            earlier: existed_before(!is_older && !is_known, tries.in_doubt, tries.earlier),
-        })
+        let difference = difference(&self.asked, &booking);
+        // The status of the answer does not say whether it is older: services answer a fresh booking with 200 too.
+        let shown = ShownBooking {
+            agrees: difference.is_none(),
+            is_known: known.as_deref() == Some(booking.id()),
+            is_older: self.is_older(&booking, status),
+            is_200: status == 200,
+        };
+        let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
+        let settles = (last == LastTry::Booked).then_some(&booking);
+        let (conclusion, ended) = self.end(run, tries, last, Some(status), settles);
+        let other_key = ended.and_then(|ended| ended.other_attempt);
+        let error = match conclusion {
+            Conclusion::Booked => {
+                self.context.in_flight.replace(InFlight::known(&booking));
+                self.announce_second(&booking, known);
+                let is_older = shown.is_older || shown.is_known;
+                return Ok(CreatedBooking {
+                    booking,
+                    earlier: existed_before(is_older, tries.in_doubt, tries.earlier),
+                });
+            }
+            Conclusion::AnotherBooking => {
+                another_booking(&booking, &difference.unwrap_or_default(), self.key)
+            }
+            Conclusion::Unknown | Conclusion::NothingBooked => {
+                let why = match (other_key, difference) {
+                    (Some(other), _) => format!("which idempotency key {other} has already"),
+                    (None, Some(difference)) => format!("in which {difference}"),
+                    (None, None) => "which is older than this request".to_owned(),
+                };
+                let error = self.may_have_booked(misdirected(&booking, &why));
+                let hint = error.hint.clone().unwrap_or_default();
+                let abandon = abandon_command(self.key);
+                error.hint(format!(
+                    "{hint}; if the service always returns that booking, give up this attempt: {abandon}"
+                ))
+            }
+        };
+        Err(self.described(error, status))
     }
 
-    /// Ends the run with its booking. If the journal cannot record it, that is a warning: the booking is returned
-    /// anyway.
-    fn keep(
-        &self,
-        run: &RunId,
-        tries: Tries,
-        booking: &Booking,
-        status: u16,
-        known: Option<String>,
-    ) {
-        let out = &self.context.out;
+    /// Ends a run whose response proves nothing.
+    fn unknown(&self, run: &RunId, tries: Tries, status: u16, why: Error) -> Error {
+        self.end(run, tries, LastTry::NoProof, Some(status), None);
+        self.may_have_booked(no_booking(status, why).into_error(&self.call))
+    }
+
+    /// Warns if the key made another booking before. The service has forgotten that one, as a reset sandbox does, or the API
+    /// key is another organization's.
+    fn announce_second(&self, booking: &Booking, known: Option<String>) {
         let id = booking.id();
-        let noted = self.context.journal().and_then(|mut journal| {
-            let end = RunEnd {
-                outcome: outcome_of(LastTry::Booked, tries.in_doubt, tries.earlier),
-                http_status: Some(status),
-                booking: Some(booking),
-                request: self.body(),
-                asked: self.asked_otherwise(),
-            };
-            journal.end(run, &end)
-        });
-        match noted.map(|ended| ended.other_attempt) {
-            Ok(Some(other)) => out.warn(&format!(
-                "the service returned booking {id}, which also belongs to idempotency key {other}: check whether both are booked"
-            )),
-            Ok(None) => {}
-            Err(error) => out.warn(&format!(
-                "the booking was made, but could not be saved in the journal: {}",
-                error.message
-            )),
-        }
         self.context.remember_last(RecentList::LastBooking, id);
-        // The service has forgotten the first booking, as a reset sandbox does, or the API key is another
-        // organization's.
         if let Some(known) = known.filter(|known| known != id) {
-            out.warn(&format!(
+            self.context.out.warn(&format!(
                 "this idempotency key made booking {known} before, and {id} now: both may exist"
             ));
         }
@@ -411,12 +429,12 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
     error
 }
 
-/// The error for an answer with another booking than the requested one, which may have been made just now.
-fn misdirected(booking: &Booking, difference: &str) -> Error {
+/// The error for a response with a booking that does not settle the attempt.
+fn misdirected(booking: &Booking, why: &str) -> Error {
     let mut error = Error::new(
         Code::OutcomeUnknown,
         format!(
-            "the outcome is unknown: the service returned booking {}, in which {difference}",
+            "the outcome is unknown: the service returned booking {}, {why}",
             booking.id()
         ),
     );

@@ -12,7 +12,7 @@ use super::finish::card;
 use super::reminder::reminds_today;
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
-use crate::journal::Attempt;
+use crate::journal::{Attempt, KeyOrigin};
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
@@ -20,61 +20,59 @@ use crate::model::time_text::human;
 use crate::outcome::{Code, Result};
 use crate::terminal::prompt::Question;
 
-/// The attempts of which [`warn_of_open_attempts`] warned.
+/// What became of the attempts of which [`warn_of_open_attempts`] warned.
 pub(crate) struct EarlierAttempts {
-    /// Those of the present API key about which nobody was asked.
-    pub(crate) unasked: Vec<Attempt>,
+    /// Those that are still open, of every API key.
+    pub(crate) open: Vec<Attempt>,
     /// What those made that were resumed first.
     pub(crate) booked: Vec<Booking>,
 }
 
-/// Warns of each attempt in doubt at this service. A person is offered to resume it first.
+/// Warns of each open attempt at this service. A person is offered to resume those of the present API key first.
 ///
 /// Attempts under the keys in `mine` are left out: the command itself resumes them.
 pub(crate) async fn warn_of_open_attempts(
     context: &Context,
     mine: &HashSet<String>,
 ) -> Result<EarlierAttempts> {
-    let mut booked = Vec::new();
-    let mut in_doubt = context.journal()?.attempts_in_doubt()?;
-    in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
-    if !in_doubt.is_empty() {
+    let mut attempts = context.journal()?.open_attempts_here()?;
+    attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
+    if !attempts.is_empty() {
         // Said here, and not once more at the end.
         reminds_today(context)?;
     }
-    let (asked, told) = asked_about(context, in_doubt)?;
-    warn_of(context, &told);
-    for attempt in &asked {
+    let can_ask = context.prompter.interactive();
+    let (asked, mut open) = {
+        let journal = context.journal()?;
+        let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
+        attempts.into_iter().partition::<Vec<_>, _>(is_asked)
+    };
+    warn_of(context, &open);
+    let mut booked = Vec::new();
+    for attempt in asked {
         let key = &attempt.idempotency_key;
-        warn_of(context, std::slice::from_ref(attempt));
+        warn_of(context, std::slice::from_ref(&attempt));
         let question = Question::new(
             "Find out what happened to it first?",
             "attempts resume",
             "the confirmation",
         );
-        if context.prompter.confirm(&question, true).await? {
-            match warn_of_its_booking(context, attempt).await {
-                Err(error) if error.code == Code::Declined => continue,
-                asked => asked?,
-            }
-            let booking = create(context, key, attempt_request(attempt)).await?;
-            context.out.show_view(&card(context, &booking));
-            booked.push(booking);
+        if !context.prompter.confirm(&question, true).await? {
+            open.push(attempt);
+            continue;
         }
+        match warn_of_its_booking(context, &attempt).await {
+            Err(error) if error.code == Code::Declined => {
+                open.push(attempt);
+                continue;
+            }
+            asked => asked?,
+        }
+        let booking = create(context, key, KeyOrigin::Derived, attempt_request(&attempt)).await?;
+        context.out.show_view(&card(context, &booking));
+        booked.push(booking);
     }
-    let journal = context.journal()?;
-    let unasked = told.into_iter().filter(|attempt| journal.owns(attempt));
-    Ok(EarlierAttempts {
-        unasked: unasked.collect(),
-        booked,
-    })
-}
-
-/// The attempts about which a person is asked, and the others. One of another API key cannot be resumed with this one.
-fn asked_about(context: &Context, in_doubt: Vec<Attempt>) -> Result<(Vec<Attempt>, Vec<Attempt>)> {
-    let (can_ask, journal) = (context.prompter.interactive(), context.journal()?);
-    let attempts = in_doubt.into_iter();
-    Ok(attempts.partition(|attempt| can_ask && journal.owns(attempt)))
+    Ok(EarlierAttempts { open, booked })
 }
 
 /// Warns of attempts in doubt, the oldest first, in one line.

@@ -20,7 +20,7 @@ pub(crate) fn remind_of_open_attempts(context: &Context) {
 }
 
 fn remind(context: &Context) -> Result<()> {
-    let mut attempts = context.journal()?.attempts_in_doubt()?;
+    let mut attempts = context.journal()?.open_attempts_here()?;
     // What this command itself left open, it has said.
     let own = Some(std::process::id());
     attempts.retain(|attempt| attempt.runs.last().is_none_or(|run| run.process != own));

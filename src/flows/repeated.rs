@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::booking_draft::BookingDraft;
+use super::confirmation::Confirmation;
 use super::create::attempt_request;
 use super::offer::{ZoneSource, resolve};
 use crate::app::Context;
@@ -14,6 +15,7 @@ use crate::journal::{Attempt, State};
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
+use crate::model::text_fold::fold;
 use crate::model::when::{Moment, When};
 use crate::outcome::{Code, Error, Result};
 
@@ -83,16 +85,15 @@ fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> 
     resolve(when, context.now().ok()?, &zone).ok()
 }
 
-/// Refuses to book where an earlier request for the same guest, venue, time and party has no known result. For scripts,
-/// which may run the same command again after any failure; a person is asked.
+/// Refuses to book where an open attempt asks for the same booking: a script gets an error, a person is asked.
 ///
 /// # Errors
 ///
-/// `outcome_unknown` (16), with the command that finds out.
-pub(crate) fn refuse_to_repeat(
+/// `outcome_unknown` (16), with the command that finds out; `declined` (17) if a person's answer is no.
+pub(crate) async fn refuse_to_repeat(
     context: &Context,
     draft: &BookingDraft,
-    unasked: &[Attempt],
+    open: &[Attempt],
 ) -> Result<()> {
     let is_same = |attempt: &&Attempt| {
         let before = attempt.asked();
@@ -102,30 +103,34 @@ pub(crate) fn refuse_to_repeat(
         let request = time.map(|time| draft.request(context.adapter(), time.clone()));
         request.is_some_and(|it| it.is_ok_and(|it| is_same_wish(&it.asked, before)))
     };
-    match unasked.iter().find(is_same) {
-        Some(attempt) => Err(asked_before(attempt, "pass a new --idempotency-key")),
-        None => Ok(()),
+    let Some(attempt) = open.iter().find(is_same) else {
+        return Ok(());
+    };
+    if !context.prompter.interactive() || draft.goes_ahead {
+        return Err(asked_before(attempt, "pass a new --idempotency-key"));
     }
+    let confirmation = Confirmation {
+        action: "booking the same again",
+        question: "That request may have made this booking already. Make a second one?".to_owned(),
+        declined: "Nothing was sent.",
+    };
+    let resume = resume_command(&attempt.idempotency_key);
+    let asked = confirmation.ask(&context.prompter).await;
+    asked.map_err(|error| error.hint(format!("to find out: {resume}")))
 }
 
-/// The same for a row of a batch, which is sent under `key`.
+/// The same for a row of a batch.
 ///
 /// # Errors
 ///
 /// `outcome_unknown` (16), with the command that finds out.
-pub(super) fn refuse_to_repeat_row(
-    unasked: &[Attempt],
-    key: &str,
-    request: &BookingRequest,
-) -> Result<()> {
+pub(super) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
     let time = |asked: &Value| asked.get("datetime").and_then(DocumentTime::read);
     let is_same = |attempt: &&Attempt| {
         let before = attempt.asked();
-        attempt.idempotency_key != key
-            && is_same_time(time(before), time(&request.asked))
-            && is_same_wish(&request.asked, before)
+        is_same_time(time(before), time(&request.asked)) && is_same_wish(&request.asked, before)
     };
-    match unasked.iter().find(is_same) {
+    match open.iter().find(is_same) {
         Some(attempt) => Err(asked_before(attempt, "give the row an idempotency_key")),
         None => Ok(()),
     }
@@ -169,12 +174,11 @@ fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool 
     };
     match (one.instant, other.instant) {
         (Some(one), Some(other)) => one == other,
-        (None, None) => one.local == other.local,
-        _ => false,
+        _ => one.local.is_some() && one.local == other.local,
     }
 }
 
-/// The error for a booking that an attempt in doubt may have made. `anew` says how to make another one.
+/// The error for a booking that an open attempt may have made. `anew` says how to make another one.
 fn asked_before(attempt: &Attempt, anew: &str) -> Error {
     let key = &attempt.idempotency_key;
     let what = "the same booking was requested before, and the result is unknown; nothing was sent";
@@ -187,13 +191,19 @@ fn asked_before(attempt: &Attempt, anew: &str) -> Error {
         .idempotency_key(key)
 }
 
-/// Whether two requests for the same time are for the same venue, party and guest.
+/// Whether two requests for the same time are for the same venue, party and name, as the search compares names.
 fn is_same_wish(one: &Value, other: &Value) -> bool {
-    let same = ["venue_id", "party_size"];
-    let text = |asked: &Value, field: &str| asked.get(field).map(plain);
-    same.iter()
+    let text = |asked: &Value, field: &str| asked.pointer(field).map(plain);
+    let name = |asked: &Value| text(asked, "/customer/name").map(|name| words(&name));
+    ["/venue_id", "/party_size"]
+        .iter()
         .all(|field| text(one, field) == text(other, field))
-        && is_same_guest(one, other)
+        && name(one) == name(other)
+}
+
+/// The words of a name without case and accents.
+fn words(name: &str) -> Vec<String> {
+    fold(name).split_whitespace().map(str::to_owned).collect()
 }
 
 /// Whether two requests or bookings are for the same guest. Guests of one name are different if both have an email address or
@@ -228,7 +238,7 @@ mod tests {
         ));
         assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
         assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
-        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00Z"));
+        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00+01:00"));
         assert!(!is_same("soon", "soon"));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
 use super::Journal;
@@ -13,7 +12,6 @@ use crate::outcome::{Error, Result};
 use crate::platform::hex;
 use crate::platform::sha256::sha256;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
-use crate::platform::system;
 
 /// One time that an attempt was sent.
 #[derive(Clone, Debug)]
@@ -45,27 +43,6 @@ impl Run {
             account: self.account.as_deref(),
         }
     }
-
-    /// Whether the run has not ended, and its process no longer runs on this machine. A run of another machine is
-    /// not known to have been killed.
-    fn was_killed_on(&self, host: &str) -> bool {
-        let is_ours = self.maker.as_ref().is_none_or(|maker| maker.host == host);
-        let is_gone = |process| !system::process::is_running(process);
-        self.outcome == Outcome::UnderWay && is_ours && self.process.is_some_and(is_gone)
-    }
-
-    /// Whether the run is over without an answer: it ended so, or it began so long ago that its process must have
-    /// died. Of an answer with an older booking it was said that nothing new was booked (command line, exit code 7).
-    fn has_ended_in_doubt(&self, long_ago: Timestamp) -> bool {
-        let began = self.started_at.parse::<Timestamp>();
-        match self.outcome {
-            Outcome::InDoubt => true,
-            Outcome::UnderWay => began.is_ok_and(|began| began < long_ago),
-            Outcome::AnotherBooking | Outcome::NotSent | Outcome::Refused | Outcome::Booked => {
-                false
-            }
-        }
-    }
 }
 
 /// An idempotency key and the request that was to be sent under it.
@@ -95,9 +72,6 @@ pub(crate) struct Attempt {
     /// In the order in which they began.
     pub(crate) runs: Vec<Run>,
 }
-
-/// The longest possible run. The process of an older run without an end has died.
-const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
 const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, http_status, asked, asked_hash";
 
@@ -237,21 +211,6 @@ impl Attempt {
         self.runs.iter().map(Run::evidence)
     }
 
-    /// The process that is sending the attempt, as far as this machine, `host`, knows. One that was killed on another
-    /// machine is reported for some minutes, too.
-    pub(crate) fn sending_now(&self, host: &str) -> Option<u32> {
-        let long_ago = Timestamp::now()
-            .saturating_sub(LONGEST_RUN)
-            .unwrap_or(Timestamp::MIN);
-        let mut runs = self.runs.iter();
-        let sending = runs.find(|run| {
-            run.outcome == Outcome::UnderWay
-                && !run.has_ended_in_doubt(long_ago)
-                && !run.was_killed_on(host)
-        });
-        sending?.process
-    }
-
     /// What was asked for, in the contract's shape.
     pub(crate) fn asked(&self) -> &Json {
         self.asked.as_ref().unwrap_or(&self.request)
@@ -319,33 +278,10 @@ impl Journal {
         self.read(|statements| find(statements, key))
     }
 
-    /// The open attempts at this service in which a run has ended without a known outcome.
-    pub(crate) fn attempts_in_doubt(&self) -> Result<Vec<Attempt>> {
-        let long_ago = Timestamp::now()
-            .saturating_sub(LONGEST_RUN)
-            .unwrap_or(Timestamp::MIN);
-        let is_in_doubt = |run: &Run| {
-            run.has_ended_in_doubt(long_ago) || run.was_killed_on(&self.scope.maker.host)
-        };
-        let in_doubt = || -> Result<Vec<Attempt>> {
-            let mut attempts = self.open_attempts()?;
-            attempts.retain(|attempt| {
-                attempt.origin == self.scope.origin
-                    && (attempt.runs.is_empty() || attempt.runs.iter().any(is_in_doubt))
-            });
-            Ok(attempts)
-        };
-        let suspected = in_doubt()?;
-        if suspected.is_empty() {
-            return Ok(suspected);
-        }
-        // A process that ended after its runs were read looks killed. What it wrote before it ended is read now.
-        let mut attempts = in_doubt()?;
-        let is_suspected = |attempt: &Attempt| {
-            let mut known = suspected.iter();
-            known.any(|it| it.idempotency_key == attempt.idempotency_key)
-        };
-        attempts.retain(is_suspected);
+    /// The open attempts at this service, whichever API key made them, and also those that another process is sending now.
+    pub(crate) fn open_attempts_here(&self) -> Result<Vec<Attempt>> {
+        let mut attempts = self.open_attempts()?;
+        attempts.retain(|attempt| attempt.origin == self.scope.origin);
         Ok(attempts)
     }
 }

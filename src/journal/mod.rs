@@ -38,9 +38,10 @@ pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
 pub(crate) use rate_limit_window::{RateLimitWindow, ServiceClock};
 pub(crate) use recover::{Recovery, recover};
-pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
+pub(crate) use run_log::{BeginOutcome, Ended, RunEnd, RunId};
 pub(crate) use runs::{
-    Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
+    Conclusion, Earlier, KeyOrigin, LastTry, Outcome, ShownBooking, State, conclusion,
+    existed_before, judge, outcome_of,
 };
 pub(crate) use scope::Maker;
 pub(crate) use search::Sought;

@@ -9,7 +9,7 @@ use super::attempts::{
 };
 use super::proof::derive;
 use super::rate_limit_window::{self, Admission, RateLimitWindow, ServiceClock};
-use super::runs::{Earlier, Outcome, State, earlier};
+use super::runs::{Earlier, LastTry, Outcome, State, earlier, outcome_of};
 use super::scope::Scope;
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
@@ -43,7 +43,10 @@ pub(crate) enum BeginOutcome {
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
-    pub(crate) outcome: Outcome,
+    /// What its last try was told.
+    pub(crate) last: LastTry,
+    /// Whether an earlier try of the run may have booked.
+    pub(crate) in_doubt: bool,
     /// The status of the last answer, if one came.
     pub(crate) http_status: Option<u16>,
     /// The booking that was asked for, if it was answered with; it is kept.
@@ -57,18 +60,10 @@ pub(crate) struct RunEnd<'a> {
 /// What is known of an attempt when one of its runs has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
     pub(crate) state: State,
-    /// The key of another attempt at this service that has the same booking.
+    /// The key of another attempt at this service that has the same booking, which therefore settles nothing.
     pub(crate) other_attempt: Option<String>,
-}
-
-impl Ended {
-    fn of(state: State) -> Self {
-        Ended {
-            state,
-            other_attempt: None,
-        }
-    }
 }
 
 impl Journal {
@@ -121,8 +116,8 @@ impl Journal {
             }
             write_end(statements, journal, run, end, &now)
         })?;
-        if let Some(booking) = end.booking {
-            self.last_kept = Some(booking.clone());
+        if ended.outcome == Outcome::Booked {
+            self.last_kept = end.booking.cloned();
         }
         self.clean_after(purged);
         Ok(ended)
@@ -357,16 +352,26 @@ fn write_end(
         is_to_purge,
         other_attempt,
     } = find_for_end(statements, journal, &run.key, id)?;
+    let outcome = outcome_of(end.last, end.in_doubt, other_attempt.is_some());
+    let booking = end.booking.filter(|_| outcome == Outcome::Booked);
+    let id = booking.map(Booking::id);
     let mut runs = attempt.map(|attempt| attempt.runs).unwrap_or_default();
     match runs.iter_mut().find(|it| it.number == run.number) {
         Some(own) => {
-            own.outcome = end.outcome;
+            own.outcome = outcome;
             own.http_status = end.http_status;
             own.booking_id = id.map(str::to_owned);
             own.abandoned = false;
         }
         // This transaction was committed before, and its answer was lost.
-        None if end.outcome == Outcome::NotSent => return Ok((Ended::of(State::Refused), 0)),
+        None if outcome == Outcome::NotSent => {
+            let ended = Ended {
+                outcome,
+                state: State::Refused,
+                other_attempt: None,
+            };
+            return Ok((ended, 0));
+        }
         None => {}
     }
     statements.later(
@@ -375,19 +380,20 @@ fn write_end(
         values![
             &run.key,
             run.number,
-            end.outcome.as_str(),
+            outcome.as_str(),
             end.http_status,
             id,
             now,
         ],
     )?;
-    let is_open = matches!(end.outcome, Outcome::InDoubt | Outcome::AnotherBooking);
+    let is_open = matches!(outcome, Outcome::InDoubt | Outcome::AnotherBooking);
     let request = is_open.then_some((end.request, end.asked));
     let state = derive(statements, &run.key, &runs, request, now)?;
-    if let Some(booking) = end.booking {
+    if let Some(booking) = booking {
         bookings::keep(statements, &run.key, booking)?;
     }
     let ended = Ended {
+        outcome,
         state,
         other_attempt,
     };

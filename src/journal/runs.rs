@@ -75,7 +75,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) outcome: Outcome,
     /// Whether a person has abandoned the attempt since the run began.
     pub(crate) abandoned: bool,
-    /// The account whose API key the run used; `None` in runs of older versions.
+    /// The fingerprint of the API key that the run used; `None` where it could not be recovered.
     pub(crate) account: Option<&'a str>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn state_of<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Stat
 /// Whether `account` may send the attempt.
 ///
 /// Idempotency keys belong to an organization. If a run with another organization's API key may have booked, the same
-/// key would book a second time. A run of unknown account, from an older version, may be anybody's.
+/// key would book a second time. A run whose key is not known may be anybody's.
 pub(crate) fn may_be_sent_by<'a>(
     account: &str,
     runs: impl IntoIterator<Item = Evidence<'a>>,
@@ -182,6 +182,30 @@ pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earli
         .unwrap_or(Earlier::Nothing)
 }
 
+/// Who chose an idempotency key, and so who else may have sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KeyOrigin {
+    /// This attempt made it, so only this attempt's runs have sent it.
+    Generated,
+    /// It is derived from a row of a batch: others may have sent it, for the same request.
+    Derived,
+    /// The caller gave it: others may have sent it, for anything.
+    Caller,
+}
+
+/// What a 2xx with a booking shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ShownBooking {
+    /// Whether it agrees with what was asked for, in each field that it shows.
+    pub(crate) agrees: bool,
+    /// Whether an earlier run of the attempt was answered with it. It may have been modified since.
+    pub(crate) is_known: bool,
+    /// Whether it says itself that it was made before the run began.
+    pub(crate) is_older: bool,
+    /// Whether the status was 200, which the service sends for a booking that exists (spec, Limits 7).
+    pub(crate) is_200: bool,
+}
+
 /// What the last try of a run was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LastTry {
@@ -191,29 +215,45 @@ pub(crate) enum LastTry {
     Refused,
     /// Nothing that proves what the service did.
     NoProof,
-    /// A booking for something else: made just now (201), or before (200).
-    AnotherBooking { is_new: bool },
+    /// The booking of somebody else who used the caller's key before.
+    AnotherBooking,
     /// The booking that was asked for.
     Booked,
 }
 
-/// Whether a booking that the service did not just make (`is_new`) existed before the attempt.
-///
-/// It did not if an earlier try of this run (`in_doubt`), or an earlier run, may have made it.
-pub(crate) fn existed_before(is_new: bool, in_doubt: bool, earlier: Earlier) -> bool {
-    !is_new && !in_doubt && earlier != Earlier::MayHaveBooked
+/// Whether a booking existed before the attempt: it is older than the run (`is_older`), and neither an earlier try of the run
+/// (`in_doubt`) nor an earlier run may have made it.
+pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -> bool {
+    is_older && !in_doubt && earlier != Earlier::MayHaveBooked
+}
+
+/// Judges a booking that answered a booking request. It is the requested one if it agrees with what was asked, and is not
+/// older than what may have made it. Only a key that others may have sent can have an older booking.
+pub(crate) fn judge(
+    shown: ShownBooking,
+    key: KeyOrigin,
+    in_doubt: bool,
+    earlier: Earlier,
+) -> LastTry {
+    let is_older = existed_before(shown.is_older, in_doubt, earlier);
+    match (shown.agrees, is_older, key) {
+        _ if shown.is_known => LastTry::Booked,
+        (true, false, _) | (true, true, KeyOrigin::Derived | KeyOrigin::Caller) => LastTry::Booked,
+        (false, true, KeyOrigin::Caller) if shown.is_200 => LastTry::AnotherBooking,
+        _ => LastTry::NoProof,
+    }
 }
 
 /// Derives how a run ends from what its last try was told.
 ///
 /// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing about it.
-pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, earlier: Earlier) -> Outcome {
+/// `is_of_another_key` is whether another attempt at the service has the booking: it cannot be both (spec, Limits 7).
+pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, is_of_another_key: bool) -> Outcome {
     match last {
+        LastTry::Booked if is_of_another_key => Outcome::InDoubt,
         LastTry::Booked => Outcome::Booked,
-        LastTry::AnotherBooking { is_new } if existed_before(is_new, in_doubt, earlier) => {
-            Outcome::AnotherBooking
-        }
-        LastTry::AnotherBooking { .. } | LastTry::NoProof => Outcome::InDoubt,
+        LastTry::AnotherBooking => Outcome::AnotherBooking,
+        LastTry::NoProof => Outcome::InDoubt,
         LastTry::Refused | LastTry::NotSent if in_doubt => Outcome::InDoubt,
         LastTry::Refused => Outcome::Refused,
         LastTry::NotSent => Outcome::NotSent,
@@ -356,29 +396,138 @@ mod tests {
             (LastTry::NoProof, Outcome::InDoubt),
             (LastTry::Booked, Outcome::Booked),
         ] {
-            for earlier in [Earlier::Nothing, Earlier::MayHaveBooked, Earlier::Booked] {
-                assert_eq!(outcome_of(last, false, earlier), outcome, "{last:?}");
-                let in_doubt = match last {
-                    LastTry::Booked => Outcome::Booked,
-                    _ => Outcome::InDoubt,
-                };
-                assert_eq!(outcome_of(last, true, earlier), in_doubt, "{last:?}");
-            }
+            assert_eq!(outcome_of(last, false, false), outcome, "{last:?}");
+            let in_doubt = match last {
+                LastTry::Booked => Outcome::Booked,
+                _ => Outcome::InDoubt,
+            };
+            assert_eq!(outcome_of(last, true, false), in_doubt, "{last:?}");
         }
     }
 
     #[test]
-    fn only_a_200_after_runs_that_cannot_have_booked_shows_that_the_key_is_anothers() {
-        for (is_new, in_doubt, earlier, outcome) in [
-            (false, false, Earlier::Nothing, Outcome::AnotherBooking),
-            (false, false, Earlier::Booked, Outcome::AnotherBooking),
-            (true, false, Earlier::Nothing, Outcome::InDoubt),
-            (false, true, Earlier::Nothing, Outcome::InDoubt),
-            (false, false, Earlier::MayHaveBooked, Outcome::InDoubt),
+    fn a_booking_that_another_key_has_settles_nothing() {
+        assert_eq!(outcome_of(LastTry::Booked, false, true), Outcome::InDoubt);
+    }
+
+    #[test]
+    fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
+        let shown = |agrees, is_older, is_200| ShownBooking {
+            agrees,
+            is_known: false,
+            is_older,
+            is_200,
+        };
+        use Earlier::{Booked, MayHaveBooked, Nothing};
+        use KeyOrigin::{Caller, Derived, Generated};
+        for (shown, key, in_doubt, earlier, verdict) in [
+            (
+                shown(true, false, false),
+                Generated,
+                false,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                Generated,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(true, true, true),
+                Generated,
+                true,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                Generated,
+                false,
+                MayHaveBooked,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                Derived,
+                false,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                Caller,
+                false,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                false,
+                Nothing,
+                LastTry::AnotherBooking,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                false,
+                Booked,
+                LastTry::AnotherBooking,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                false,
+                MayHaveBooked,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                true,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, false),
+                Caller,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, false, true),
+                Caller,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, true),
+                Generated,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, true),
+                Derived,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
         ] {
-            let last = LastTry::AnotherBooking { is_new };
-            assert_eq!(outcome_of(last, in_doubt, earlier), outcome);
+            let judged = judge(shown, key, in_doubt, earlier);
+            assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
         }
+        let modified = ShownBooking {
+            is_known: true,
+            ..shown(false, true, true)
+        };
+        assert_eq!(judge(modified, Generated, false, Booked), LastTry::Booked);
     }
 
     #[test]

@@ -18,10 +18,8 @@ pub(super) struct Scope {
     pub(super) retention: Retention,
     /// The service's clock minus ours, as far as an answer has told it.
     pub(super) skew: SignedDuration,
-    /// Whose attempts and rate limits are meant: the organization's, as far as we can tell it from others.
+    /// The fingerprint of the API key. It decides which attempts may be sent, and nothing else.
     pub(super) account: String,
-    /// What the account was called by an older bookctl.
-    pub(super) former_account: Option<String>,
     /// Whether attempts of other accounts are this organization's, too: a person said so.
     pub(super) takes_any_account: bool,
     /// Who begins runs.
@@ -41,11 +39,7 @@ impl Scope {
 
     /// Whether this account may send an attempt that has these runs.
     pub(super) fn may_send<'a>(&self, runs: impl IntoIterator<Item = Evidence<'a>>) -> bool {
-        let is_own = |run: &Evidence<'_>| {
-            run.account.is_some() && run.account == self.former_account.as_deref()
-        };
-        let others = runs.into_iter().filter(|run| !is_own(run));
-        self.takes_any_account || may_be_sent_by(&self.account, others)
+        self.takes_any_account || may_be_sent_by(&self.account, runs)
     }
 
     /// Distinguishes this process from all others that may claim something.

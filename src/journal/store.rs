@@ -143,12 +143,6 @@ impl Journal {
         self
     }
 
-    /// The same, which also counts attempts of this account as its own: an older bookctl knew it by this name.
-    pub(crate) fn once_of_account(mut self, account: String) -> Self {
-        self.scope.former_account = Some(account);
-        self
-    }
-
     /// The same, where `maker` begins the runs.
     pub(crate) fn by(mut self, maker: Maker) -> Self {
         self.scope.maker = maker;
@@ -435,8 +429,6 @@ mod tests {
                 .map(|attempt| attempt.idempotency_key)
                 .collect();
             assert_eq!(open, ["doubted", "open"]);
-            let doubtful = journal.attempts_in_doubt().unwrap();
-            assert_eq!(doubtful[0].idempotency_key, "doubted");
         }
     }
 

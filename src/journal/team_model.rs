@@ -135,8 +135,8 @@ impl Team {
                 }
                 Phase::Sent(earlier)
             }
-            Phase::Told(last, earlier) => {
-                let outcome = outcome_of(last, false, earlier);
+            Phase::Told(last, _) => {
+                let outcome = outcome_of(last, false, false);
                 if let Some(own) = journal.runs.iter_mut().find(|run| run.runner == runner) {
                     own.outcome = outcome;
                 }

@@ -69,9 +69,10 @@ impl Secret {
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 
-    /// Distinguishes secrets without revealing them: the first four bytes of the SHA-256, in hex.
+    /// Distinguishes secrets without revealing them: the first four bytes of the SHA-256, in hex. Blanks around a secret are
+    /// not sent, so they make no difference.
     pub(crate) fn fingerprint(&self) -> String {
-        hex::encode(&sha256([self.0.as_bytes()])[..4])
+        hex::encode(&sha256([self.0.trim().as_bytes()])[..4])
     }
 
     fn split(&self) -> (KeyKind, &'static str, &str) {

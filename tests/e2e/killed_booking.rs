@@ -53,13 +53,6 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
     );
 }
 
-#[test]
-fn a_process_that_was_killed_is_not_said_to_be_sending() {
-    let (_server, home) = after_a_kill();
-    let abandoned = home.run(["attempts", "abandon", "killed"]).exits(0);
-    assert!(!abandoned.stderr.contains("still"), "{}", abandoned.stderr);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_person_finds_out_what_happened_before_booking_again() {

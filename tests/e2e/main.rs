@@ -105,6 +105,7 @@ mod manual;
 mod matrix;
 #[cfg(unix)]
 mod misbehaviours;
+mod one_booking;
 mod open_attempts;
 #[cfg(unix)]
 mod open_points;

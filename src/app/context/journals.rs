@@ -5,12 +5,14 @@ use std::cell::RefMut;
 use super::Context;
 use crate::app::shared_journal;
 use crate::client::Client;
-use crate::config::SharedJournal;
+use crate::config::{SharedJournal, Target};
 use crate::journal::{Journal, Maker};
 use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::recent::{Recent, RecentList};
+use crate::sandbox::LIVE_KEY;
+use crate::secrets::Secret;
 
 impl Context {
     /// The journal, opened on first use.
@@ -22,18 +24,10 @@ impl Context {
                 self.target.profile().map(str::to_owned),
             );
             let opened = match self.target.journal() {
-                None => {
-                    let file = Journal::open(&self.paths.journal, origin, profile)?;
-                    file.of_account(self.target.account())
-                }
-                Some(shared) => {
-                    let database = self.database(shared)?;
-                    let team = Journal::open_shared(database, origin, profile);
-                    team.of_account(self.target.account_in_a_team())
-                        .once_of_account(self.target.account())
-                }
+                None => Journal::open(&self.paths.journal, origin, profile)?,
+                Some(shared) => Journal::open_shared(self.database(shared)?, origin, profile),
             };
-            let mut opened = opened.by(self.maker());
+            let mut opened = opened.of_account(self.account()).by(self.maker());
             opened.keep_for(self.target.retention());
             *journal = Some(opened);
         }
@@ -43,6 +37,16 @@ impl Context {
         }
         RefMut::filter_map(journal, Option::as_mut)
             .map_err(|_| Error::journal("the journal is not open"))
+    }
+
+    /// The fingerprint of the API key.
+    fn account(&self) -> String {
+        let embedded = || match self.target {
+            Target::Embedded { .. } => Secret::new(LIVE_KEY.to_owned()).fingerprint(),
+            // Nothing is sent without a key.
+            Target::Remote(_) => String::new(),
+        };
+        self.target.account().unwrap_or_else(embedded)
     }
 
     /// Begins to connect to a shared journal that a booking is going to need. An error is left to its first use.

@@ -76,9 +76,9 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
-    let unasked = warn_of_open_attempts(context, &mine).await?.unasked;
+    let open = warn_of_open_attempts(context, &mine).await?.open;
     let digits = rows.len().to_string().len();
-    let exit = run_batch(context, rows, batch.manner, &unasked, &again, |result| {
+    let exit = run_batch(context, rows, batch.manner, &open, &again, |result| {
         context.out.emit_next(&ResultLine { result, digits })
     })
     .await?;

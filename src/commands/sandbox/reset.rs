@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if context.has_journal() {
         let _ = context.journal().and_then(|mut journal| {
             journal.forget_rate_limits()?;
-            for attempt in journal.attempts_in_doubt()? {
+            for attempt in journal.open_attempts_here()? {
                 journal.abandon(&attempt.idempotency_key)?;
             }
             journal.lose(None)

@@ -23,7 +23,7 @@ use super::wait::wait_while_processing;
 use crate::app::Context;
 use crate::app::in_flight::BatchProgress;
 use crate::client::RateLimit;
-use crate::journal::{Attempt, State};
+use crate::journal::{Attempt, KeyOrigin, State};
 use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -75,7 +75,7 @@ impl RowResult {
 /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
 /// The same batch can then be started again.
 ///
-/// A row for which an attempt in `unasked` may have booked is not sent, unless it has a key of its own.
+/// A row for which one of the `open` attempts may have booked is not sent, unless it has a key of its own.
 ///
 /// `again` tells a person how to continue a batch that stopped.
 ///
@@ -84,7 +84,7 @@ pub(crate) async fn run_batch(
     context: &Context,
     rows: Vec<KeyedRow>,
     options: BatchOptions,
-    unasked: &[Attempt],
+    open: &[Attempt],
     again: &str,
     told: impl Fn(&RowResult) -> Result<bool>,
 ) -> Result<Exit> {
@@ -103,7 +103,7 @@ pub(crate) async fn run_batch(
             .batch_progress
             .replace(Some(batch_progress(done, total, again)));
         let began = Instant::now();
-        let (result, sent) = settle(context, keyed, options, unasked, &sent_now).await;
+        let (result, sent) = settle(context, keyed, options, open, &sent_now).await;
         rows.release(keyed);
         if sent {
             pace.sent(began.elapsed());
@@ -239,7 +239,7 @@ async fn settle(
     context: &Context,
     keyed: &KeyedRow,
     options: BatchOptions,
-    unasked: &[Attempt],
+    open: &[Attempt],
     sent_now: &HashSet<String>,
 ) -> (RowResult, bool) {
     let mut retry = 0;
@@ -257,12 +257,16 @@ async fn settle(
             }
             Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
                 Ok(request) => {
-                    if keyed.row.idempotency_key.is_none()
-                        && let Err(error) = refuse_to_repeat_row(unasked, &key, &request)
-                    {
+                    let is_own = keyed.row.idempotency_key.as_ref() == Some(&key);
+                    if !is_own && let Err(error) = refuse_to_repeat_row(open, &request) {
                         return (of_row(keyed, key, Err(error)), false);
                     }
-                    make(context, &key, request).await.map(|made| (made, true))
+                    let origin = match is_own {
+                        true => KeyOrigin::Caller,
+                        false => KeyOrigin::Derived,
+                    };
+                    let made = make(context, &key, origin, request).await;
+                    made.map(|made| (made, true))
                 }
                 Err(error) => Err(error),
             },

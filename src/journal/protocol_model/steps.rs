@@ -4,7 +4,9 @@ use super::Protocol;
 use super::actions::{Action, Task};
 use super::rule::Answer;
 use super::state::{KEYS, Message, Phase, Process, Report, Shown, Verdict, World};
-use crate::journal::runs::{Conclusion, Earlier, LastTry, Outcome, State, outcome_of};
+use crate::journal::runs::{
+    Conclusion, Earlier, KeyOrigin, LastTry, Outcome, ShownBooking, State, judge, outcome_of,
+};
 
 impl Protocol {
     /// The state after an action.
@@ -196,18 +198,30 @@ impl Protocol {
         let Phase::Told(verdict) = process.phase else {
             return;
         };
-        let (last, booking) = match verdict {
-            Verdict::Booked(shown) => (LastTry::Booked, Some(shown)),
-            Verdict::Another { is_new } => (LastTry::AnotherBooking { is_new }, None),
-            Verdict::Nothing => (LastTry::NoProof, None),
-            Verdict::Refused | Verdict::Limited => (LastTry::Refused, None),
-            Verdict::NotSent => (LastTry::NotSent, None),
-        };
         let earlier = match process.follows_doubt {
             true => Earlier::MayHaveBooked,
             false => Earlier::Nothing,
         };
-        let outcome = outcome_of(last, process.in_doubt, earlier);
+        let (last, booking) = match verdict {
+            Verdict::Booked(shown) => (LastTry::Booked, Some(shown)),
+            Verdict::Another { is_new } => {
+                let shown = ShownBooking {
+                    agrees: false,
+                    is_known: false,
+                    is_older: !is_new,
+                    is_200: !is_new,
+                };
+                let key = match program.task {
+                    Task::Book(_) => KeyOrigin::Caller,
+                    Task::Batch | Task::Resume(_) => KeyOrigin::Derived,
+                };
+                (judge(shown, key, process.in_doubt, earlier), None)
+            }
+            Verdict::Nothing => (LastTry::NoProof, None),
+            Verdict::Refused | Verdict::Limited => (LastTry::Refused, None),
+            Verdict::NotSent => (LastTry::NotSent, None),
+        };
+        let outcome = outcome_of(last, process.in_doubt, false);
         let journal = &mut world.journals[program.machine];
         // A run cannot be ended in a file that was set aside.
         let state = (process.generation == journal.generation).then(|| {

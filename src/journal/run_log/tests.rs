@@ -26,14 +26,15 @@ impl Journal {
     fn end_with(
         &mut self,
         run: &RunId,
-        outcome: Outcome,
+        last: LastTry,
         http_status: Option<u16>,
         booking: Option<&Booking>,
         request: &Value,
     ) -> Result<State> {
         let end = RunEnd {
             asked: None,
-            outcome,
+            last,
+            in_doubt: false,
             http_status,
             booking,
             request,
@@ -49,7 +50,7 @@ impl Journal {
     ) -> Result<State> {
         self.end_with(
             run,
-            Outcome::Booked,
+            LastTry::Booked,
             Some(status),
             Some(booking),
             &Value::Null,
@@ -57,11 +58,11 @@ impl Journal {
     }
 
     pub(crate) fn end_refused(&mut self, run: &RunId, status: u16) -> Result<State> {
-        self.end_with(run, Outcome::Refused, Some(status), None, &Value::Null)
+        self.end_with(run, LastTry::Refused, Some(status), None, &Value::Null)
     }
 
     pub(crate) fn end_not_sent(&mut self, run: &RunId) -> Result<State> {
-        self.end_with(run, Outcome::NotSent, None, None, &Value::Null)
+        self.end_with(run, LastTry::NotSent, None, None, &Value::Null)
     }
 
     pub(crate) fn end_in_doubt(
@@ -70,7 +71,7 @@ impl Journal {
         request: &Value,
         status: Option<u16>,
     ) -> Result<State> {
-        self.end_with(run, Outcome::InDoubt, status, None, request)
+        self.end_with(run, LastTry::NoProof, status, None, request)
     }
 }
 
@@ -154,7 +155,7 @@ fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
         State::Unsettled
     );
     assert_eq!(journal.open_attempts().unwrap()[0].request, request());
-    assert_eq!(journal.attempts_in_doubt().unwrap().len(), 1);
+    assert_eq!(journal.open_attempts_here().unwrap().len(), 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpgrp, getrlimit, getsid, getuid, kill_current_process_group,
-    kill_process, setrlimit, test_kill_process,
+    kill_process, setrlimit,
 };
 use rustix::system::uname;
 use rustix::termios::tcgetpgrp;
@@ -112,10 +112,4 @@ pub(crate) fn terminal() -> String {
         |_| String::new(),
         |session| session.as_raw_pid().to_string(),
     )
-}
-
-/// Whether a process with this id runs on this machine, as far as this process may see.
-pub(crate) fn is_running(process: u32) -> bool {
-    let id = i32::try_from(process).ok().and_then(Pid::from_raw);
-    id.is_none_or(|id| test_kill_process(id) != Err(rustix::io::Errno::SRCH))
 }

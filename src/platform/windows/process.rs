@@ -3,8 +3,6 @@
 use std::io;
 use std::process::ExitStatus;
 
-use process_alive::State;
-
 use super::access_list;
 use crate::outcome::Exit;
 
@@ -49,15 +47,4 @@ pub(crate) fn user_name() -> Option<String> {
 /// What tells the terminals of a user apart: Windows has no sessions of processes as Unix has, so nothing does.
 pub(crate) fn terminal() -> String {
     String::new()
-}
-
-/// Whether a process with this id runs on this machine. Another user's process may not be asked, and runs then.
-pub(crate) fn is_running(process: u32) -> bool {
-    const NO_SUCH_PROCESS: i32 = 87;
-    match process_alive::state(process.into()) {
-        State::Alive => true,
-        State::Dead => false,
-        // The error of the call that failed to open the process.
-        State::Unknown => io::Error::last_os_error().raw_os_error() != Some(NO_SUCH_PROCESS),
-    }
 }

@@ -1,0 +1,257 @@
+//! The rules of the promise "nothing is booked twice, and nothing is forgotten", each where a special case once broke it.
+
+use std::sync::mpsc::channel;
+
+use serde_json::{Value, json};
+
+use crate::faults::{SLOT_TIME, creating};
+use crate::harness::{GUEST, HANG, Home, Output, Reply, Request, Scripted, Served, text};
+
+/// The booking that the command of this file asks for.
+fn asked(id: &str) -> Value {
+    json!({
+        "id": id, "object": "booking", "status": "confirmed", "provider": "provider_a",
+        "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+    })
+}
+
+fn with(booking: Value, more: Value) -> Value {
+    let mut booking = booking;
+    for (name, value) in more.as_object().unwrap() {
+        booking[name] = value.clone();
+    }
+    booking
+}
+
+fn command<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    arguments.extend(&GUEST[2..]);
+    arguments.extend(more);
+    arguments
+}
+
+fn book(home: &Home, more: &[&str]) -> Output {
+    home.run(command(more))
+}
+
+fn home(server: &Scripted) -> Home {
+    Home::pointing_to(server.base_url(), "sk_live_x")
+}
+
+fn open(home: &Home) -> Vec<Value> {
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    list["attempts"].as_array().unwrap().clone()
+}
+
+/// A response that settles nothing: 16, the attempt is open, and the same command again is not sent.
+#[track_caller]
+fn settles_nothing(status: u16, response: Value) {
+    let server = creating(move |_| Reply::json(status, &response));
+    let home = home(&server);
+    book(&home, &[]).refused(16, "outcome_unknown");
+    assert_eq!(open(&home).len(), 1);
+    book(&home, &[]).refused(16, "outcome_unknown");
+    assert_eq!(server.creates().len(), 1);
+}
+
+/// Whether the first process still runs decides nothing: nobody could know it of a container, a zombie, or another host.
+#[test]
+fn an_attempt_that_is_being_sent_blocks_the_same_booking_at_once() {
+    let (sent, arrived) = channel();
+    let (go_on, held) = channel::<()>();
+    let server = creating(move |_| {
+        sent.send(()).unwrap();
+        held.recv_timeout(HANG).unwrap();
+        Reply::json(201, &asked("bk_1"))
+    });
+    let home = home(&server);
+    let running = home.start(command(&["--idempotency-key", "first"]));
+    arrived.recv_timeout(HANG).unwrap();
+    let error = book(&home, &[]).refused(16, "outcome_unknown");
+    assert!(text(&error, "hint").contains("bookctl attempts resume first"));
+    assert!(text(&error, "hint").contains("--idempotency-key"));
+    go_on.send(()).unwrap();
+    running.end().exits(0);
+    assert_eq!(server.creates().len(), 1);
+}
+
+/// "Nothing new was booked" is never said of a key that bookctl made (command line, Exit codes, 7).
+#[test]
+fn an_older_booking_under_a_generated_key_is_unknown_and_under_the_callers_key_7() {
+    let older = with(
+        asked("bk_eve"),
+        json!({"customer": {"name": "Eve Other"}, "created_at": "2020-01-01T00:00:00Z"}),
+    );
+    settles_nothing(200, older.clone());
+    let server = creating(move |_| Reply::json(200, &older));
+    book(&home(&server), &["--idempotency-key", "k"]).refused(7, "another_booking");
+}
+
+/// A booking of the same guest at the same time that is older than a key cannot be that key's.
+#[test]
+fn a_booking_that_agrees_and_is_older_than_its_generated_key_is_unknown() {
+    settles_nothing(
+        200,
+        with(
+            asked("bk_old"),
+            json!({"created_at": "2020-01-01T00:00:00Z"}),
+        ),
+    );
+}
+
+/// The key of another organization would book a second time, whatever the profile is called.
+#[test]
+fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
+    let creates = std::cell::Cell::new(0);
+    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/" => Reply::json(
+            200,
+            &json!({"object": "api", "name": "Acme", "version": "v1"}),
+        ),
+        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+        _ if creates.replace(creates.get() + 1) < 3 => Reply::Close,
+        _ => Reply::json(201, &asked("bk_1")),
+    });
+    let home = Home::new().configured(&format!(
+        "[profiles.acme]\nbase_url = '{}'\n",
+        server.base_url()
+    ));
+    let log_in = |key: &str| {
+        let arguments = [
+            "auth",
+            "login",
+            "--profile",
+            "acme",
+            "--key-stdin",
+            "--storage",
+            "file",
+        ];
+        home.feed(arguments, key).exits(0);
+    };
+    log_in("sk_live_one");
+    let acme = ["--profile", "acme", "--idempotency-key", "k"];
+    book(&home, &acme).exits(16);
+    let sent = server.creates().len();
+    log_in("sk_live_two");
+    let resume = ["--profile", "acme", "attempts", "resume", "k", "--json"];
+    home.run(resume).refused(3, "config");
+    assert_eq!(server.creates().len(), sent);
+    // The same key from the environment, with a blank behind it as a file gives one, is the same account.
+    let key = home
+        .with("BOOKCTL_API_KEY", "sk_live_one ")
+        .with("BOOKCTL_BASE_URL", server.base_url());
+    key.run(["attempts", "resume", "k"]).exits(0);
+}
+
+/// An envelope may have an id and a status of its own.
+#[test]
+fn a_response_with_an_id_and_a_status_alone_is_no_booking() {
+    for response in [
+        json!({"id": "req_1", "status": "error", "message": "upstream timeout"}),
+        json!({"id": "req_1", "status": "failed", "error": "slot_taken"}),
+        json!({"id": "bk_1", "status": "confirmed"}),
+    ] {
+        settles_nothing(200, response);
+    }
+}
+
+#[test]
+fn a_sparse_booking_with_a_status_of_the_specification_and_its_time_is_one() {
+    let sparse = json!({"id": "bk_1", "status": "confirmed", "datetime": SLOT_TIME});
+    let server = creating(move |_| Reply::json(200, &sparse));
+    book(&home(&server), &[]).exits(0);
+}
+
+/// "The service keeps one booking for a key" (spec, Limits 7): it cannot be that of two.
+#[test]
+fn a_booking_that_another_key_has_already_settles_nothing() {
+    let server = creating(|_| Reply::json(201, &asked("bk_1")));
+    let home = home(&server);
+    book(&home, &["--idempotency-key", "first"]).exits(0);
+    let error = book(&home, &["--idempotency-key", "second"]).refused(16, "outcome_unknown");
+    assert!(text(&error, "message").contains("first"), "{error}");
+    let open = open(&home);
+    assert_eq!(text(&open[0], "idempotency_key"), "second");
+}
+
+/// What was asked for may have been modified since. Anything else is another booking.
+#[test]
+fn a_modification_excuses_a_difference_only_if_it_came_from_what_was_asked() {
+    let modified = |from: &str| {
+        with(
+            asked("bk_1"),
+            json!({
+                "datetime": "2030-03-09T19:30:00Z",
+                "last_modification": {"at": "2030-01-01T00:00:00Z",
+                    "changes": {"datetime": {"from": from, "to": "2030-03-09T19:30:00Z"}}},
+            }),
+        )
+    };
+    settles_nothing(201, modified("2030-03-08T19:30:00Z"));
+    let own = modified(SLOT_TIME);
+    let server = creating(move |_| Reply::json(201, &own));
+    book(&home(&server), &[]).exits(0);
+}
+
+/// A refusal that carries the very booking, or says that the key's request is still in progress, proves nothing.
+#[test]
+fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {
+    for (status, body) in [
+        (
+            409,
+            json!({"error": "exists already", "booking": asked("bk_1")}),
+        ),
+        (
+            422,
+            json!({"error": "duplicate", "details": {"existing": asked("bk_1")}}),
+        ),
+        (
+            409,
+            json!({"error": "a request with this idempotency key is in progress"}),
+        ),
+        (
+            409,
+            json!({"error": "conflict", "error_code": "idempotency_request_in_progress"}),
+        ),
+    ] {
+        let server = creating(move |_| Reply::json(status, &body));
+        let home = home(&server);
+        book(&home, &[]).refused(16, "outcome_unknown");
+        assert_eq!(open(&home).len(), 1);
+    }
+    let unfinished = json!({"error": "conflict", "open_bookings": [asked("bk_1")]});
+    let server = creating(move |_| Reply::json(409, &unfinished));
+    let home = home(&server);
+    assert_eq!(book(&home, &[]).exits(7).code, Some(7));
+    assert!(open(&home).is_empty());
+}
+
+/// A service may know a booking by two ids, but not with another guest.
+#[test]
+fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
+    let eve = with(
+        asked("bk_other"),
+        json!({"status": "cancelled", "venue_id": "ven_other", "customer": {"name": "Eve Other"}}),
+    );
+    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/bookings" => Reply::json(201, &asked("bk_1")),
+        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+        _ => Reply::json(200, &eve),
+    });
+    let home = home(&server);
+    book(&home, &[]).exits(0);
+    home.run(["cancel", "bk_1", "--yes", "--json"]).exits(16);
+}
+
+/// A key that was renewed hides nothing: lists are the service's.
+#[test]
+fn bookings_and_open_attempts_of_another_key_are_listed() {
+    let served = Served::start();
+    let home = served.home();
+    home.fault("POST /v1/bookings", "drop_after", 3);
+    home.book("ven_confirms", &["--idempotency-key", "k"])
+        .exits(16);
+    let renewed = home.with("BOOKCTL_API_KEY", "sk_live_other");
+    let list = renewed.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"][0]["idempotency_key"], "k");
+}
