@@ -1,9 +1,17 @@
 //! One request of the service, before it is sent.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
 use super::written_names::WrittenNames;
+
+/// Everything but the unreserved characters (RFC 3986).
+const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// A request of the service.
 #[derive(Clone, Debug)]
@@ -80,20 +88,11 @@ impl Call {
 
     /// Encodes an id as exactly one path segment, whatever it contains.
     pub(crate) fn segment(id: &str) -> String {
-        let mut encoded = String::new();
-        for byte in id.bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                    encoded.push(char::from(byte))
-                }
-                _ => encoded.push_str(&format!("%{byte:02X}")),
-            }
-        }
         // `.` and `..` would change the path even when encoded, and an empty segment is another path. None of them is
         // an id.
-        match encoded.as_str() {
+        match id {
             "" | "." | ".." => "%20".to_owned(),
-            _ => encoded,
+            _ => utf8_percent_encode(id, NOT_UNRESERVED).to_string(),
         }
     }
 

@@ -1,5 +1,8 @@
 //! How a request carries the API key, and how that is shown.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::call::Call;
 use crate::adapter::Adapter;
 use crate::secrets::{Secret, register_secret};
@@ -20,7 +23,7 @@ pub(super) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str,
                 Some(user) => format!("{user}:{}", key.expose()),
                 None => format!("{}:", key.expose()),
             };
-            let encoded = base64(pair.as_bytes());
+            let encoded = STANDARD.encode(pair);
             register_secret(&encoded);
             encoded
         }
@@ -138,43 +141,10 @@ fn with_parameter(path: &str, name: &str, value: &str) -> String {
     format!("{path}{separator}{name}={value}")
 }
 
-/// Standard base64 with padding (RFC 4648).
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let index = (bits >> (18 - 6 * at)) & 63;
-            match at <= chunk.len() {
-                true => text.push(char::from(ALPHABET[index as usize])),
-                false => text.push('='),
-            }
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn base64_is_that_of_rfc_4648() {
-        for (text, encoded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(base64(text.as_bytes()), encoded);
-        }
-    }
 
     #[test]
     fn a_key_is_the_user_of_basic_or_stands_in_the_query_and_is_never_shown() {

@@ -9,7 +9,6 @@ use super::runs::{Evidence, Outcome, State, state_of};
 use super::scope::Maker;
 use crate::model::request::canonical;
 use crate::outcome::{Error, Result};
-use crate::platform::hex;
 use crate::platform::sha256::sha256;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 
@@ -316,7 +315,7 @@ pub(super) fn request_hash(request: &Json) -> String {
 }
 
 fn hash(text: &str) -> String {
-    hex::encode(&sha256([text.as_bytes()]))
+    hex::encode(sha256([text.as_bytes()]))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //!
 //! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
 
+pub(crate) mod base64;
 mod encoding;
-pub(crate) mod hex;
 pub(crate) mod http1;
 pub(crate) mod http_client;
 pub(crate) mod input;

@@ -3,7 +3,6 @@
 use zeroize::Zeroizing;
 
 use super::redact::register_secret;
-use crate::platform::hex;
 use crate::platform::sha256::sha256;
 
 /// A secret. It has no `Display`, its `Debug` is redacted, and its memory is zeroed on drop.

@@ -7,7 +7,6 @@ use crate::json::{Document, parsed};
 use crate::model::booking::Booking;
 use crate::model::id::token;
 use crate::model::shell;
-use crate::platform::hex;
 use crate::platform::sha256::sha256;
 
 /// Where a name of the dialect begins that is the name of a header.
@@ -190,7 +189,7 @@ impl Event {
 
 /// The id of an event that has none of its own: the same when it is sent again.
 fn digest(body: &[u8]) -> String {
-    format!("sha256:{}", hex::encode(&sha256([body])))
+    format!("sha256:{}", hex::encode(sha256([body])))
 }
 
 /// The value under a name, or at a path.

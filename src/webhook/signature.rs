@@ -7,7 +7,6 @@ use std::time::Duration;
 use ring::hmac::{Context, HMAC_SHA256, Key};
 use subtle::ConstantTimeEq;
 
-use crate::platform::hex;
 use crate::platform::sha256::Digest;
 use crate::secrets::Secret;
 
@@ -99,8 +98,9 @@ impl Header {
             if let Some(digits) = part.strip_prefix(b"t=") {
                 times.push(digits);
             } else if let Some(digits) = part.strip_prefix(b"v1=") {
-                let digest = hex::decode(digits).and_then(|bytes| bytes.try_into().ok());
-                v1.push(digest.ok_or(Malformed::BadV1)?);
+                let mut digest = [0; 32];
+                hex::decode_to_slice(digits, &mut digest).map_err(|_| Malformed::BadV1)?;
+                v1.push(digest);
             }
         }
         let t = match times[..] {

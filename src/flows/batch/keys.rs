@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use super::rows::BatchRow;
 use crate::model::request::canonical;
-use crate::platform::hex;
 use crate::platform::sha256::{Digest, sha256};
 
 /// What identifies a batch: a name, or the content of its file.

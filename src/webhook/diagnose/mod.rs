@@ -13,7 +13,6 @@ pub(crate) use self::other_schemes::{owner_of_header, owner_of_value};
 
 use self::encodings::{Decoding, decodings};
 use super::signature::Header;
-use crate::platform::hex;
 use crate::secrets::Secret;
 
 /// The largest body that is parsed and written again in every [`JsonStyle`], in bytes.
@@ -104,7 +103,7 @@ fn variants(secret: &str) -> Vec<(Vec<u8>, &'static str)> {
     if let Some((_, rest)) = secret.split_once('_') {
         variants.push((rest.into(), "the secret without its prefix"));
     }
-    if let Some(key) = hex::decode(secret.as_bytes()) {
+    if let Ok(key) = hex::decode(secret) {
         variants.push((key, "the bytes that the secret spells in hex"));
     }
     variants

@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::outcome::{Error, Result};
 use crate::platform::sha256::sha256;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
-use crate::platform::{hex, ownership, regular_file};
+use crate::platform::{ownership, regular_file};
 
 /// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest waiting event of each
 /// `ordering_key` is forwarded, at `next_attempt_at` by the service's clock once it has failed. An attempt with neither
