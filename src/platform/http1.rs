@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
@@ -12,22 +13,22 @@ use axum::serve::Listener;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-
-use super::timeout_stream::{TimeoutStream, Timeouts};
 
 /// Serves `router` until `shutdown` completes, then waits for the requests that are in progress.
 ///
-/// `wrap` makes a connection of what was accepted, and the handle that handlers get as [`ConnectInfo`].
+/// A connection on which no whole head of a request has come within `head_timeout`, since it was made or since the last
+/// response, is closed. How long a body may take is the handlers' matter. `wrap` makes a connection of what was accepted,
+/// and the handle that handlers get as [`ConnectInfo`].
 pub(crate) async fn serve<S, H>(
     mut listener: TcpListener,
-    timeouts: Timeouts,
+    head_timeout: Duration,
     router: Router,
-    wrap: impl Fn(TimeoutStream) -> (S, H),
+    wrap: impl Fn(TcpStream) -> (S, H),
     shutdown: impl Future<Output = ()>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -42,7 +43,9 @@ pub(crate) async fn serve<S, H>(
             accepted = Listener::accept(&mut listener) => accepted,
             () = &mut shutdown => break,
         };
-        let (stream, handle) = wrap(TimeoutStream::new(stream, timeouts));
+        // Without it responses may wait for an acknowledgement. Failure only costs time.
+        let _ = stream.set_nodelay(true);
+        let (stream, handle) = wrap(stream);
         let router = TowerToHyperService::new(router.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(handle.clone()));
@@ -50,7 +53,10 @@ pub(crate) async fn serve<S, H>(
         });
         let mut stopping = stopping.clone();
         tokio::spawn(async move {
-            let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(head_timeout)
+                .serve_connection(TokioIo::new(stream), service);
             let mut connection = pin!(connection);
             let stopped = async {
                 // An error means that the server was dropped, which also ends the connection.
@@ -67,4 +73,37 @@ pub(crate) async fn serve<S, H>(
     drop((listener, stopping));
     let _ = stop.send(true);
     stop.closed().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    #[tokio::test]
+    async fn a_connection_that_is_silent_or_stops_in_the_middle_of_a_head_is_closed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let timeout = Duration::from_millis(50);
+        let never = std::future::pending();
+        let server = serve(listener, timeout, Router::new(), |it| (it, ()), never);
+        let clients = async {
+            for (sent, answer) in [
+                ("", ""),
+                ("GET / HTTP/1.1\r\nHost: x\r\n", ""),
+                // After a response, too.
+                ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404"),
+            ] {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(sent.as_bytes()).await.unwrap();
+                let mut received = String::new();
+                stream.read_to_string(&mut received).await.unwrap();
+                assert!(received.starts_with(answer), "{sent}: {received}");
+            }
+        };
+        tokio::select! {
+            () = server => panic!("the server ended"),
+            () = clients => {}
+        }
+    }
 }

@@ -22,5 +22,4 @@ pub(crate) mod sqlite;
 #[cfg_attr(unix, path = "unix/mod.rs")]
 #[cfg_attr(windows, path = "windows/mod.rs")]
 pub(crate) mod system;
-pub(crate) mod timeout_stream;
 pub(crate) mod tls;

@@ -13,21 +13,15 @@ use super::event::Names;
 use super::forwarder::Forwarder;
 use super::listener_event::{ListenerEvent, Reporter, Totals};
 use super::pass_through::PassThrough;
-use super::receiver::{ForwardMode, Receiver, router};
+use super::receiver::{ForwardMode, REQUEST_TIMEOUT, Receiver, router};
 use super::schedule::Schedule;
 use super::store::Store;
 use crate::outcome::{Error, Result};
 use crate::platform::http1;
-use crate::platform::timeout_stream::Timeouts;
 use crate::secrets::Secret;
 
 /// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
-/// A request may take as long to arrive as the service waits for an answer.
-const TIMEOUTS: Timeouts = Timeouts {
-    idle: Duration::from_secs(120),
-    request: Some(Duration::from_secs(10)),
-};
 
 /// A listener's settings.
 pub(crate) struct Listening {
@@ -161,12 +155,9 @@ impl Server {
         });
         let server = http1::serve(
             socket,
-            TIMEOUTS,
+            REQUEST_TIMEOUT,
             router(receiver),
-            |stream| {
-                let received = stream.handle();
-                (stream, received)
-            },
+            |stream| (stream, ()),
             stopped(stop.clone()),
         );
         let forwarder = async {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::body::to_bytes;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -12,6 +13,7 @@ use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::event::{Event, Names};
 use super::listener_event::{DeliveryOutcome, Reporter};
@@ -20,11 +22,13 @@ use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
 use super::store::{Content, HeaderLine, Intent, Receipt, ReceivedDelivery, Store};
 use crate::adapter::signing_service;
 use crate::outcome::{Error, Result};
-use crate::platform::timeout_stream::RequestReceived;
 use crate::secrets::Secret;
 
 /// The largest body, in bytes: the service's own limit ("Limits", 3).
 const LARGEST_BODY: usize = 1024 * 1024;
+
+/// How long the head of a request may take, and then its body: as long as the service waits for an answer.
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The header that tells the listener's answer from an app's.
 pub(crate) const LISTENER: &str = "bookctl-listener";
@@ -80,11 +84,7 @@ pub(super) fn router(receiver: Arc<Receiver>) -> Router {
     Router::new().fallback(any(handle)).with_state(receiver)
 }
 
-async fn handle(
-    State(receiver): State<Arc<Receiver>>,
-    ConnectInfo(received): ConnectInfo<RequestReceived>,
-    request: Request,
-) -> Response {
+async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     if request.method() != Method::POST {
         let allow = [(header::ALLOW, "POST")];
         let refusal = Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
@@ -95,9 +95,11 @@ async fn handle(
     let declared = declared.and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
     let body = match declared {
         Some(length) if length > LARGEST_BODY => None,
-        _ => to_bytes(body, LARGEST_BODY).await.ok(),
+        _ => timeout(REQUEST_TIMEOUT, to_bytes(body, LARGEST_BODY))
+            .await
+            .ok()
+            .and_then(Result::ok),
     };
-    received.set();
     let task_receiver = receiver.clone();
     // A task of its own: if the sender hangs up, the delivery is stored and forwarded all the same.
     let answer = tokio::spawn(async move {

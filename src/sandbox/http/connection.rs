@@ -6,21 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-use crate::platform::timeout_stream::{RequestReceived, TimeoutStream};
+use tokio::net::TcpStream;
 
 /// A connection that can be cut.
 pub(super) struct Connection {
-    stream: TimeoutStream,
+    stream: TcpStream,
     cut: CutHandle,
 }
 
 /// Cuts a connection from outside.
-#[derive(Clone)]
-pub(super) struct CutHandle {
-    cut: Arc<Mutex<Cut>>,
-    received: RequestReceived,
-}
+#[derive(Clone, Default)]
+pub(super) struct CutHandle(Arc<Mutex<Cut>>);
 
 /// Where the connection is cut. Writing beyond that point fails, which closes the connection.
 #[derive(Clone, Copy, Default)]
@@ -44,13 +40,8 @@ impl CutHandle {
         *self.lock() = Cut::AfterHead(after);
     }
 
-    /// Stops the idle timeout until the response is written, however long that takes.
-    pub(super) fn request_received(&self) {
-        self.received.set();
-    }
-
     fn lock(&self) -> MutexGuard<'_, Cut> {
-        self.cut.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -87,11 +78,8 @@ fn head(bytes: &[u8]) -> Option<usize> {
 
 impl Connection {
     /// Wraps a connection; the handle cuts it.
-    pub(super) fn wrap(stream: TimeoutStream) -> (Self, CutHandle) {
-        let cut = CutHandle {
-            cut: Arc::default(),
-            received: stream.handle(),
-        };
+    pub(super) fn wrap(stream: TcpStream) -> (Self, CutHandle) {
+        let cut = CutHandle::default();
         let handle = cut.clone();
         (Connection { stream, cut }, handle)
     }

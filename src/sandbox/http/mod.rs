@@ -32,7 +32,6 @@ use tokio::sync::oneshot;
 use super::delivery_worker;
 use super::rules::api_error::ApiError;
 use crate::platform::http1;
-use crate::platform::timeout_stream::Timeouts;
 use connection::Connection;
 
 pub(crate) use control::load_into;
@@ -41,11 +40,8 @@ pub(crate) use service::{OnRequest, Service};
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
-/// Longer than clients keep an unused connection.
-const TIMEOUTS: Timeouts = Timeouts {
-    idle: Duration::from_secs(120),
-    request: None,
-};
+/// How long the head of a request may take, and then its body. Longer than clients keep an unused connection.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(
@@ -64,7 +60,7 @@ pub(crate) async fn serve(
     };
     let server = http1::serve(
         listener,
-        TIMEOUTS,
+        REQUEST_TIMEOUT,
         router(&service),
         Connection::wrap,
         shutdown,

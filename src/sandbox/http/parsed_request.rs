@@ -9,7 +9,9 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Query, RawPathParams, Request};
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 
+use super::REQUEST_TIMEOUT;
 use super::connection::CutHandle;
 use crate::sandbox::rules::access::{self, ApiKey};
 use crate::sandbox::rules::api_error::ApiError;
@@ -46,15 +48,14 @@ impl ParsedRequest {
         limit: usize,
     ) -> Result<Self, (ApiError, Bytes)> {
         let (mut parts, body) = request.into_parts();
-        let body = read(body, limit).await?;
+        let body = timeout(REQUEST_TIMEOUT, read(body, limit))
+            .await
+            .unwrap_or_else(|_| Err((broke_off(), Bytes::new())))?;
         // A parameter that does not decode to UTF-8 cannot be an id.
         let params = parts.extract::<RawPathParams>().await.ok();
         let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
         let connection = parts.extensions.remove::<ConnectInfo<CutHandle>>();
         let connection = connection.map(|ConnectInfo(connection)| connection);
-        if let Some(connection) = &connection {
-            connection.request_received();
-        }
         Ok(Self {
             connection,
             id,
@@ -149,13 +150,17 @@ impl ParsedRequest {
     }
 }
 
+fn broke_off() -> ApiError {
+    ApiError::wrong_type("body", "broke off")
+}
+
 async fn read(mut body: Body, limit: usize) -> Result<Bytes, (ApiError, Bytes)> {
     let mut first = Bytes::new();
     let mut rest = Vec::new();
     let mut length = 0_usize;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(frame) = frame else {
-            return Err((ApiError::wrong_type("body", "broke off"), first));
+            return Err((broke_off(), first));
         };
         // Trailers are not part of the body.
         let Ok(data) = frame.into_data() else {

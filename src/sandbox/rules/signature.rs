@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use ring::hmac::{Context, HMAC_SHA256, Key};
 
-
 /// The signature header of an attempt: `t=<unix_seconds>,v1=<hex>` over `<t>.<body>`.
 pub(crate) fn sign(secret: &str, at: Timestamp, body: &[u8]) -> String {
     let at = at.as_second();
