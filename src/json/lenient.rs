@@ -11,30 +11,13 @@ const EXACT_DIGITS: usize = 15;
 
 /// Whether a document may have a number that would lose digits. Text within a string may look like one.
 pub(super) fn has_long_number(text: &str) -> bool {
-    let is_part =
-        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
-    let bytes = text.as_bytes();
-    let mut at = EXACT_DIGITS;
-    // A run of this length covers one of the places that are this far apart.
-    while at < bytes.len() {
-        if is_part(bytes[at]) {
-            let before = bytes[..at].iter().rev().take_while(|byte| is_part(**byte));
-            let start = at - before.count();
-            let length = bytes[start..].iter().take_while(|byte| is_part(**byte));
-            let length = length.count();
-            let in_text = start > 0
-                && !matches!(
-                    bytes[start - 1],
-                    b':' | b',' | b'[' | b' ' | b'\n' | b'\r' | b'\t'
-                );
-            if length > EXACT_DIGITS && !in_text {
-                return true;
-            }
-            at = start + length;
-        }
-        at += EXACT_DIGITS;
-    }
-    false
+    text.as_bytes()
+        .split(|byte| !is_part_of_number(*byte))
+        .any(|run| run.len() > EXACT_DIGITS)
+}
+
+fn is_part_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
 /// The same document with these oddities replaced. Text that is invalid in another way stays invalid.
@@ -96,8 +79,8 @@ fn escape(text: &str, out: &mut String) -> usize {
 
 /// Copies a number, as a text where reading it would change it. Returns the number of bytes read.
 fn number(text: &str, out: &mut String) -> usize {
-    let part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
-    let length = text.find(|c| !part(c)).unwrap_or(text.len());
+    let part = text.bytes().take_while(|byte| is_part_of_number(*byte));
+    let length = part.count();
     let spelled = &text[..length];
     let is_number = || serde_json::from_str::<&RawValue>(spelled).is_ok();
     match spelled.parse::<f64>() {
@@ -164,21 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_number_is_noticed_wherever_it_stands_and_one_in_a_text_is_not() {
+    fn a_long_number_is_noticed_wherever_it_stands() {
         let digits = "1234567890123456";
         for before in ["", "[", "{\"id\":", "{\"id\": ", "[1,\n"] {
-            for shift in 0..20 {
-                let text = format!("{}{before}{digits}", " ".repeat(shift));
-                assert!(has_long_number(&text), "{text}");
-            }
+            let text = format!("{before}{digits}");
+            assert!(has_long_number(&text), "{text}");
+            assert!(!has_long_number(&text[..text.len() - 1]), "{text}");
         }
-        for text in [
-            digits.split_at(1).1.to_owned(),
-            format!("[\"{digits}\"]"),
-            "[123456789012345,123456789012345]".to_owned(),
-        ] {
-            assert!(!has_long_number(&text), "{text}");
-        }
+        assert!(!has_long_number("[123456789012345,123456789012345]"));
     }
 
     proptest! {
