@@ -34,7 +34,6 @@ use config::Environment;
 use flows::remind_of_open_attempts;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
-use platform::jq;
 use platform::system::process;
 use terminal::output::Output;
 
@@ -46,9 +45,6 @@ pub fn command() -> clap::Command {
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
     process::prepare();
-    if arguments.get(1).is_some_and(|first| first == jq::ENTRY) {
-        return jq::filter_standard_input();
-    }
     for argument in &arguments {
         let argument = argument.to_string_lossy();
         let value = argument.split_once('=').map(|(_, value)| value);

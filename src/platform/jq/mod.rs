@@ -1,23 +1,89 @@
-//! jq expressions, evaluated with limits on memory and time.
+//! jq expressions, each evaluated on a thread of its own, with limits on time, memory and recursion.
+//!
+//! Nothing can end a thread from outside. One that reaches a limit is left to itself until the process ends, which for a
+//! command is at once. What it may still do until then is use more memory.
+//!
+//! What stays: the growth of the process is known on Linux alone. Elsewhere, and where one single step asks for more
+//! memory than the system has, a greedy or endlessly recursive expression aborts the process. So callers write down what
+//! a call did before they evaluate anything on its result.
 
-mod child;
 mod evaluate;
 
-pub(crate) use child::{ENTRY, Trouble, filter_standard_input};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use evaluate::{compile, evaluate};
+
+use crate::outcome::Exit;
+use crate::platform::signals;
+
+/// The longest expression, in bytes.
+const LONGEST: usize = 64 * 1024;
+/// How long an expression may run.
+const LONGEST_RUN: Duration = Duration::from_secs(5);
+/// How much the process may grow meanwhile, in bytes. The stack that is used counts too.
+const MOST_MEMORY: usize = 512 * 1024 * 1024;
+/// More than [`MOST_MEMORY`], so that recursion without end is noticed before the stack ends, which would abort the
+/// process. Only what is used of it takes memory.
+const STACK: usize = 2 * MOST_MEMORY;
+/// How often the limits and signals are checked.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// An expression that compiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     source: String,
+    /// Whether a thread is at it: until it is done, or for good where it has reached a limit. A server that meets such an
+    /// expression with each document must not leave a thread behind with each.
+    is_running: Arc<AtomicBool>,
+}
+
+/// Why an expression has no result.
+pub(crate) enum Trouble {
+    /// It does not fit the document, or returns too much.
+    Failed(String),
+    /// The time limit was reached.
+    Endless,
+    /// The memory limit was reached.
+    Greedy,
+    /// Ctrl-C or SIGTERM.
+    Interrupted(Exit),
+}
+
+impl fmt::Display for Trouble {
+    /// What the expression did, as the predicate of a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Failed(why) => write!(f, "failed: {why}"),
+            Trouble::Endless => write!(f, "did not end within {} s", LONGEST_RUN.as_secs()),
+            Trouble::Greedy => write!(
+                f,
+                "needs more than {} MB of memory, or recurses without end",
+                MOST_MEMORY / 1024 / 1024
+            ),
+            Trouble::Interrupted(_) => f.write_str("was interrupted"),
+        }
+    }
 }
 
 impl Expression {
     /// Compiles an expression. The error says why it does not compile.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
-        compiles(source)?;
-        Ok(Expression {
-            source: source.to_owned(),
-        })
+        if source.len() > LONGEST {
+            return Err(format!("is longer than {} KB", LONGEST / 1024));
+        }
+        let text = source.to_owned();
+        match on_its_thread(move || compile(&text).map(drop)) {
+            Ok(()) => Ok(Expression {
+                source: source.to_owned(),
+                is_running: Arc::default(),
+            }),
+            Err(Trouble::Failed(why)) => Err(why),
+            Err(_) => Err("cannot be compiled".to_owned()),
+        }
     }
 
     /// The expression as it was written.
@@ -27,29 +93,67 @@ impl Expression {
 
     /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.
     pub(crate) fn run(&self, document: &str) -> Result<String, Trouble> {
-        child::run(&self.source, document)
+        if self.is_running.swap(true, Ordering::AcqRel) {
+            return Err(Trouble::Failed(
+                "an earlier document still keeps it busy".to_owned(),
+            ));
+        }
+        signals::watch();
+        let (source, document) = (self.source.clone(), document.to_owned());
+        let running = Running(Arc::clone(&self.is_running));
+        on_its_thread(move || {
+            let outcome = evaluate(&source, &document);
+            drop(running);
+            outcome
+        })
     }
 }
 
-/// The longest expression that is compiled where it is read. The compiler recurses, so a longer one gets a large stack.
-const SHORT: usize = 200;
-/// In bytes.
-const LONGEST: usize = 64 * 1024;
-/// In bytes; only what is used of it takes memory.
-const STACK: usize = 512 * 1024 * 1024;
+/// Says that nothing runs any more when it is dropped, also by a panic.
+struct Running(Arc<AtomicBool>);
 
-fn compiles(source: &str) -> Result<(), String> {
-    if source.len() <= SHORT {
-        return evaluate::compile(source).map(drop);
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
-    if source.len() > LONGEST {
-        return Err(format!("is longer than {} KB", LONGEST / 1024));
+}
+
+fn on_its_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, Trouble> {
+    let (sender, receiver) = mpsc::channel();
+    let before = memory();
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || sender.send(work()))
+        .map_err(|error| Trouble::Failed(error.to_string()))?;
+    let begun = Instant::now();
+    loop {
+        match receiver.recv_timeout(GLANCE) {
+            Ok(outcome) => return outcome.map_err(Trouble::Failed),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Trouble::Failed("it broke".to_owned()));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(exit) = signals::caught() {
+            return Err(Trouble::Interrupted(exit));
+        }
+        if begun.elapsed() > LONGEST_RUN {
+            return Err(Trouble::Endless);
+        }
+        if let (Some(before), Some(now)) = (before, memory())
+            && now.saturating_sub(before) > MOST_MEMORY
+        {
+            return Err(Trouble::Greedy);
+        }
     }
-    let source = source.to_owned();
-    let compile = move || evaluate::compile(&source).map(drop);
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(compile);
-    match thread.map(std::thread::JoinHandle::join) {
-        Ok(Ok(compiled)) => compiled,
-        _ => Err("cannot be compiled".to_owned()),
-    }
+}
+
+/// The memory of this process in bytes, where the system tells it as Linux does.
+fn memory() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
 }

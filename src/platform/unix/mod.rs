@@ -2,7 +2,6 @@
 
 pub(crate) mod files;
 mod key_decoder;
-pub(crate) mod limits;
 pub(crate) mod process;
 pub(crate) mod shell;
 pub(crate) mod signals;

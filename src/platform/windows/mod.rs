@@ -2,7 +2,6 @@
 
 mod access_list;
 pub(crate) mod files;
-pub(crate) mod limits;
 pub(crate) mod process;
 pub(crate) mod shell;
 pub(crate) mod signals;
