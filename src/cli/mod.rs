@@ -8,22 +8,19 @@ mod examples;
 pub(crate) mod first_page;
 mod suggestion;
 pub(crate) mod version;
-mod wrong_values;
 
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
-use serde_json::json;
 
 use crate::app::flags::Flags;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
-use crate::secrets::{redact, register_secret};
+use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output};
 pub(crate) use first_page::{help_width, with_first_page};
-use wrong_values::{WrongValue, wrong_values};
 
 /// Make and manage bookings from the command line, or test offline in a sandbox
 ///
@@ -220,20 +217,6 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let mut whole = Cli::command();
     whole.build();
     let (command, path) = named(arguments, &whole);
-    if let Some(joined) = suggestion::with_equals(error, command, arguments)
-        && let Err(error) = Cli::command().try_get_matches_from(&joined)
-        && error.kind() == ErrorKind::ValueValidation
-    {
-        return usage_error(&error, &joined);
-    }
-    if let Some(line) = suggestion::with_dashes(error, command, arguments) {
-        return Error::usage("the command to run stands after --").hint(format!("use: {line}"));
-    }
-    if let Some(line) = suggestion::with_quotes(error, command, arguments) {
-        return Error::usage("the command takes one booking").hint(format!(
-            "name one of them; to look for a text, quote it: {line}"
-        ));
-    }
     if is_missing_command(error) {
         let usage = Error::usage(format!("`{path}` needs a command"));
         // The names of all commands would be too many.
@@ -242,13 +225,7 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
             false => format!("{}; see `{path} --help`", suggestion::commands(command)),
         });
     }
-    let wrong = wrong_values(arguments, |arguments| {
-        Cli::command().try_get_matches_from(arguments).err()
-    });
-    let mut usage = match wrong.as_slice() {
-        [] | [_] => Error::usage(first_sentence(error)),
-        wrong => several(wrong),
-    };
+    let mut usage = Error::usage(first_sentence(error));
     if let (ErrorKind::MissingRequiredArgument, Some(ContextValue::StyledStr(line))) =
         (error.kind(), error.get(ContextKind::Usage))
     {
@@ -259,24 +236,6 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
         Some(suggestion) => format!("{suggestion} See `{path} --help`"),
         None => format!("see `{path} --help`"),
     })
-}
-
-/// The error of several values that cannot be used.
-fn several(wrong: &[WrongValue]) -> Error {
-    let named: Vec<&str> = wrong.iter().map(|it| it.argument.as_str()).collect();
-    let mut usage = Error::usage(format!(
-        "{} values are invalid: {}",
-        wrong.len(),
-        named.join(", ")
-    ));
-    for it in wrong {
-        let sentence = first_sentence(&it.error);
-        usage.problems.push(
-            json!({"field": it.argument, "value": redact(&it.value), "message": redact(&sentence)}),
-        );
-        usage = usage.detail(sentence);
-    }
-    usage
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.

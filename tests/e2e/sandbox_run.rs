@@ -125,18 +125,9 @@ fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
 #[test]
 fn a_command_without_the_dashes_before_it_is_told_how_to_write_it() {
     let home = Home::new();
-    for (words, line) in [
-        (&["pytest"][..], "bookctl sandbox run -- pytest"),
-        (
-            &["--scenario", "otp", "pytest", "-q", "it's"],
-            "bookctl sandbox run --scenario otp -- pytest -q 'it'\\''s'",
-        ),
-    ] {
+    for words in [&["pytest"][..], &["--scenario", "otp", "pytest", "-q"]] {
         let output = home.run(["sandbox", "run"].iter().chain(words)).exits(2);
-        assert_eq!(
-            output.stderr,
-            format!("error: the command to run stands after --\nhint: use: {line}\n")
-        );
+        output.says("put the command to run after --: bookctl sandbox run -- pytest");
     }
 }
 
