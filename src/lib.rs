@@ -28,7 +28,7 @@ use std::future::Future;
 use clap::CommandFactory;
 
 use app::{Context, Signals, Startup};
-use cli::{Cli, completion, first_page, version};
+use cli::{Cli, completion};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
 use flows::remind_of_open_attempts;
@@ -54,10 +54,6 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     if let Some(shell) = completion::asking(&arguments, &environment) {
         return completion::answer(shell, &arguments, environment, Cli::command());
     }
-    let ready = version::alone(&arguments, &environment);
-    if let Some(exit) = ready.or_else(|| first_page::alone(&arguments, &environment)) {
-        return exit;
-    }
     let cli = match cli::parse(&arguments, &environment) {
         Ok(cli) => cli,
         Err(error) => return cli::report_usage(error, &arguments, &environment),
@@ -72,7 +68,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     };
     let plan = match cli.command.plan() {
         Plan::Program(run) => {
-            let parser = || cli::with_first_page(cli::help_width(&environment));
+            let parser = || cli::with_overview(cli::help_width(&environment));
             return run(&out, &parser).unwrap_or_else(|error| {
                 plain.report(&error);
                 error.exit
@@ -107,7 +103,7 @@ async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
     let (needs, run) = match plan {
         // Answered before there was a runtime.
         Plan::Program(run) => {
-            let parser = || cli::with_first_page(cli::help_width(&setup.environment));
+            let parser = || cli::with_overview(cli::help_width(&setup.environment));
             return run(&setup.out, &parser);
         }
         Plan::Configuration(run) => return unless_interrupted(run(setup)).await,

@@ -5,9 +5,8 @@ pub(crate) mod completion;
 #[cfg(test)]
 #[cfg(unix)]
 mod examples;
-pub(crate) mod first_page;
 mod suggestion;
-pub(crate) mod version;
+mod version;
 
 use std::ffi::OsString;
 
@@ -15,12 +14,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::app::flags::Flags;
+use crate::commands;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
 use crate::secrets::register_secret;
-use crate::terminal::output::{ColorChoice, Format, Output};
-pub(crate) use first_page::{help_width, with_first_page};
+use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 
 /// Make and manage bookings from the command line, or test offline in a sandbox
 ///
@@ -49,49 +48,43 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The widest that help is laid out.
+const WIDEST_HELP: usize = 100;
+
 /// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of
 /// them takes as long as the rest of a read.
 pub(crate) fn parse(arguments: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
-    // What is wrong is said by the whole parser, which knows what else could be meant.
-    if let Some(cli) = parse_narrowly(arguments) {
-        return Ok(cli);
-    }
-    let asks_for_first_page = match arguments {
-        [] | [_] => true,
-        [_, only] => only == "--help" || only == "-h",
-        _ => false,
-    };
+    // The overview is laid out only where help may be asked for.
     let may_ask_for_help = arguments.iter().any(|argument| {
         let argument = argument.as_encoded_bytes();
         argument.starts_with(b"-") && argument.contains(&b'h')
     });
-    let mut command = match (asks_for_first_page, may_ask_for_help) {
-        // No command will need the global flags, which clap would copy into each of them.
-        (true, _) => with_first_page(help_width(environment)).mut_args(|flag| flag.global(false)),
-        (false, true) => with_first_page(help_width(environment)),
-        (false, false) => Cli::command(),
+    let mut command = if arguments.len() < 2 || may_ask_for_help {
+        with_overview(help_width(environment))
+    } else {
+        Cli::command()
     };
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Parses the arguments with a parser that knows the flags and the command that comes first, and no other command: clap
-/// copies the global flags into each command that it knows. `None` if that fails.
-fn parse_narrowly(arguments: &[OsString]) -> Option<Cli> {
-    let name = arguments.get(1)?.to_str()?;
-    let mut whole = Cli::command();
-    let is_named = |it: &&mut clap::Command| {
-        it.get_name() == name || it.get_all_aliases().any(|alias| alias == name)
-    };
-    let command = std::mem::take(whole.get_subcommands_mut().find(is_named)?);
-    let parser = clap::Command::new("bookctl")
-        .version(env!("CARGO_PKG_VERSION"))
-        .disable_version_flag(true)
-        .disable_help_subcommand(true)
-        .args(whole.get_arguments())
-        .subcommand(command);
-    let mut matches = parser.try_get_matches_from(arguments).ok()?;
-    Cli::from_arg_matches_mut(&mut matches).ok()
+/// How many columns help has: those of the terminal, else those of the variable.
+pub(crate) fn help_width(environment: &Environment) -> usize {
+    let terminals = Terminals::detect();
+    if terminals.stdout || terminals.stderr {
+        return terminals.width.min(WIDEST_HELP);
+    }
+    let columns = environment.columns.as_ref();
+    let columns = columns.and_then(|it| it.to_str()?.parse().ok());
+    let columns = columns.filter(|it| *it > 0);
+    columns.map_or(WIDEST_HELP, |it: usize| it.min(WIDEST_HELP))
+}
+
+/// The parser with the overview of all commands as its help, for this many columns.
+pub(crate) fn with_overview(columns: usize) -> clap::Command {
+    let whole = Cli::command().term_width(columns);
+    let overview = commands::template(&whole, columns);
+    whole.help_template(overview)
 }
 
 /// The paths of all subcommands called `word`: for `login` it returns `auth login`.
@@ -317,36 +310,6 @@ mod tests {
     #[test]
     fn the_command_tree_is_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_parser_of_one_command_reads_what_the_whole_one_reads() {
-        for line in [
-            "bookctl show bk_1 --json",
-            "bookctl get @1 --jq .status --profile live",
-            "bookctl book ven_1 --at 19:30 --party 2 --name Ada --no-input --timeout 5s",
-            "bookctl book --from rows.csv --batch friday -q",
-            "bookctl bookings lovelace --status confirmed -v",
-            "bookctl sandbox serve --port 0 --ephemeral --json",
-            "bookctl webhook verify --signature t=1,v1=00 --color never",
-            "bookctl auth login --profile live",
-            "bookctl help sandbox",
-            "bookctl api GET /v1/ --no-limits",
-        ] {
-            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let narrow = parse_narrowly(&arguments).map(|cli| format!("{cli:?}"));
-            let whole = Cli::try_parse_from(&arguments).map(|cli| format!("{cli:?}"));
-            assert_eq!(narrow, Some(whole.unwrap()), "{line}");
-        }
-        for line in [
-            "bookctl shwo",
-            "bookctl show --nonsense",
-            "bookctl book -h",
-            "bookctl",
-        ] {
-            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            assert!(parse_narrowly(&arguments).is_none(), "{line}");
-        }
     }
 
     #[test]

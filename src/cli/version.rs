@@ -9,7 +9,7 @@ use crate::app::flags::Flags;
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::Exit;
-use crate::terminal::output::{ColorChoice, Format, Output, Page, View};
+use crate::terminal::output::{Page, View};
 
 /// `--version` among global flags and without a command.
 #[derive(Parser, Debug)]
@@ -19,17 +19,6 @@ struct Asked {
     version: bool,
     #[command(flatten)]
     flags: Flags,
-}
-
-/// Writes the version if it is all that the arguments ask for, which needs no parser. `None` means that it is not.
-pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option<Exit> {
-    match arguments {
-        [_, only] if only == "--version" || only == "-V" => {}
-        _ => return None,
-    }
-    let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
-    let written = out.print_help(&format!("bookctl {}\n", Details::VERSION).into());
-    Some(out.reported(written))
 }
 
 /// Writes the details if `--verbose` stands beside `--version`. `None` means that the version alone was asked for.
