@@ -31,74 +31,53 @@ impl Decoder {
 
     /// Takes the next byte. Returns a key if the byte completes one.
     pub(super) fn push(&mut self, byte: u8) -> Option<Key> {
-        if self.held.is_empty() {
-            return match byte {
-                ESC | 0xc2..=0xf4 => {
-                    self.held.push(byte);
-                    None
-                }
-                _ => self.single(byte),
-            };
-        }
-        if !self.undecided() && !(0x80..=0xbf).contains(&byte) {
-            // A broken character ends where the next one begins.
-            self.held.clear();
-            return self.push(byte);
-        }
         self.held.push(byte);
         if self.undecided() {
-            self.escape()
-        } else {
-            self.character()
+            return self.escape();
+        }
+        match std::str::from_utf8(&self.held) {
+            Ok(text) => {
+                let character = text.chars().next();
+                self.held.clear();
+                self.single(character?)
+            }
+            // The rest of the character is to come.
+            Err(error) if error.error_len().is_none() => None,
+            Err(_) => {
+                // A broken character ends where the next one begins.
+                let is_of_next = self.held.len() > 1;
+                self.held.clear();
+                is_of_next.then(|| self.push(byte)).flatten()
+            }
         }
     }
 
-    fn single(&self, byte: u8) -> Option<Key> {
-        if self.pasting {
-            return match byte {
-                b'\r' | b'\n' => Some(Key::PastedBreak),
-                b'\t' => Some(Key::Char(' ')),
-                b' '..=b'~' => Some(Key::Char(char::from(byte))),
-                0x03 => Some(Key::Interrupt),
-                _ => None,
-            };
-        }
-        Some(match byte {
-            b' '..=b'~' => Key::Char(char::from(byte)),
-            b'\r' | b'\n' => Key::Enter,
-            0x08 | 0x7f => Key::Backspace,
-            0x01 => Key::Home,
-            0x02 => Key::Left,
-            0x03 => Key::Interrupt,
-            0x04 => Key::EndOfInput,
-            0x05 => Key::End,
-            0x06 => Key::Right,
-            0x0e => Key::Down,
-            0x10 => Key::Up,
-            0x15 => Key::EraseLine,
-            0x17 => Key::EraseWord,
-            0x1a => Key::Suspend,
+    fn single(&self, character: char) -> Option<Key> {
+        Some(match character {
+            '\x03' => Key::Interrupt,
+            '\r' | '\n' if self.pasting => Key::PastedBreak,
+            '\t' if self.pasting => Key::Char(' '),
+            _ if !character.is_control() => Key::Char(character),
+            _ if self.pasting => return None,
+            '\r' | '\n' => Key::Enter,
+            '\x08' | '\x7f' => Key::Backspace,
+            '\x01' => Key::Home,
+            '\x02' => Key::Left,
+            '\x04' => Key::EndOfInput,
+            '\x05' => Key::End,
+            '\x06' => Key::Right,
+            '\x0e' => Key::Down,
+            '\x10' => Key::Up,
+            '\x15' => Key::EraseLine,
+            '\x17' => Key::EraseWord,
+            '\x1a' => Key::Suspend,
             _ => return None,
         })
     }
 
-    fn character(&mut self) -> Option<Key> {
-        let length = match self.held.first() {
-            Some(0xc2..=0xdf) => 2,
-            Some(0xe0..=0xef) => 3,
-            _ => 4,
-        };
-        if self.held.len() < length {
-            return None;
-        }
-        let held = std::mem::take(&mut self.held);
-        let character = std::str::from_utf8(&held).ok()?.chars().next()?;
-        (!character.is_control()).then_some(Key::Char(character))
-    }
-
     fn escape(&mut self) -> Option<Key> {
         let complete = match self.held[1..] {
-            [b'[' | b'O'] => false,
+            [] | [b'[' | b'O'] => false,
             [b'[', .., last] => (0x40..=0x7e).contains(&last),
             _ => true,
         };
