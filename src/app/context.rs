@@ -411,6 +411,16 @@ impl Context {
         }
     }
 
+    /// The file of the embedded sandbox, if another version of bookctl made it.
+    pub(crate) fn sandbox_of_another_version(&self) -> Option<&std::path::Path> {
+        match &self.target {
+            Target::Embedded { database, .. } if sandbox::is_of_another_version(database) => {
+                Some(database)
+            }
+            _ => None,
+        }
+    }
+
     /// The sandbox file that `sandbox serve` and the embedded sandbox share.
     pub(crate) fn sandbox_file(&self) -> &std::path::Path {
         &self.paths.sandbox

@@ -22,7 +22,7 @@ pub(crate) enum Command {
     /// Show where the journal is, what is in it, and how fast it answers
     #[command(after_help = "Examples:\n  bookctl journal status --json")]
     Status,
-    /// Prepare a shared journal: make its tables, or bring older ones up to date
+    /// Prepare a shared journal: make its tables
     ///
     /// Needs the right to create tables. Other commands do not. To run it again changes nothing.
     #[command(after_help = "Examples:\n  \
@@ -173,7 +173,7 @@ impl View for InitView {
     fn json(&self) -> Document {
         let mut document = json!({
             "place": self.place,
-            "version_before": self.prepared.before,
+            "made": self.prepared.is_new,
             "version": self.state.version,
             "search_indexed": self.state.search_is_indexed,
         });
@@ -185,10 +185,11 @@ impl View for InitView {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.line(match self.prepared.before == self.state.version {
-            true => format!("The journal at {} is prepared already.", self.place),
-            false => format!("The journal at {} is prepared.", self.place),
-        });
+        let already = if self.prepared.is_new { "" } else { " already" };
+        page.line(format!(
+            "The journal at {} is prepared{already}.",
+            self.place
+        ));
         if let Some(why) = &self.prepared.not_indexed {
             page.line(format!("Searches have no index, because the server {why}."));
         }

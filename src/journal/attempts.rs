@@ -17,7 +17,7 @@ use crate::platform::sql::{Answer, Row, Statements, Value, values};
 pub(crate) struct Run {
     /// Numbered from 1 within the attempt.
     pub(crate) number: u32,
-    /// The id of the process; `None` in runs of older versions.
+    /// The id of the process, unless the run was recovered.
     pub(crate) process: Option<u32>,
     pub(crate) outcome: Outcome,
     pub(crate) http_status: Option<u16>,
@@ -26,10 +26,10 @@ pub(crate) struct Run {
     pub(crate) started_at: String,
     /// RFC 3339.
     pub(crate) ended_at: Option<String>,
-    /// Who began it; `None` in runs of older versions.
+    /// Who began it, unless the run was recovered.
     pub(crate) maker: Option<Maker>,
     /// Distinguishes it from every other run, wherever it was begun.
-    pub(super) token: Option<String>,
+    pub(super) token: String,
     pub(super) abandoned: bool,
     pub(super) account: Option<String>,
 }
@@ -66,19 +66,17 @@ pub(crate) struct Attempt {
     request_hash: String,
     /// When its guest was deleted (RFC 3339). The request is incomplete since then.
     pub(crate) forgotten_at: Option<String>,
-    /// Whether the answer was a booking that existed before (spec, Limits 7).
-    pub(crate) is_older: bool,
     /// In the order in which they began.
     pub(crate) runs: Vec<Run>,
 }
 
-const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, http_status, asked, asked_hash";
+const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, asked, asked_hash";
 
 fn attempt(mut row: Row) -> Answer<Attempt> {
     let text: String = row.take(4)?;
     let request: Json = serde_json::from_str(&text).unwrap_or_default();
     let request_hash: String = row.take(7)?;
-    let asked: Option<String> = row.take(10)?;
+    let asked: Option<String> = row.take(9)?;
     Ok(Attempt {
         idempotency_key: row.take(0)?,
         state: State::parse(&row.take::<String>(1)?),
@@ -86,15 +84,12 @@ fn attempt(mut row: Row) -> Answer<Attempt> {
         origin: row.take(3)?,
         booking_id: row.take(5)?,
         created_at: row.take(6)?,
-        is_intact: is_hash_of(&request_hash, &request),
+        is_intact: request_hash == self::request_hash(&request),
         request,
         request_hash,
         forgotten_at: row.take(8)?,
-        is_older: row
-            .take::<Option<u16>>(9)?
-            .is_some_and(|status| status != 201),
         asked: asked.and_then(|text| serde_json::from_str(&text).ok()),
-        asked_hash: row.take(11)?,
+        asked_hash: row.take(10)?,
         runs: Vec::new(),
     })
 }
@@ -218,7 +213,7 @@ impl Attempt {
     /// Whether the attempt asks for exactly this, in the contract's shape, however it was written for the service.
     pub(crate) fn asks_for(&self, asked: &Json) -> bool {
         match &self.asked_hash {
-            Some(hashed) => is_hash_of(hashed, asked),
+            Some(hashed) => *hashed == request_hash(asked),
             None => self.is_of(asked),
         }
     }
@@ -230,7 +225,7 @@ impl Attempt {
 
     /// Whether the attempt is for exactly this request.
     pub(crate) fn is_of(&self, request: &Json) -> bool {
-        is_hash_of(&self.request_hash, request)
+        self.request_hash == request_hash(request)
     }
 }
 
@@ -304,18 +299,9 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
     .idempotency_key(&attempt.idempotency_key)
 }
 
-/// Whether `hashed` is the hash of a request. Older journals hashed the text as it was sent.
-fn is_hash_of(hashed: &str, request: &Json) -> bool {
-    hashed == request_hash(request) || hashed == hash(&request.to_string())
-}
-
 /// The hash that identifies a request.
 pub(super) fn request_hash(request: &Json) -> String {
-    hash(&canonical(request))
-}
-
-fn hash(text: &str) -> String {
-    hex::encode(sha256([text.as_bytes()]))
+    hex::encode(sha256([canonical(request).as_bytes()]))
 }
 
 #[cfg(test)]

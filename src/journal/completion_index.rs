@@ -11,8 +11,6 @@ use crate::platform::sqlite::{Peek, fields, prefix_end};
 const MOST: u32 = 100;
 /// The most bookings that are offered before anything is typed.
 const LAST_BOOKINGS: u32 = 20;
-/// How many of the latest attempts are searched for bookings.
-const LAST_ATTEMPTS: u32 = 500;
 
 /// The journal of one installation, limited to one service.
 pub(crate) struct CompletionIndex {
@@ -68,23 +66,8 @@ impl CompletionIndex {
         } else {
             MOST
         };
-        let known = self.file.rows(
-            query,
-            params![self.origin, prefix, prefix_end(prefix), most],
-            known_booking,
-        );
-        if !known.is_empty() {
-            return known;
-        }
-        // Keys that bookctl generates increase with time.
-        self.file.rows(
-            "SELECT booking_id, NULL, request
-             FROM (SELECT * FROM attempts ORDER BY idempotency_key DESC LIMIT ?4)
-             WHERE origin = ?1 AND state = 'settled' AND booking_id >= ?2 AND booking_id < ?3
-             ORDER BY created_at DESC LIMIT ?5",
-            params![self.origin, prefix, prefix_end(prefix), LAST_ATTEMPTS, MOST],
-            known_booking,
-        )
+        let values = params![self.origin, prefix, prefix_end(prefix), most];
+        self.file.rows(query, values, known_booking)
     }
 
     /// Open attempts whose keys start with `prefix`, latest first.

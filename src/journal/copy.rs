@@ -108,12 +108,10 @@ fn attempt(mut row: Row) -> Answer<AttemptRow> {
 }
 
 const RUNS: &str = "
-    SELECT number, account, process, outcome, abandoned, http_status, booking_id, started_at, ended_at, username, host,
-           token
+    SELECT account, process, outcome, abandoned, http_status, booking_id, started_at, ended_at, username, host, token
     FROM runs WHERE idempotency_key = ?1 ORDER BY number";
 
 struct RunRow {
-    number: u32,
     account: Option<String>,
     process: Option<i64>,
     outcome: String,
@@ -124,23 +122,22 @@ struct RunRow {
     ended_at: Option<String>,
     user: Option<String>,
     host: Option<String>,
-    token: Option<String>,
+    token: String,
 }
 
 fn run(mut row: Row) -> Answer<RunRow> {
     Ok(RunRow {
-        number: row.take(0)?,
-        account: row.take(1)?,
-        process: row.take(2)?,
-        outcome: row.take(3)?,
-        abandoned: row.take(4)?,
-        http_status: row.take(5)?,
-        booking_id: row.take(6)?,
-        started_at: row.take(7)?,
-        ended_at: row.take(8)?,
-        user: row.take(9)?,
-        host: row.take(10)?,
-        token: row.take(11)?,
+        account: row.take(0)?,
+        process: row.take(1)?,
+        outcome: row.take(2)?,
+        abandoned: row.take(3)?,
+        http_status: row.take(4)?,
+        booking_id: row.take(5)?,
+        started_at: row.take(6)?,
+        ended_at: row.take(7)?,
+        user: row.take(8)?,
+        host: row.take(9)?,
+        token: row.take(10)?,
     })
 }
 
@@ -185,16 +182,13 @@ fn copy_attempt(
 }
 
 fn copy_run(statements: &dyn Statements, scope: &Scope, key: &str, run: &RunRow) -> Answer<()> {
-    // Versions before runs had tokens.
-    let token = run.token.clone();
-    let token = token.unwrap_or_else(|| format!("{}/{}", run.started_at, run.number));
     // One that was under way when it was copied may have ended since.
     let known = statements.execute(
         "UPDATE runs SET outcome = ?3, abandoned = ?4, http_status = ?5, booking_id = ?6, ended_at = ?7
          WHERE idempotency_key = ?1 AND token = ?2 AND outcome = 'under_way'",
         values![
             key,
-            &token,
+            &run.token,
             &run.outcome,
             run.abandoned,
             run.http_status,
@@ -213,7 +207,7 @@ fn copy_run(statements: &dyn Statements, scope: &Scope, key: &str, run: &RunRow)
          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE idempotency_key = ?1 AND token = ?2)",
         values![
             key,
-            &token,
+            &run.token,
             &run.account,
             run.process,
             &run.outcome,

@@ -19,7 +19,6 @@ mod rate_limits;
 mod recover;
 mod run_log;
 mod runs;
-mod schema;
 mod scope;
 mod search;
 mod sightings;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::Journal;
 use super::attempts::{Run, derived, request_hash, runs};
@@ -10,9 +11,8 @@ use crate::outcome::Result;
 use crate::platform::sql::{Answer, Statements, values};
 
 impl Journal {
-    /// Adds the runs that are missing to prove the state of each attempt's row. They cannot be read in a damaged
-    /// journal, and older versions did not write them. The row then decides, and one run is added that proves the
-    /// same.
+    /// Adds the runs that are missing to prove the state of each attempt's row: they cannot be read in a damaged journal. The
+    /// row then decides, and one run is added that proves the same.
     pub(super) fn prove_again(&mut self) -> Result<()> {
         let now = Timestamp::now().to_string();
         self.write(|statements, _| {
@@ -31,10 +31,16 @@ impl Journal {
                 };
                 let number = runs.last().map_or(1, |last| last.number.saturating_add(1));
                 statements.execute(
-                    "INSERT INTO runs (idempotency_key, number, account, outcome, abandoned, http_status, booking_id, started_at, ended_at)
-                     SELECT idempotency_key, ?2, account, ?3, ?4, http_status, booking_id, created_at, updated_at
+                    "INSERT INTO runs (idempotency_key, number, token, account, outcome, abandoned, http_status, booking_id, started_at, ended_at)
+                     SELECT idempotency_key, ?2, ?5, account, ?3, ?4, http_status, booking_id, created_at, updated_at
                      FROM attempts WHERE idempotency_key = ?1",
-                    values![&key, number, outcome.as_str(), i64::from(state == State::Abandoned)],
+                    values![
+                        &key,
+                        number,
+                        outcome.as_str(),
+                        i64::from(state == State::Abandoned),
+                        Uuid::now_v7().to_string(),
+                    ],
                 )?;
                 derive(statements, &key, &super::attempts::runs(statements, &key)?, None, &now)?;
             }

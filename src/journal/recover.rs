@@ -27,11 +27,10 @@ pub(crate) enum Recovery {
     SetAside { kept: PathBuf, attempts: usize },
 }
 
-/// The tables that are taken over, with all columns that both files have. Journals of other versions may have more or
-/// fewer.
+/// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
 const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
-/// Replaces the journal at `path` if it is damaged or was written by a newer version. A journal that is locked or not
+/// Replaces the journal at `path` if it is damaged or was written by another version. A journal that is locked or not
 /// readable is left alone, with an error.
 ///
 /// The new file takes its place in one step, complete. A process that is killed before has changed nothing, and of
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_attempts_of_a_newer_programs_journal_are_taken_over_and_stay_unsettled() {
+    fn the_attempts_of_another_versions_journal_are_taken_over_and_stay_unsettled() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let mut journal = Journal::open(&path, "o".into(), None).unwrap();

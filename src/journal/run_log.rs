@@ -158,7 +158,7 @@ impl Intent<'_> {
     fn write(&self, statements: &dyn Statements, journal: &Scope) -> Answer<Written> {
         let (known, window) = self.held(statements, journal)?;
         if let Some(known) = &known {
-            let own = |run: &&Run| run.token.as_deref() == Some(self.token);
+            let own = |run: &&Run| run.token == self.token;
             if let Some(number) = known.runs.iter().find(own).map(|run| run.number) {
                 // This transaction was committed before, and its answer was lost.
                 return Ok(Ok((begun(self.key, known.clone(), number), None)));

@@ -10,7 +10,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use serde_json::Value;
 
 use super::rate_limit_window::{self, RateLimitWindow};
-use super::schema::STEPS;
 use super::scope::{Maker, Scope};
 use super::team;
 use crate::model::booking::Booking;
@@ -43,11 +42,15 @@ enum Place {
     Team(Database),
 }
 
+/// The version of the tables, those of a shared journal too.
+pub(super) const VERSION: i64 = 20;
+
 /// The file. A commit is on the disk when it returns: nothing is sent that was not written down.
 pub(super) const KIND: Kind = Kind {
     name: "the journal",
     application: 0,
-    steps: STEPS,
+    version: VERSION,
+    schema: include_str!("schema.sql"),
     journal: JournalMode::Durable,
     tune,
 };
@@ -308,7 +311,7 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
             Some(format!("cannot be kept: {reason}")),
             "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        Failure::Damaged => (
+        Failure::Damaged | Failure::OtherVersion { .. } => (
             None,
             "start a new journal with `bookctl attempts recover`; it keeps the old file",
         ),
@@ -321,10 +324,6 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
             None,
             "look at the service for what was booked last, then start a new journal with `bookctl attempts recover`; it \
              keeps the old file",
-        ),
-        Failure::Newer { .. } => (
-            None,
-            "use the newer bookctl, or start a new journal with `bookctl attempts recover`; it keeps the old file",
         ),
         Failure::Moved => (
             None,
@@ -346,9 +345,7 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
 mod tests {
     mod trouble;
 
-    use super::super::attempts::derived;
     use super::*;
-    use rusqlite::params;
 
     #[test]
     fn a_damaged_journal_stops_and_is_left_as_it_is() {
@@ -369,66 +366,18 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_of_a_newer_program_is_not_touched() {
+    fn a_journal_of_another_version_is_not_touched() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        let journal = Journal::open(&path, "o".into(), None).unwrap();
-        let connection = journal.file().unwrap();
-        connection.pragma_update(None, "user_version", 99).unwrap();
-        drop(journal);
-        assert!(
-            Journal::open(&path, "o".into(), None)
-                .err()
-                .unwrap()
-                .message
-                .contains("newer")
-        );
-    }
-
-    #[test]
-    fn a_journal_of_an_older_version_is_brought_to_the_present_one_and_what_was_closed_stays_closed()
-     {
-        // The versions before runs were recorded.
-        for version_before in 1..5 {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("journal.db");
-            let old = Connection::open(&path).unwrap();
-            for step in &STEPS[..version_before] {
-                old.execute_batch(step).unwrap();
-            }
-            old.pragma_update(None, "user_version", version_before as i64)
-                .unwrap();
-            for (key, state, booking, status, doubted) in [
-                ("open", "unsettled", None, None, false),
-                ("doubted", "unsettled", None, None, true),
-                ("settled", "settled", Some("bk_1"), Some(201), true),
-                ("refused", "refused", None, Some(400), false),
-                ("abandoned", "abandoned", None, None, true),
-            ] {
-                let row = "INSERT INTO attempts (idempotency_key, origin, state, request, request_hash, booking_id,
-                           http_status, doubted, created_at, updated_at)
-                           VALUES (?1, 'o', ?2, '{}', 'h', ?3, ?4, ?5, 'then', 'then')";
-                old.execute(row, params![key, state, booking, status, doubted])
-                    .unwrap();
-            }
-            drop(old);
+        for version in [VERSION - 1, VERSION + 1] {
             let journal = Journal::open(&path, "o".into(), None).unwrap();
-            let version = journal
-                .file()
-                .unwrap()
-                .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
-            assert_eq!(version.unwrap(), STEPS.len() as i64);
-            for attempt in journal.attempts().unwrap() {
-                assert_eq!(derived(&attempt.runs), attempt.state, "{attempt:?}");
-                assert_eq!(attempt.runs[0].booking_id, attempt.booking_id);
-            }
-            let open: Vec<String> = journal
-                .open_attempts()
-                .unwrap()
-                .into_iter()
-                .map(|attempt| attempt.idempotency_key)
-                .collect();
-            assert_eq!(open, ["doubted", "open"]);
+            let connection = journal.file().unwrap();
+            let set = |version| connection.pragma_update(None, "user_version", version);
+            set(version).unwrap();
+            let error = Journal::open(&path, "o".into(), None).err().unwrap();
+            assert!(error.message.contains("another version"), "{error:?}");
+            assert!(error.hint.as_deref().unwrap().contains("attempts recover"));
+            set(VERSION).unwrap();
         }
     }
 

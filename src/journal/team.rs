@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use super::team_schema::STEPS;
+use super::store::VERSION;
+use super::team_schema::SCHEMA;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Failure, Guard};
 use crate::platform::signals;
@@ -11,22 +12,20 @@ use crate::platform::sql::{Answer, Trouble, values};
 
 /// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
 pub(super) const GUARD: Guard = Guard {
-    query: VERSION,
+    query: FIND_VERSION,
     check: |found| match found {
-        found if found == STEPS.len() as i64 => Ok(()),
-        found if found > STEPS.len() as i64 => Err(newer(found)),
-        found => Err(older(found)),
+        VERSION => Ok(()),
+        0 => Err(Failure::NotPrepared),
+        found => Err(other_version(found)),
     },
 };
 
 /// Loads the tables and the language of their functions, which the end of a run needs. It finds nothing and changes nothing.
 pub(super) const OF_AN_END: &str = "SELECT booking_facts('{}'), (SELECT count(*) FROM bookings JOIN sightings USING (origin) WHERE false)";
 
-const VERSION: &str = "SELECT version FROM bookctl_journal";
+const FIND_VERSION: &str = "SELECT version FROM bookctl_journal";
 
-/// Prepares the database: makes the tables, or brings those of an older version to the present one.
-///
-/// All steps are one transaction, under a lock: of several processes at once one does it. A step may go through all rows.
+/// Prepares the database: makes the tables, in one transaction under a lock, so that of several processes at once one does it.
 pub(crate) fn prepare(database: Database) -> Result<Prepared> {
     let database = database.patient();
     let make = "CREATE TABLE IF NOT EXISTS bookctl_journal (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
@@ -42,22 +41,21 @@ pub(crate) fn prepare(database: Database) -> Result<Prepared> {
         }
         statements.execute(make, &[])?;
         statements.execute(fill, &[])?;
-        let row = statements.first(&format!("{VERSION} FOR UPDATE"), &[])?;
+        let row = statements.first(&format!("{FIND_VERSION} FOR UPDATE"), &[])?;
         let found: i64 = row.map_or(Ok(0), |mut row| row.take(0))?;
-        let done = usize::try_from(found).unwrap_or(0);
-        if done > STEPS.len() {
-            return Err(Trouble::Postgres(newer(found)));
+        if found == VERSION {
+            return Ok(false);
         }
-        for step in STEPS.iter().skip(done) {
-            for statement in *step {
-                statements.execute(statement, &[])?;
-            }
+        if found != 0 {
+            return Err(Trouble::Postgres(other_version(found)));
         }
-        let now = values![STEPS.len() as i64];
-        statements.execute("UPDATE bookctl_journal SET version = ?1", now)?;
-        Ok(found)
+        for statement in SCHEMA {
+            statements.execute(statement, &[])?;
+        }
+        statements.execute("UPDATE bookctl_journal SET version = ?1", values![VERSION])?;
+        Ok(true)
     });
-    let before = prepared.map_err(|why| error(&database, &why))?;
+    let is_new = prepared.map_err(|why| error(&database, &why))?;
     let not_indexed = match index_search(&database) {
         Ok(Index::There) => None,
         Ok(Index::Coming) => Some("is still making it for another process".to_owned()),
@@ -65,15 +63,15 @@ pub(crate) fn prepare(database: Database) -> Result<Prepared> {
         Err(why) => Some(why.to_string()),
     };
     Ok(Prepared {
-        before,
+        is_new,
         not_indexed,
     })
 }
 
 /// A shared journal that was prepared.
 pub(crate) struct Prepared {
-    /// The version of its tables before.
-    pub(crate) before: i64,
+    /// Whether the tables were made now.
+    pub(crate) is_new: bool,
     /// Why searches have no index, as the end of a sentence about the server.
     pub(crate) not_indexed: Option<String>,
 }
@@ -149,17 +147,10 @@ fn make_index(database: &Database) -> Answer<()> {
     Ok(())
 }
 
-fn newer(found: i64) -> Failure {
-    Failure::Newer {
+fn other_version(found: i64) -> Failure {
+    Failure::OtherVersion {
         found,
-        known: STEPS.len(),
-    }
-}
-
-fn older(found: i64) -> Failure {
-    Failure::NotPrepared {
-        found,
-        known: STEPS.len(),
+        known: VERSION,
     }
 }
 
@@ -180,10 +171,12 @@ pub(super) fn error(database: &Database, trouble: &Trouble) -> Error {
             Failure::ReadOnly => {
                 "connect to the primary server: bookctl does not book without a journal"
             }
-            Failure::NotPrepared { .. } => {
+            Failure::NotPrepared => {
                 "prepare it once, as a user who may create tables: `bookctl journal init`"
             }
-            Failure::Newer { .. } => "use the newer bookctl",
+            Failure::OtherVersion { .. } => {
+                "use the bookctl that prepared it, or prepare another database with `bookctl journal init`"
+            }
             Failure::Encoding(_) => {
                 "use a database in UTF8: `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
             }

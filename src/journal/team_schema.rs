@@ -1,12 +1,10 @@
-//! The schema of a journal that a team shares, in PostgreSQL, as steps from each version to the next.
+//! The schema of a journal that a team shares, in PostgreSQL.
 //!
 //! It has the tables of the file with the same columns, so that the statements are the same. Times are RFC 3339 in UTC, which sort
 //! as text under the collation "C".
 
-/// The migrations. Each brings a database from the previous version to the next; a new one runs all of them.
-pub(super) const STEPS: &[&[&str]] = &[FIRST, APOSTROPHES];
-
-const FIRST: &[&str] = &[
+/// The statements that make it.
+pub(super) const SCHEMA: &[&str] = &[
     r#"CREATE TABLE attempts (
         idempotency_key TEXT COLLATE "C" PRIMARY KEY,
         origin          TEXT COLLATE "C" NOT NULL,
@@ -34,7 +32,7 @@ const FIRST: &[&str] = &[
     r#"CREATE TABLE runs (
         idempotency_key TEXT COLLATE "C" NOT NULL,
         number          BIGINT NOT NULL,
-        token           TEXT COLLATE "C",
+        token           TEXT COLLATE "C" NOT NULL,
         account         TEXT,
         username        TEXT COLLATE "C",
         host            TEXT COLLATE "C",
@@ -65,7 +63,7 @@ const FIRST: &[&str] = &[
     "CREATE INDEX bookings_of_status ON bookings (origin, status, created_at, id)",
     "CREATE INDEX bookings_unfinished ON bookings (origin, created_at, id)
         WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')",
-    "CREATE INDEX bookings_unsearched ON bookings (origin) WHERE search IS NULL AND forgotten_at IS NULL",
+    "CREATE INDEX bookings_unsearched ON bookings (origin, id) WHERE search IS NULL AND forgotten_at IS NULL",
     "CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL",
     r#"CREATE TABLE limits (
         origin    TEXT COLLATE "C" NOT NULL,
@@ -131,6 +129,3 @@ const FIRST: &[&str] = &[
         WHEN (NEW.forgotten_at IS NOT NULL) EXECUTE FUNCTION booking_forgotten()",
     "CREATE TRIGGER booking_forgotten AFTER DELETE ON bookings FOR EACH ROW EXECUTE FUNCTION booking_forgotten()",
 ];
-
-/// Texts are searched without apostrophes: they are made again when somebody searches.
-const APOSTROPHES: &[&str] = &["UPDATE bookings SET search = NULL WHERE search IS NOT NULL"];

@@ -272,7 +272,7 @@ mod tests {
     fn a_row_number_stands_for_the_last_list_alone_and_ids_are_remembered_longer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "a".into()).unwrap();
         recent
             .remember_venues(&[venue("x"), venue("y")], Shown::AsList)
             .unwrap();
@@ -288,7 +288,7 @@ mod tests {
         );
         assert_eq!(recent.listed(RecentList::Venues, 2).unwrap(), None);
         assert_eq!(recent.venue("y").unwrap().unwrap().id(), "y");
-        let other = Recent::open(&path, "b".into(), None).unwrap();
+        let other = Recent::open(&path, "b".into()).unwrap();
         assert!(
             other.venue("y").unwrap().is_none(),
             "another service's venues are not ours"
@@ -304,7 +304,7 @@ mod tests {
     fn a_slot_is_remembered_with_what_was_asked_for_it_and_its_row_in_the_list() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "a".into()).unwrap();
         let slots = [slot("one"), slot("two")];
         recent
             .remember_slots("ven_1", Some("provider_a"), 3, &slots, Shown::AsList)
@@ -334,7 +334,7 @@ mod tests {
     fn a_slot_is_forgotten_after_thirty_days_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "a".into()).unwrap();
         let slots = [slot("old"), slot("older")];
         recent
             .remember_slots("ven_1", None, 2, &slots, Shown::No)
@@ -359,7 +359,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
         let at = |terminal: &str| {
-            let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+            let mut recent = Recent::open(&path, "a".into()).unwrap();
             recent.terminal = terminal.to_owned();
             recent
         };
@@ -398,7 +398,7 @@ mod tests {
     fn rows_of_bookings_and_of_venues_are_counted_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "a".into()).unwrap();
         recent
             .remember_list(RecentList::Bookings, ["bk_1", "bk_2"].into_iter())
             .unwrap();

@@ -1,14 +1,13 @@
 //! The file, shared by the processes of this machine.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::list::RecentList;
 use crate::outcome::{Code, Error, Result};
-use crate::platform::sqlite::{self, Failure, JournalMode, Kind, Peek};
-use crate::platform::{ownership, private_file, system};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::{ownership, system};
 
 /// What was seen of one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Recent {
@@ -21,12 +20,14 @@ pub(crate) struct Recent {
 const KIND: Kind = Kind {
     name: "the file of recent rows",
     application: 0,
-    steps: &[FIRST, LISTS_BY_TERMINAL],
+    version: 20,
+    schema: SCHEMA,
     journal: JournalMode::Unsynced,
     tune: |_| Ok(()),
 };
 
-const FIRST: &str = "
+/// A list is that of a terminal, and under the empty name the newest of all.
+const SCHEMA: &str = "
 CREATE TABLE venues (
     origin   TEXT NOT NULL,
     id       TEXT NOT NULL,
@@ -46,18 +47,6 @@ CREATE TABLE slots (
 ) WITHOUT ROWID;
 CREATE INDEX slots_seen ON slots (seen_at);
 CREATE TABLE lists (
-    origin   TEXT NOT NULL,
-    kind     TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    id       TEXT NOT NULL,
-    PRIMARY KEY (origin, kind, position)
-) WITHOUT ROWID;
-";
-
-/// A list of a terminal, and under the empty name the newest of all.
-const LISTS_BY_TERMINAL: &str = "
-ALTER TABLE lists RENAME TO lists_of_all;
-CREATE TABLE lists (
     origin    TEXT NOT NULL,
     kind      TEXT NOT NULL,
     terminal  TEXT NOT NULL,
@@ -66,54 +55,23 @@ CREATE TABLE lists (
     listed_at INTEGER NOT NULL,
     PRIMARY KEY (origin, kind, terminal, position)
 ) WITHOUT ROWID;
-INSERT INTO lists SELECT origin, kind, '', position, id, 0 FROM lists_of_all;
-DROP TABLE lists_of_all;
 ";
 
 impl Recent {
-    /// Opens the file, and makes it where there is none: 0600 in a 0700 folder. One that is damaged is replaced.
-    ///
-    /// `journal` is where earlier versions kept these rows: a new file takes over from it how far received events were
-    /// taken in, so that the journal does not take in again what was deleted from it since.
-    pub(crate) fn open(path: &Path, origin: String, journal: Option<&Path>) -> Result<Self> {
+    /// Opens the file, and makes it where there is none: 0600 in a 0700 folder. One that is damaged, or of another version,
+    /// is replaced.
+    pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
         ownership::refuse_others(path)?;
-        let is_new = !path.exists();
         let opened = match sqlite::open(path, &KIND) {
-            Err(why) if why.is_permanent() => {
-                replace(path).and_then(|()| sqlite::open(path, &KIND))
-            }
+            Err(why) if why.is_permanent() => sqlite::remove(path)
+                .map_err(Failure::from)
+                .and_then(|()| sqlite::open(path, &KIND)),
             opened => opened,
         };
-        let mut recent = Recent {
+        Ok(Recent {
             connection: opened.map_err(|why| unusable(&why))?,
             origin,
             terminal: system::process::terminal(),
-        };
-        if let (true, Some(journal)) = (is_new, journal) {
-            recent.take_over(journal)?;
-        }
-        Ok(recent)
-    }
-
-    fn take_over(&mut self, journal: &Path) -> Result<()> {
-        let Some(journal) = Peek::open(journal) else {
-            return Ok(());
-        };
-        let kind = RecentList::TakenIn.as_str();
-        let row =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        let taken = journal.rows("SELECT origin, id FROM lists WHERE kind = ?1", [kind], row);
-        if taken.is_empty() {
-            return Ok(());
-        }
-        self.write(|connection| {
-            let insert =
-                "INSERT OR IGNORE INTO lists (origin, kind, terminal, position, id, listed_at)
-                 VALUES (?1, ?2, '', 1, ?3, 0)";
-            for (origin, number) in &taken {
-                connection.execute(insert, [origin, kind, number])?;
-            }
-            Ok(())
         })
     }
 
@@ -163,17 +121,6 @@ impl Recent {
     }
 }
 
-/// Removes a file that cannot be used, so that a new one is made.
-fn replace(path: &Path) -> Result<(), Failure> {
-    for name in [path.to_owned(), private_file::beside(path, "-journal")] {
-        match std::fs::remove_file(name) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 fn unusable(why: &Failure) -> Error {
     let why = io::Error::other(why.to_string());
     Error::caused(Code::Io, "the file of recent rows cannot be used", why)
@@ -185,12 +132,13 @@ mod tests {
     use super::*;
     use crate::model::venue::Venue;
     use crate::recent::Shown;
+    use crate::recent::list::RecentList;
 
     #[test]
     fn a_list_that_cannot_be_stored_is_not_taken_for_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "o".into()).unwrap();
         let list = RecentList::Bookings;
         recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
         // As on a full disk: the file cannot grow.
@@ -199,7 +147,7 @@ mod tests {
         recent.connection.query_row(limited, (), limit).unwrap();
         let long = "bk_2".repeat(9_999);
         assert!(recent.remember_list(list, [&*long].into_iter()).is_err());
-        let again = Recent::open(&path, "o".into(), None).unwrap();
+        let again = Recent::open(&path, "o".into()).unwrap();
         assert_eq!(again.listed(list, 1).unwrap(), None);
     }
 
@@ -207,7 +155,7 @@ mod tests {
     fn venues_that_cannot_be_stored_leave_no_row_of_an_earlier_search() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "o".into()).unwrap();
         let venues = |name: &str| {
             let venue = serde_json::json!({"venue_id": "ven_1", "name": name});
             [Venue::from_value(venue).unwrap()]
@@ -219,7 +167,7 @@ mod tests {
         recent.connection.query_row(limited, (), limit).unwrap();
         let long = venues(&"long".repeat(9_999));
         assert!(recent.remember_venues(&long, Shown::AsList).is_err());
-        let again = Recent::open(&path, "o".into(), None).unwrap();
+        let again = Recent::open(&path, "o".into()).unwrap();
         assert_eq!(again.listed(RecentList::Venues, 1).unwrap(), None);
     }
 
@@ -227,7 +175,7 @@ mod tests {
     fn a_row_of_a_file_that_cannot_be_written_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
+        let mut recent = Recent::open(&path, "o".into()).unwrap();
         let list = RecentList::Bookings;
         recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
         recent.check_writable().unwrap();
@@ -237,33 +185,20 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_replaced_and_its_rows_are_lost() {
+    fn a_damaged_file_and_one_of_another_version_are_replaced_and_their_rows_are_lost() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
         std::fs::write(&path, "no database ".repeat(500)).unwrap();
-        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
-        recent
-            .remember_one(RecentList::LastBooking, "bk_1")
-            .unwrap();
-        let again = Recent::open(&path, "o".into(), None).unwrap();
-        let last = again.listed(RecentList::LastBooking, 1).unwrap();
+        let list = RecentList::LastBooking;
+        let mut recent = Recent::open(&path, "o".into()).unwrap();
+        recent.remember_one(list, "bk_1").unwrap();
+        let again = Recent::open(&path, "o".into()).unwrap();
+        let last = again.listed(list, 1).unwrap();
         assert_eq!(last.as_deref(), Some("bk_1"));
-    }
-
-    #[test]
-    fn a_new_file_takes_over_how_far_an_older_versions_journal_took_in_events() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = folder.path().join("journal.db");
-        let old = Connection::open(&journal).unwrap();
-        old.execute_batch(FIRST).unwrap();
-        old.execute_batch(
-            "INSERT INTO lists VALUES ('o', 'taken in', 1, '7'), ('o', 'venues', 1, 'v')",
-        )
-        .unwrap();
-        let path = folder.path().join("recent.db");
-        let recent = Recent::open(&path, "o".into(), Some(&journal)).unwrap();
-        let listed = |list| recent.listed(list, 1).unwrap();
-        assert_eq!(listed(RecentList::TakenIn).as_deref(), Some("7"));
-        assert_eq!(listed(RecentList::Venues), None);
+        let version = again.connection.pragma_update(None, "user_version", 1);
+        version.unwrap();
+        drop((recent, again));
+        let replaced = Recent::open(&path, "o".into()).unwrap();
+        assert_eq!(replaced.listed(list, 1).unwrap(), None);
     }
 }

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 pub(crate) use http::{Exchange, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
-pub(crate) use store::{Database, OpenError};
+pub(crate) use store::{Database, OpenError, is_of_another_version};
 
 /// How a sandbox behaves.
 #[derive(Clone, Debug)]

@@ -274,20 +274,6 @@ fn names_that_the_program_knows_are_offered() {
     assert_eq!(values(&home, &answer), ["@answer.json"]);
 }
 
-/// A journal of the first version, or none of bookings: what the attempts know is offered, and nothing is changed.
-#[test]
-fn an_older_journal_is_read_as_it_is() {
-    let (home, booking) = lived_in();
-    let old = "DROP TABLE bookings; DROP TABLE limits; PRAGMA user_version = 1";
-    journal(&home).execute_batch(old).unwrap();
-    let before = std::fs::read(home.path().join("journal.db")).unwrap();
-    assert_eq!(values(&home, &["show", ""]), [booking]);
-    assert_eq!(
-        std::fs::read(home.path().join("journal.db")).unwrap(),
-        before
-    );
-}
-
 #[test]
 fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
     let lines: [&[&str]; 5] = [

@@ -1,27 +1,11 @@
-//! The sandbox's file: of an earlier and of a later program, emptied, and without its log.
+//! The sandbox's file: of another version, emptied, and without its log.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::Connection;
 
 use crate::harness::{Home, Served, text};
-
-/// A sandbox with one booking, as the program of the first release left it.
-const FIRST_RELEASE: &str = include_str!("fixtures/sandbox_version_1.sql");
-const ITS_BOOKING: &str = "bk_38fzd8mg6fz7q";
-
-fn home_with_a_sandbox_of_the_first_release() -> (Home, PathBuf) {
-    let home = Home::new();
-    fs::create_dir_all(home.path()).unwrap();
-    let file = home.path().join("sandbox.db");
-    let connection = Connection::open(&file).unwrap();
-    connection
-        .query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
-        .unwrap();
-    connection.execute_batch(FIRST_RELEASE).unwrap();
-    (home, file)
-}
 
 fn remove_log(file: &Path) {
     for end in ["-wal", "-shm"] {
@@ -37,27 +21,27 @@ fn bookings(home: &Home) -> usize {
 }
 
 #[test]
-fn a_sandbox_of_the_first_release_keeps_its_bookings_and_takes_new_ones() {
-    let (home, _) = home_with_a_sandbox_of_the_first_release();
-    assert_eq!(home.booking(ITS_BOOKING)["status"], "confirmed");
-    home.booked("ven_confirms", &[], 0);
-    assert_eq!(bookings(&home), 2);
-}
-
-#[test]
-fn a_sandbox_of_a_newer_program_is_said_to_be_one_and_stays_as_it_is() {
-    let (home, file) = home_with_a_sandbox_of_the_first_release();
-    let connection = Connection::open(&file).unwrap();
-    connection.pragma_update(None, "user_version", 99).unwrap();
-    drop(connection);
-    let before = fs::read(&file).unwrap();
-    let error = home.book("ven_confirms", &[]).refused(3, "config");
-    let message = text(&error, "message");
-    assert!(
-        message.contains("was written by a newer bookctl"),
-        "{message}"
-    );
-    assert!(fs::read(&file).unwrap() == before);
+fn a_sandbox_of_another_version_stays_as_it_is_until_it_is_reset() {
+    for version in [1, 99] {
+        let home = Home::new();
+        home.booked("ven_confirms", &[], 0);
+        let file = home.path().join("sandbox.db");
+        let connection = Connection::open(&file).unwrap();
+        connection
+            .pragma_update(None, "user_version", version)
+            .unwrap();
+        drop(connection);
+        let before = fs::read(&file).unwrap();
+        let error = home.book("ven_confirms", &[]).refused(3, "config");
+        let message = text(&error, "message");
+        assert!(message.contains("another version of bookctl"), "{message}");
+        let hint = text(&error, "hint");
+        assert!(hint.contains("bookctl sandbox reset"), "{hint}");
+        assert!(fs::read(&file).unwrap() == before);
+        home.run(["sandbox", "reset"]).exits(0);
+        assert_eq!(bookings(&home), 0);
+        home.booked("ven_confirms", &[], 0);
+    }
 }
 
 /// An emptied file was taken for a new one: the bookings were gone without a word.

@@ -82,8 +82,7 @@ impl Context {
     pub(crate) fn recent(&self) -> Result<RefMut<'_, Recent>> {
         let mut recent = self.recent.borrow_mut();
         if recent.is_none() {
-            let (path, journal) = (&self.paths.recent, &self.paths.journal);
-            *recent = Some(Recent::open(path, self.target.address(), Some(journal))?);
+            *recent = Some(Recent::open(&self.paths.recent, self.target.address())?);
         }
         RefMut::filter_map(recent, Option::as_mut)
             .map_err(|_| Error::config("the recent rows are not open"))

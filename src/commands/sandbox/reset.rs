@@ -4,12 +4,13 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::flows::Confirmation;
 use crate::json::Document;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::sqlite;
 use crate::terminal::output::{DocumentView, Page};
 
 /// Delete all bookings, messages and settings
 ///
-/// Also resets the clock. Asks first on a terminal, but not in a script.
+/// Also resets the clock, and replaces the file of another version of bookctl. Asks first on a terminal, but not in a script.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox reset\n  \
@@ -21,10 +22,17 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let unreadable = context.sandbox_of_another_version();
     if !args.yes && context.prompter.interactive() {
         // Fails if this is not a sandbox, so that nobody is asked about a real service.
-        context.control(Call::get("/sandbox/clock")).await?;
+        if unreadable.is_none() {
+            context.control(Call::get("/sandbox/clock")).await?;
+        }
         confirm(context).await?;
+    }
+    if let Some(file) = unreadable {
+        let failed = |error| Error::io(format!("cannot delete {}", file.display()), error);
+        sqlite::remove(file).map_err(failed)?;
     }
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))

@@ -2,8 +2,7 @@
 
 use super::keys::KeyedRow;
 use crate::app::Context;
-use crate::flows::comparison::difference;
-use crate::flows::create::{CreatedBooking, another_booking};
+use crate::flows::create::CreatedBooking;
 use crate::flows::wait::read_booking;
 use crate::journal::{Attempt, State};
 use crate::outcome::code::exit_for_refusal;
@@ -42,7 +41,7 @@ pub(super) async fn earlier_result(
         return Ok(EarlierResult::Refused(Box::new(error)));
     }
     let settled = own.filter(|attempt| attempt.state == State::Settled);
-    let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {
+    let Some(id) = settled.and_then(|attempt| attempt.booking_id) else {
         return Ok(EarlierResult::None);
     };
     if later.is_some() {
@@ -53,15 +52,10 @@ pub(super) async fn earlier_result(
         Some(booking) => booking,
         None => read_booking(context, &id).await?,
     };
-    // An older bookctl may have accepted a booking for something else as this row's.
-    let difference = is_older.then(|| difference(&keyed.row.body, &booking));
-    match difference.flatten() {
-        Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
-        None => Ok(EarlierResult::Created(Box::new(CreatedBooking {
-            booking,
-            earlier: true,
-        }))),
-    }
+    Ok(EarlierResult::Created(Box::new(CreatedBooking {
+        booking,
+        earlier: true,
+    })))
 }
 
 /// Why the service will not book the row of an attempt, whoever sends it: its request was refused for what it says. Other

@@ -27,29 +27,6 @@ fn every_open_attempt_at_this_service_is_told_and_no_other() {
 }
 
 #[test]
-fn every_attempt_is_listed_with_whether_its_booking_existed_before() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder, "here");
-    for (key, status) in [("made", 201), ("older", 200)] {
-        let run = journal.run(key, &json!({}));
-        journal.end_booked(&run, &booking(key), status).unwrap();
-    }
-    journal.run("open", &json!({}));
-    let mut attempts: Vec<_> = journal
-        .attempts()
-        .unwrap()
-        .into_iter()
-        .map(|it| (it.idempotency_key, it.is_older))
-        .collect();
-    attempts.sort();
-    let expected = [("made", false), ("older", true), ("open", false)];
-    assert_eq!(
-        attempts,
-        expected.map(|(key, older)| (key.to_owned(), older))
-    );
-}
-
-#[test]
 fn a_booking_that_another_key_has_leaves_the_attempt_open() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder, "here");
@@ -76,13 +53,4 @@ fn a_booking_that_another_key_has_leaves_the_attempt_open() {
         };
         assert_eq!(ended.state, state, "{key}");
     }
-}
-
-#[test]
-fn a_request_is_known_by_its_hash_also_where_an_older_journal_hashed_the_text_as_it_was_sent() {
-    let request = json!({"datetime": "2026-12-01T19:30:00+01:00"});
-    assert!(is_hash_of(&request_hash(&request), &request));
-    assert!(is_hash_of(&hash(&request.to_string()), &request));
-    assert_ne!(request_hash(&request), hash(&request.to_string()));
-    assert!(!is_hash_of(&request_hash(&json!({})), &request));
 }

@@ -19,10 +19,10 @@ pub(crate) enum Failure {
     Conflict,
     /// No answer came in time, or another transaction held a row for too long.
     Late(u64),
-    /// Its tables are missing, or are those of an older bookctl.
-    NotPrepared { found: i64, known: usize },
-    /// A newer bookctl has prepared it.
-    Newer { found: i64, known: usize },
+    /// Its tables are missing.
+    NotPrepared,
+    /// Another version of bookctl has prepared it.
+    OtherVersion { found: i64, known: i64 },
     /// The database has this encoding, which does not hold every text.
     Encoding(String),
     /// The server refused for another reason.
@@ -58,14 +58,10 @@ impl fmt::Display for Failure {
             Failure::ReadOnly => f.write_str("takes no changes: it is a standby, or read-only"),
             Failure::Conflict => f.write_str("was changed by others again and again"),
             Failure::Late(seconds) => write!(f, "did not answer in time (waited {seconds} s)"),
-            Failure::NotPrepared { found: 0, .. } => f.write_str("has no tables of bookctl yet"),
-            Failure::NotPrepared { found, known } => write!(
+            Failure::NotPrepared => f.write_str("has no tables of bookctl yet"),
+            Failure::OtherVersion { found, known } => write!(
                 f,
-                "has the tables of an older bookctl (version {found}, this one needs {known})"
-            ),
-            Failure::Newer { found, known } => write!(
-                f,
-                "was prepared by a newer bookctl (version {found}, this one knows {known})"
+                "was prepared by another version of bookctl (its tables have version {found}, and this one needs {known})"
             ),
             Failure::Encoding(name) => {
                 write!(f, "has the encoding {name}, which cannot hold every name")

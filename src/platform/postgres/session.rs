@@ -302,7 +302,7 @@ pub(super) fn failed(error: &tokio_postgres::Error) -> Failure {
         "40001" | "40P01" | "23505" => Failure::Conflict,
         "25006" => Failure::ReadOnly,
         "55P03" => Failure::Late(LockWaitSettings::limit().as_secs()),
-        "42P01" | "42703" => Failure::NotPrepared { found: 0, known: 0 },
+        "42P01" | "42703" => Failure::NotPrepared,
         "42501" => Failure::NotAllowed(said),
         "40003" | "57P01" | "57P02" | "25P03" => Failure::Lost(said),
         "57P03" | "53300" => Failure::NotReady(said),

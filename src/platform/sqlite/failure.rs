@@ -22,10 +22,10 @@ pub(crate) enum Failure {
     LogLost,
     /// The file belongs to another program.
     Foreign,
-    /// A newer version of bookctl wrote the file.
-    Newer {
+    /// Another version of bookctl wrote the file.
+    OtherVersion {
         found: i64,
-        known: usize,
+        known: i64,
     },
     /// Another process held the lock for too long, or a signal ended the wait.
     Held,
@@ -48,7 +48,7 @@ impl Failure {
                 | Failure::Empty
                 | Failure::LogLost
                 | Failure::Foreign
-                | Failure::Newer { .. }
+                | Failure::OtherVersion { .. }
                 | Failure::Tables(_)
         )
     }
@@ -63,9 +63,9 @@ impl fmt::Display for Failure {
             Failure::Empty => f.write_str("is empty: it was truncated, or its log was removed"),
             Failure::LogLost => f.write_str("has lost its log: the file beside it that ends with -wal was removed or overwritten"),
             Failure::Foreign => f.write_str("is a database of another program"),
-            Failure::Newer { found, known } => write!(
+            Failure::OtherVersion { found, known } => write!(
                 f,
-                "was written by a newer bookctl (version {found}, this one knows {known})"
+                "was written by another version of bookctl (its tables have version {found}, and this one needs {known})"
             ),
             Failure::Held => write!(
                 f,

@@ -24,7 +24,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
             // Whoever waits for the lock now finds the file, so the lock file is no longer needed. The journal's stays,
             // because a damaged journal is replaced under the same lock.
             if kind.journal != JournalMode::Durable {
-                remove(&beside(path, ".lock"))?;
+                remove_one(&beside(path, ".lock"))?;
             }
         }
     } else if !path.exists() {
@@ -47,10 +47,8 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
 /// Creates the file under another name, and renames it once it is complete and synced.
 fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
     let new = beside(path, ".new");
-    for companion in COMPANIONS {
-        // SQLite would apply the log of a deleted file to the new one.
-        remove(&beside(path, companion))?;
-    }
+    // SQLite would apply the log of a deleted file to the new one.
+    remove_companions(path)?;
     let connection = build(&new, kind)?;
     if kind.journal.has_log(path) {
         // Enabled last, so that no log is needed for what the file already contains.
@@ -82,9 +80,6 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
 /// anything that is written through this connection is synced.
 pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     remove(path)?;
-    for companion in COMPANIONS {
-        remove(&beside(path, companion))?;
-    }
     private_file::make_unsynced(path)?;
     let mut connection = connect(path, kind)?;
     (kind.tune)(&connection)?;
@@ -93,7 +88,18 @@ pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+/// Removes a file, if it is there, and what SQLite keeps next to it.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    remove_one(path)?;
+    remove_companions(path)
+}
+
+fn remove_companions(path: &Path) -> io::Result<()> {
+    let mut companions = COMPANIONS.iter();
+    companions.try_for_each(|companion| remove_one(&beside(path, companion)))
+}
+
+fn remove_one(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),

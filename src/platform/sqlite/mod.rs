@@ -1,5 +1,4 @@
-//! SQLite files that several processes share: created atomically, private to their owner, migrated to the present
-//! schema.
+//! SQLite files that several processes share: created atomically, private to their owner, of one schema.
 
 mod failure;
 mod log;
@@ -16,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
 pub(crate) use log::{Place, commit_to, empty as empty_log, hold};
-pub(crate) use make::build;
+pub(crate) use make::{build, remove};
 pub(crate) use peek::{Peek, change_counter, fields, prefix_end};
 pub(crate) use schema::create;
 
@@ -72,9 +71,9 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// The `application_id` of such files; 0 if the kind has none.
     pub(crate) application: i64,
-    /// The migrations. Each one brings a file from the previous version to the next; a new file runs all of them. A
-    /// released migration never changes, because existing files have run it.
-    pub(crate) steps: &'static [&'static str],
+    /// The `user_version` of such files. A file of another version is refused.
+    pub(crate) version: i64,
+    pub(crate) schema: &'static str,
     pub(crate) journal: JournalMode,
     /// Sets the options of a connection, and the page size of a new file.
     pub(crate) tune: fn(&Connection) -> rusqlite::Result<()>,
@@ -100,7 +99,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Check before changing anything, so that a file of another kind stays as it is.
-    let version = schema::check(&mut connection, kind)?;
+    schema::check(&mut connection, kind)?;
     (kind.tune)(&connection)?;
     if !is_readonly {
         switch_journal(&connection, path, kind)?;
@@ -113,13 +112,6 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     }
     if has_log && is_durable && !is_readonly {
         opened.guard(&mut connection)?;
-    }
-    if version < kind.steps.len() {
-        let bring_up = |connection: &mut Connection| schema::bring_up(connection, kind);
-        match is_durable {
-            true => commit_to(Place::File, &mut connection, path, kind, bring_up)?,
-            false => bring_up(&mut connection)?,
-        }
     }
     Ok(connection)
 }

@@ -2,9 +2,6 @@
 
 use jiff::Timestamp;
 
-/// The moment at which the clock stands; null while it goes.
-pub(super) const FROZEN: &str = "ALTER TABLE clock ADD COLUMN frozen_at INTEGER";
-
 /// What the clock shows, without reading the database again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {

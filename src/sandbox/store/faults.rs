@@ -6,13 +6,6 @@ use super::number::{next_number, random};
 use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::fault::{Chance, Fault, FaultRequest, FaultTarget};
 
-/// The columns that rates, organizations and webhooks need, and the text of the target. `times` is -1 for always.
-pub(super) const RULES: &str = "ALTER TABLE faults ADD COLUMN rate REAL; \
-    ALTER TABLE faults ADD COLUMN seed INTEGER; \
-    ALTER TABLE faults ADD COLUMN drawn INTEGER NOT NULL DEFAULT 0; \
-    ALTER TABLE faults ADD COLUMN organization TEXT; \
-    ALTER TABLE deliveries ADD COLUMN met INTEGER; \
-    ALTER TABLE deliveries ADD COLUMN held_back INTEGER NOT NULL DEFAULT 0";
 /// What the method column says of a fault that is not one endpoint's.
 const ANY_REQUEST: &str = "any";
 const WEBHOOK: &str = "webhook";

@@ -11,11 +11,6 @@ use crate::sandbox::rules::fixtures::stored_venue;
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::seed::{self, Venue};
 
-/// The venues, each with its entry in the document, and the names that bookings show of them.
-pub(super) const TABLE: &str = "CREATE TABLE fixture_venues (number INTEGER PRIMARY KEY, \
-    organization TEXT NOT NULL, venue_id TEXT NOT NULL, entry TEXT NOT NULL, UNIQUE (organization, venue_id)); \
-    ALTER TABLE bookings ADD COLUMN venue_name TEXT";
-
 impl Tx<'_> {
     /// The venue of this id: one that every sandbox has, else one of the organization's own.
     pub(crate) fn venue(

@@ -19,16 +19,12 @@ pub(super) fn short_hash(one: &str, other: &str) -> i32 {
     hash(one, other) as i32
 }
 
-/// Lets SQL statements of this program call `hash` and `short_hash`. Nothing in a schema may: other programs have to be
+/// Lets SQL statements of this program call `hash`. Nothing in a schema may: other programs have to be
 /// able to check the file.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("hash", 2, flags, |call| {
         Ok(hash(call.get_raw(0).as_str()?, call.get_raw(1).as_str()?))
-    })?;
-    connection.create_scalar_function("short_hash", 2, flags, |call| {
-        let (one, other) = (call.get_raw(0), call.get_raw(1));
-        Ok(short_hash(one.as_str()?, other.as_str()?))
     })
 }
 

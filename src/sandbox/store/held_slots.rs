@@ -6,21 +6,6 @@ use rusqlite::OptionalExtension;
 use super::hash::hash;
 use super::tx::Tx;
 
-macro_rules! count_slots {
-    () => {
-        "INSERT INTO held_slots SELECT hash(organization, held_slot), count(*) FROM bookings \
-         WHERE held_slot IS NOT NULL GROUP BY 1"
-    };
-}
-
-/// The table. A slot is the hash of the organization and the slot's id: each organization has slots of its own, so that
-/// tests that run at once do not take each other's.
-pub(super) const TABLE: &str = concat!(
-    "DROP INDEX bookings_held; \
-     CREATE TABLE held_slots (slot INTEGER PRIMARY KEY, bookings INTEGER NOT NULL); ",
-    count_slots!()
-);
-
 impl Tx<'_> {
     /// How many bookings of the organization occupy a slot.
     pub(crate) fn held(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {

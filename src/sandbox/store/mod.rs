@@ -35,7 +35,7 @@ pub(crate) use deliveries::PendingDelivery;
 pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
-pub(crate) use open::{Database, OpenError, explain};
+pub(crate) use open::{Database, OpenError, explain, is_of_another_version};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;

@@ -70,7 +70,10 @@ mod tests {
             .unwrap();
         let ahead = next_number() + (1 << 40);
         connection
-            .execute("INSERT INTO faults VALUES (?, '', '', 1, '')", [ahead])
+            .execute(
+                "INSERT INTO faults (number, method, path, times, fault) VALUES (?, '', '', 1, '')",
+                [ahead],
+            )
             .unwrap();
         count_on(&connection).unwrap();
         assert!(next_number() > ahead);

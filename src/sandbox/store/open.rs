@@ -1,15 +1,11 @@
 //! Opens the database. Several processes may do so at once, even to create it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::clock::FROZEN;
-use super::faults::RULES;
-use super::fixtures::TABLE as FIXTURES;
 use super::hash;
-use super::held_slots::TABLE as HELD_SLOTS;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
@@ -44,8 +40,8 @@ impl OpenError {
             Failure::Empty | Failure::LogLost => format!(
                 "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
-            Failure::Newer { .. } => {
-                "use the newer bookctl, or set BOOKCTL_HOME to another folder".to_owned()
+            Failure::OtherVersion { .. } => {
+                format!("start with an empty sandbox: `bookctl sandbox reset`, or delete {path}")
             }
             Failure::Damaged | Failure::Foreign => {
                 format!(
@@ -70,39 +66,24 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[
-        FIRST, ANSWERS, OWNERS, RULES, FROZEN, FIXTURES, HELD_SLOTS, KEY_HASHES,
-    ],
+    version: 20,
+    schema: include_str!("schema.sql"),
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
     tune,
 };
 
-/// The schema of the first release.
-const FIRST: &str = include_str!("schema.sql");
-/// What each attempt sent and got back, as JSON: headers and body.
-const ANSWERS: &str =
-    "ALTER TABLE attempts ADD COLUMN request TEXT; ALTER TABLE attempts ADD COLUMN response TEXT";
-/// The organization of each message, so that each has an inbox of its own.
-const OWNERS: &str = "ALTER TABLE messages ADD COLUMN organization TEXT; \
-    UPDATE messages SET organization = coalesce( \
-    (SELECT organization FROM bookings WHERE number = messages.booking), \
-    (SELECT organization FROM sessions WHERE number = messages.session))";
-/// Finds keys by a hash. Clients choose keys at random, so each one is read and written somewhere else in the index: its
-/// entries are small, and their rows are written one after the other.
-const KEY_HASHES: &str = "ALTER TABLE idempotency_keys RENAME TO old_keys; \
-    CREATE TABLE idempotency_keys \
-    (organization TEXT NOT NULL, key TEXT NOT NULL, booking INTEGER NOT NULL, hash INTEGER); \
-    INSERT INTO idempotency_keys \
-    SELECT organization, key, booking, short_hash(organization, key) FROM old_keys ORDER BY booking; \
-    DROP TABLE old_keys; \
-    CREATE INDEX idempotency_keys_hash ON idempotency_keys (hash)";
 const STATEMENTS: usize = 64;
 /// The size of the page cache, in kilobytes below zero: the process stays below 40 MB.
 const CACHE: i64 = -20_480;
 
-/// The connection to an up-to-date database.
+/// Whether another version of bookctl made the file.
+pub(crate) fn is_of_another_version(path: &Path) -> bool {
+    path.exists() && matches!(sqlite::open(path, &KIND), Err(Failure::OtherVersion { .. }))
+}
+
+/// The connection to the database.
 pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
     let connected = match database {
         Database::Memory => ephemeral().map_err(Failure::from),
@@ -155,10 +136,7 @@ fn path(database: &Database) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::store::kept::Handle;
-    use crate::sandbox::store::tx::Tx;
     use std::fs;
-    use std::path::Path;
 
     fn open(path: &Path) -> Result<Connection, OpenError> {
         connect(&Database::File(path.to_owned()))
@@ -213,87 +191,24 @@ mod tests {
         assert!(matches!(failure(&foreign), Failure::Foreign));
         assert!(fs::read(&foreign).unwrap() == before);
 
-        let newer = home.path().join("newer.db");
-        let next = KIND.steps.len() as i64 + 1;
-        open(&newer)
-            .unwrap()
-            .pragma_update(None, "user_version", next)
-            .unwrap();
-        let before = fs::read(&newer).unwrap();
-        assert!(matches!(failure(&newer), Failure::Newer { found, .. } if found == next));
-        assert!(fs::read(&newer).unwrap() == before);
+        for version in [KIND.version - 1, KIND.version + 1] {
+            let other = home.path().join(format!("{version}.db"));
+            open(&other)
+                .unwrap()
+                .pragma_update(None, "user_version", version)
+                .unwrap();
+            let before = fs::read(&other).unwrap();
+            assert!(
+                matches!(failure(&other), Failure::OtherVersion { found, .. } if found == version)
+            );
+            assert!(is_of_another_version(&other));
+            assert!(fs::read(&other).unwrap() == before);
+        }
 
         let empty = home.path().join("empty.db");
         fs::write(&empty, "").unwrap();
         assert!(matches!(failure(&empty), Failure::Empty));
         assert_eq!(fs::read(&empty).unwrap(), b"");
-    }
-
-    /// The schema as it was first released. `schema.sql` is step one and must stay it: whoever wants another schema
-    /// adds a step.
-    const RELEASED: &str = include_str!("../../../tests/e2e/fixtures/sandbox_version_1.sql");
-
-    #[test]
-    fn a_sandbox_of_the_first_release_goes_through_a_further_step_and_keeps_its_bookings() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("sandbox.db");
-        let old = Connection::open(&path).unwrap();
-        old.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
-            .unwrap();
-        old.execute_batch(RELEASED).unwrap();
-        drop(old);
-        let further = Kind {
-            steps: &[
-                FIRST,
-                ANSWERS,
-                OWNERS,
-                RULES,
-                FROZEN,
-                FIXTURES,
-                HELD_SLOTS,
-                KEY_HASHES,
-                "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
-            ],
-            ..KIND
-        };
-        let read = |connection: &Connection| -> (String, String, i64) {
-            let read =
-                "SELECT status, note, (SELECT user_version FROM pragma_user_version) FROM bookings";
-            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            connection.query_row(read, (), row).unwrap()
-        };
-        let threads: Vec<_> = (0..4)
-            .map(|_| {
-                let path = path.clone();
-                std::thread::spawn(move || read(&sqlite::open(&path, &further).unwrap()))
-            })
-            .collect();
-        for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 9);
-            assert_eq!(thread.join().unwrap(), expected);
-        }
-        // A program without that step is told that the file is newer.
-        assert!(matches!(
-            failure(&path),
-            Failure::Newer { found: 9, known: 8 }
-        ));
-    }
-
-    #[test]
-    fn a_sandbox_of_the_first_release_still_knows_its_keys_and_which_slots_are_held() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("sandbox.db");
-        let old = Connection::open(&path).unwrap();
-        old.execute_batch(RELEASED).unwrap();
-        drop(old);
-        let handle = Handle::new(open(&path).unwrap(), true);
-        let tx = Tx::read(&handle).unwrap();
-        let of_key = |key| tx.booking_of_key("org_sandbox", key).unwrap();
-        let booking = of_key("01a1ff6a-27dc-7088-912d-4e34b4d3189f").unwrap();
-        let slot = booking.slot_id.unwrap();
-        assert_eq!(tx.held("org_sandbox", &slot), Ok(1));
-        assert_eq!(tx.held("org_other", &slot), Ok(0));
-        assert!(of_key("another").is_none());
     }
 
     #[test]

@@ -1,7 +1,11 @@
 -- Moments are milliseconds since 1970. Numbers grow with the time of creation and are what ids show.
 
-CREATE TABLE clock (offset_ms INTEGER NOT NULL);
-INSERT INTO clock VALUES (0);
+CREATE TABLE clock (
+  offset_ms INTEGER NOT NULL,
+  -- The moment at which the clock stands; null while it goes.
+  frozen_at INTEGER
+);
+INSERT INTO clock (offset_ms) VALUES (0);
 
 -- Settings that differ from a fresh organization's.
 CREATE TABLE organizations (id TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
@@ -38,21 +42,28 @@ CREATE TABLE bookings (
   -- The slot, while the booking occupies it.
   held_slot TEXT,
   -- Whether a test booking was ever confirmed, and so used the allowance.
-  used_allowance INTEGER NOT NULL
+  used_allowance INTEGER NOT NULL,
+  -- Of a venue that fixtures added.
+  venue_name TEXT
 );
 CREATE INDEX bookings_due ON bookings (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX bookings_held ON bookings (held_slot) WHERE held_slot IS NOT NULL;
 CREATE INDEX bookings_allowance ON bookings (organization) WHERE used_allowance = 1;
 CREATE INDEX bookings_open ON bookings (organization, created_at)
   WHERE status IN ('requires_action', 'processing');
 
--- For ever: which booking a create's key stands for.
+-- How many bookings occupy each slot. A slot is the hash of the organization and the slot's id: each organization has slots of
+-- its own, so that tests that run at once do not take each other's.
+CREATE TABLE held_slots (slot INTEGER PRIMARY KEY, bookings INTEGER NOT NULL);
+
+-- For ever: which booking a create's key stands for. Clients choose keys at random, so each one is read and written somewhere
+-- else in the index: its entries are hashes, which are small, and the rows are written one after the other.
 CREATE TABLE idempotency_keys (
   organization TEXT NOT NULL,
   key TEXT NOT NULL,
   booking INTEGER NOT NULL,
-  PRIMARY KEY (organization, key)
-) WITHOUT ROWID;
+  hash INTEGER
+);
+CREATE INDEX idempotency_keys_hash ON idempotency_keys (hash);
 
 CREATE TABLE events (
   number INTEGER PRIMARY KEY,
@@ -72,7 +83,8 @@ CREATE TABLE messages (
   code TEXT NOT NULL,
   booking INTEGER,
   session INTEGER,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  organization TEXT
 );
 
 -- Connections of persons' provider accounts.
@@ -107,7 +119,10 @@ CREATE TABLE deliveries (
   failures INTEGER NOT NULL,
   next_attempt_at INTEGER,
   -- Until when, in real time, the attempt is left to who began it.
-  leased_until INTEGER
+  leased_until INTEGER,
+  -- The number of the attempt that has met its fault already.
+  met INTEGER,
+  held_back INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
@@ -118,6 +133,9 @@ CREATE TABLE attempts (
   status INTEGER,
   error TEXT,
   latency_ms INTEGER NOT NULL,
+  -- What was sent and what came back, as JSON: headers and body.
+  request TEXT,
+  response TEXT,
   PRIMARY KEY (event, number)
 ) WITHOUT ROWID;
 
@@ -127,5 +145,19 @@ CREATE TABLE faults (
   method TEXT NOT NULL,
   path TEXT NOT NULL,
   times INTEGER NOT NULL,
-  fault TEXT NOT NULL
+  fault TEXT NOT NULL,
+  rate REAL,
+  seed INTEGER,
+  -- At how many requests the rate has decided.
+  drawn INTEGER NOT NULL DEFAULT 0,
+  organization TEXT
+);
+
+-- Venues that fixtures added.
+CREATE TABLE fixture_venues (
+  number INTEGER PRIMARY KEY,
+  organization TEXT NOT NULL,
+  venue_id TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  UNIQUE (organization, venue_id)
 );

@@ -63,7 +63,8 @@ pub(crate) struct Webhooks {
 const KIND: Kind = Kind {
     name: "the webhook file",
     application: 0,
-    steps: &[SCHEMA],
+    version: 20,
+    schema: SCHEMA,
     journal: JournalMode::WriteAhead {
         synchronous: "FULL",
     },
@@ -111,13 +112,14 @@ fn into_error(path: &Path, failure: &Failure) -> Error {
             "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
         }
         Failure::Full => "free some disk space, then try again".to_owned(),
-        Failure::Newer { .. } => {
-            "use the newer bookctl, or set BOOKCTL_HOME to another folder".to_owned()
-        }
         Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
             "check the file and its folder".to_owned()
         }
-        Failure::Damaged | Failure::Empty | Failure::LogLost | Failure::Foreign => format!(
+        Failure::Damaged
+        | Failure::Empty
+        | Failure::LogLost
+        | Failure::Foreign
+        | Failure::OtherVersion { .. } => format!(
             "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
              without the earlier deliveries"
         ),

@@ -43,7 +43,7 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
 }
 
 #[test]
-fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
+fn only_a_journal_that_is_damaged_or_of_another_version_is_lost_for_good() {
     use rusqlite::ffi;
     let database = |code| {
         let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
@@ -51,7 +51,7 @@ fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
     };
     for (why, lost) in [
         (
-            Failure::Newer {
+            Failure::OtherVersion {
                 found: 99,
                 known: 1,
             },
@@ -74,7 +74,7 @@ fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
 }
 
 #[test]
-fn a_database_that_no_step_was_written_to_is_no_new_journal() {
+fn a_database_without_a_version_is_no_new_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let other = Connection::open(&path).unwrap();

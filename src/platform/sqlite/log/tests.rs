@@ -10,7 +10,8 @@ use crate::platform::sqlite::{JournalMode, open};
 const KIND: Kind = Kind {
     name: "the file",
     application: 0,
-    steps: &["CREATE TABLE kept (text)"],
+    version: 1,
+    schema: "CREATE TABLE kept (text)",
     journal: JournalMode::Durable,
     tune: |_| Ok(()),
 };
