@@ -82,7 +82,7 @@ fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize
 
 #[test]
 #[ignore = "a storm takes most of a minute"]
-fn nothing_is_lost_and_nothing_taken_twice_where_the_listener_is_killed_again_and_again() {
+fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flight() {
     let whole = std::env::var_os("WHOLE_STORM").is_some();
     let (count, kills, longest) = if whole { WHOLE } else { SAMPLE };
     let over = Instant::now() + longest;
