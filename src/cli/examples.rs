@@ -45,7 +45,8 @@ fn arguments(line: &str) -> Vec<Vec<OsString>> {
     // A shell runs nothing whose input is missing.
     fs::write(folder.path().join("key.txt"), "").unwrap();
     // Both sides of a pipe run at once, so each process has a file of its own.
-    let script = "bookctl() { { printf '%s\\n' bookctl \"$@\"; echo =; } >>\"$SEEN/$BASHPID\"; }\n\
+    // Zsh's list of folders is made here, so that nothing is written elsewhere.
+    let script = "fpath=(. .)\nbookctl() { { printf '%s\\n' bookctl \"$@\"; echo =; } >>\"$SEEN/$BASHPID\"; }\n\
                   command_not_found_handle() { :; }\n";
     let seen = folder.path().join("seen");
     fs::create_dir(&seen).unwrap();

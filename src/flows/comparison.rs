@@ -33,7 +33,7 @@ pub(super) fn is_a_booking(booking: &Booking) -> bool {
     }
     let said = Said::by(booking);
     let shows = |name: &&str| !said.of(name, true).is_empty();
-    !matches!(booking.status(), Status::Other(_)) && COMPARED.iter().any(|name| shows(&name))
+    !matches!(booking.status(), Status::Other(_)) && COMPARED.iter().any(shows)
 }
 
 /// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both

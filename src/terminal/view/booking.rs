@@ -250,7 +250,7 @@ mod tests {
             "requires_action\tbk_1\n",
             "Enter the code",
             "(sent to +44 ··· 21 by sms)",
-            "expires\tin 14 minutes (10:14 UTC)",
+            "expires\tin 14 minutes (10:14 UTC",
             "next\tbookctl continue bk_1 --otp CODE",
         ] {
             assert!(card.contains(part), "{part} in\n{card}");

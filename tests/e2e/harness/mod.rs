@@ -81,7 +81,27 @@ pub(crate) fn skipped(why: &str) {
 /// whatever is started meanwhile, and would then stay open as long as that lives.
 pub(crate) fn one_start_at_a_time() -> MutexGuard<'static, ()> {
     static START: Mutex<()> = Mutex::new(());
+    #[cfg(unix)]
+    pass_on_no_ignored_signal();
     START.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A shell starts what it puts into the background with signals ignored, and so does `nohup`; whatever is started from
+/// there ignores them too. A signal that has a handler is not ignored, and a new program has its default again.
+#[cfg(unix)]
+fn pass_on_no_ignored_signal() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+            if ignored.unwrap_or_default() & (1 << (signal - 1)) != 0 {
+                signal_hook::flag::register(signal, std::sync::Arc::default()).unwrap();
+            }
+        }
+    });
 }
 
 /// A number from 0 to 1 that looks like chance and is the same in each run (splitmix64).
