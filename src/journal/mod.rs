@@ -29,6 +29,9 @@ mod team;
 mod team_model;
 mod team_schema;
 
+/// The version of the tables, in the file and in a shared journal.
+const VERSION: i64 = 20;
+
 pub(crate) use attempts::{Attempt, Run, another_account};
 pub(crate) use bookings::KeptBooking;
 pub(crate) use claim::Claim;

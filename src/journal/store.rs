@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::rate_limit_window::{self, RateLimitWindow};
 use super::scope::{Maker, Scope};
-use super::team;
+use super::{VERSION, team};
 use crate::model::booking::Booking;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
@@ -41,9 +41,6 @@ enum Place {
     },
     Team(Database),
 }
-
-/// The version of the tables, those of a shared journal too.
-pub(super) const VERSION: i64 = 20;
 
 /// The file. A commit is on the disk when it returns: nothing is sent that was not written down.
 pub(super) const KIND: Kind = Kind {

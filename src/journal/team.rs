@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::store::VERSION;
+use super::VERSION;
 use super::team_schema::SCHEMA;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Failure, Guard};
