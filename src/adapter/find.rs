@@ -37,7 +37,7 @@ pub(crate) struct ListAt {
 }
 
 /// The names of lists that hold something else beside the objects that a document is about.
-const BESIDE: &[&str] = &[
+pub(super) const BESIDE: &[&str] = &[
     "_links",
     "aggregations",
     "categories",

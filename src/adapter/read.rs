@@ -302,13 +302,6 @@ impl Adapter {
             .and_then(|expression| expression.apply(event).ok())
     }
 
-    /// A document as the profile's expression of its kind translates it; as it came without one that works.
-    pub(crate) fn translated(&self, kind: ReadKind, document: &Value) -> Value {
-        let expression = self.read_expression(kind);
-        let translated = expression.and_then(|it| it.apply(document).ok());
-        translated.unwrap_or_else(|| document.clone())
-    }
-
     /// The document as the profile's expression translates it; `None` without one.
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
         self.read_expression(kind)

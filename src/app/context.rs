@@ -368,9 +368,10 @@ impl Context {
         };
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
-            return Err(Error::config(format!(
-                "profile {name} is read-only; nothing was sent"
-            )));
+            return Err(
+                Error::config(format!("profile {name} is read-only; nothing was sent"))
+                    .hint(self.adapter().set_command("read_only=false")),
+            );
         }
         if let Some(named) = self.named_service() {
             self.out.note(&named);

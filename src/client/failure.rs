@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::call::Call;
-use super::named_fields::name_hint;
+use super::named_fields::{name_hint, values_to_correct};
 use super::refusal::Refusal;
 use crate::model::duration::in_units;
 use crate::model::shell;
@@ -211,8 +211,8 @@ impl Failure {
                     exit = Exit::Network;
                 }
                 // A name that is refused is no failure of the service, and its value is not what is wrong.
-                let next = name_hint(refusal, call).filter(|_| refusal.status < 500);
-                let next = next.or_else(|| refusal.values_to_correct());
+                let next = name_hint(refusal, call).or_else(|| values_to_correct(refusal));
+                let next = next.filter(|_| refusal.status < 500);
                 let is_failed_read = refusal.status >= 500 && refusal.code.is_none() && !call.is_write();
                 let next = next.or_else(|| match is_failed_read {
                     true => Some(FAILED_READ_HINT.to_owned()),

@@ -1,25 +1,26 @@
-//! Which names of a request a refusal is about, and which settings of a profile gave them.
+//! Which fields a refusal names, in whatever form, and which settings of a profile gave them.
 
 use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::refusal::Refusal;
-use crate::adapter::scalars;
+use crate::adapter::{same_words, scalars};
 use crate::json::plain;
+use crate::model::time_text::human;
 
 /// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in objects about one each.
 const NAMING: &[&str] = &[
     "missing",
-    "field",
     "fields",
-    "param",
-    "parameter",
     "errors",
     "invalid",
     "details",
     "problems",
     "by_field",
     "violations",
+    "validation_errors",
+    "invalid_params",
+    "field_errors",
 ];
 
 /// Members of an object about one field that name it.
@@ -56,14 +57,40 @@ const ABOUT_NAMES: &[&str] = &[
 
 /// A field that a refusal names.
 #[derive(Debug, PartialEq, Eq)]
-struct Named {
+pub(crate) struct Named {
     /// With dots between the names of nested objects.
-    name: String,
+    pub(crate) name: String,
     /// What is said about it, where something is.
-    why: String,
+    pub(crate) why: String,
 }
 
 impl Named {
+    /// A field, if this can be the name of one.
+    fn new(name: &str, why: String) -> Option<Self> {
+        let name = name
+            .trim_start_matches('#')
+            .trim_start_matches('/')
+            .replace('/', ".");
+        let is_name = !name.is_empty() && name.len() < 80 && !name.contains(char::is_whitespace);
+        is_name.then_some(Named { name, why })
+    }
+
+    /// `partySize is required`, or a name alone.
+    fn of_sentence(text: &str) -> Option<Self> {
+        let Some((name, why)) = text.trim().split_once(' ') else {
+            return Named::new(text.trim(), String::new());
+        };
+        let says_so = [
+            "is required",
+            "is missing",
+            "is unknown",
+            "is not ",
+            "must ",
+        ];
+        let named = Named::new(name.trim_matches(['`', '"', '\'', ':']), why.to_owned());
+        named.filter(|it| says_so.iter().any(|says| it.why.starts_with(says)))
+    }
+
     /// Whether this is the field that was sent as `path`, as far as the ends of both say.
     fn is(&self, path: &str) -> bool {
         let ends_with = |whole: &str, end: &str| {
@@ -79,6 +106,22 @@ impl Named {
     fn is_about_the_name(&self) -> bool {
         self.why.is_empty() || is_about_names(&self.why)
     }
+
+    /// Whether the service does not know the field.
+    pub(crate) fn is_unknown(&self) -> bool {
+        let refused = [
+            "additional",
+            "not allowed",
+            "not expected",
+            "not permitted",
+            "unexpected",
+            "unknown",
+            "unrecogni",
+            "unsupported",
+        ];
+        let why = self.why.to_lowercase();
+        refused.iter().any(|it| why.contains(it))
+    }
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
@@ -90,59 +133,85 @@ fn is_about_names(text: &str) -> bool {
     words(text).any(|word| ABOUT_NAMES.contains(&word.as_str()))
 }
 
-/// The fields that the body of a refusal names.
-fn named(body: &Value) -> Vec<Named> {
+/// The fields that the body of a refusal names, once each. Its sentence is read where nothing else names one.
+pub(crate) fn named(body: &Value) -> Vec<Named> {
     let mut found = Vec::new();
-    for (key, value) in body.as_object().into_iter().flatten() {
-        if NAMING.contains(&key.as_str()) {
-            collect(value, &mut found, 0);
-        } else if matches!(key.as_str(), "error" | "detail") && value.is_object() {
-            found.extend(named(value));
+    in_document(body, &mut found, 0);
+    if found.is_empty() {
+        let parts = sentences(body).flat_map(|text| text.split([':', ';', ',']));
+        let parts = parts.filter(|part| part.trim().contains(' '));
+        found.extend(parts.filter_map(Named::of_sentence));
+    }
+    let mut once: Vec<Named> = Vec::new();
+    for named in found {
+        if !once.iter().any(|other| other.name == named.name) {
+            once.push(named);
         }
     }
-    found
+    once
+}
+
+/// The sentences of a refusal.
+fn sentences(body: &Value) -> impl Iterator<Item = &str> {
+    let documents = [Some(body), body.get("error")].into_iter().flatten();
+    documents.flat_map(|document| {
+        let texts = ["error", "message", "detail", "title"];
+        texts
+            .into_iter()
+            .filter_map(|key| document.get(key)?.as_str())
+    })
+}
+
+fn in_document(body: &Value, found: &mut Vec<Named>, depth: usize) {
+    for (key, value) in body.as_object().into_iter().flatten() {
+        if NAMING.iter().any(|it| same_words(it, key)) {
+            collect(value, found, depth);
+        } else if matches!(key.as_str(), "error" | "detail") && value.is_object() {
+            in_document(value, found, depth);
+        } else if matches!(key.as_str(), "field" | "param" | "parameter") {
+            let why = ["detail", "message"]
+                .iter()
+                .find_map(|it| body.get(it)?.as_str());
+            let name = value.as_str().unwrap_or_default();
+            found.extend(Named::new(name, why.unwrap_or_default().to_owned()));
+        }
+    }
 }
 
 fn collect(value: &Value, found: &mut Vec<Named>, depth: usize) {
-    let mut add = |name: &str, why: String| {
-        let name = name
-            .trim_start_matches('#')
-            .trim_start_matches('/')
-            .replace('/', ".");
-        let is_name = !name.is_empty() && name.len() < 80 && !name.contains(char::is_whitespace);
-        if is_name {
-            found.push(Named { name, why });
-        }
-    };
     match value {
-        Value::String(name) => add(name, String::new()),
+        Value::String(text) => found.extend(Named::of_sentence(text)),
         Value::Array(elements) if depth < 4 => {
             for element in elements {
-                collect(element, found, depth + 1);
-            }
-        }
-        Value::Object(object) => match one_field(object) {
-            Some((name, why)) => add(&name, why),
-            None => {
-                for (name, why) in object {
-                    match why {
-                        Value::Object(_) if NAMING.contains(&name.as_str()) && depth < 4 => {
-                            collect(why, found, depth + 1);
-                        }
-                        why => found.push(Named {
-                            name: name.clone(),
-                            why: texts(why),
-                        }),
-                    }
+                match element.as_object() {
+                    // In a list, an object without a field is about something else.
+                    Some(object) => found.extend(one_field(object)),
+                    None => collect(element, found, depth + 1),
                 }
             }
-        },
+        }
+        Value::Object(object) => {
+            if let Some(named) = one_field(object) {
+                found.push(named);
+                return;
+            }
+            for (name, why) in object {
+                match why {
+                    Value::Object(_)
+                        if depth < 4 && NAMING.iter().any(|it| same_words(it, name)) =>
+                    {
+                        collect(why, found, depth + 1);
+                    }
+                    why => found.extend(Named::new(name, texts(why))),
+                }
+            }
+        }
         _ => {}
     }
 }
 
-/// The field that an object of a list is about, and what it says.
-fn one_field(object: &Map<String, Value>) -> Option<(String, String)> {
+/// The field that an object is about, and what it says.
+fn one_field(object: &Map<String, Value>) -> Option<Named> {
     let source = object.get("source").and_then(Value::as_object);
     let name = [Some(object), source]
         .into_iter()
@@ -158,7 +227,7 @@ fn one_field(object: &Map<String, Value>) -> Option<(String, String)> {
         .iter()
         .filter(|(key, _)| !ONE.contains(&key.as_str()) && *key != "source");
     let why: Vec<String> = others.map(|(_, value)| texts(value)).collect();
-    Some((name, why.join(" ")))
+    Named::new(&name, why.join(" "))
 }
 
 fn texts(value: &Value) -> String {
@@ -175,14 +244,9 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
         .filter(|_| matches!(refusal.status, 400 | 422))?;
     let body = refusal.said().value();
     let named = named(body);
-    let documents = [Some(body), body.get("error")].into_iter().flatten();
-    let sentences = documents.flat_map(|document| {
-        let texts = ["error", "message", "detail", "title"];
-        texts
-            .into_iter()
-            .filter_map(|key| document.get(key)?.as_str())
-    });
-    let sentences: Vec<&str> = sentences.filter(|text| is_about_names(text)).collect();
+    let sentences: Vec<&str> = sentences(body)
+        .filter(|text| is_about_names(text))
+        .collect();
     let is_meant = |path: &str| {
         let last = path.rsplit('.').next().unwrap_or(path).to_lowercase();
         named
@@ -216,8 +280,7 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
     let sent = call.body.as_ref();
     let unsent = named.iter().find(|field| {
         let pointer = format!("/{}", field.name.replace('.', "/"));
-        sent.is_none_or(|body| body.pointer(&pointer).is_none())
-            && !super::refusal::has_flag(&field.name)
+        sent.is_none_or(|body| body.pointer(&pointer).is_none()) && !has_flag(&field.name)
     })?;
     let name = &unsent.name;
     let mut hint = match written.has_field_flag() {
@@ -235,6 +298,42 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
         ));
     }
     Some(hint)
+}
+
+/// The flags of the fields that a request can have.
+const FLAGS: &[(&str, &str)] = &[
+    ("datetime", "--at"),
+    ("party_size", "--party"),
+    ("customer.name", "--name"),
+    ("customer.email", "--email"),
+    ("customer.phone", "--phone"),
+    ("phone", "--phone"),
+    ("availability_id", "--slot"),
+    ("location", "--near"),
+    ("provider", "--provider"),
+    ("end_user", "--end-user"),
+];
+
+/// Whether a field of a request has a flag.
+fn has_flag(name: &str) -> bool {
+    FLAGS.iter().any(|(field, _)| *field == name)
+}
+
+/// Which values to correct, if the refusal names fields that have flags: `check the value of --party`.
+pub(super) fn values_to_correct(refusal: &Refusal) -> Option<String> {
+    let flag = |field: &Named| {
+        let known = FLAGS.iter().find(|it| it.0 == field.name);
+        known.filter(|_| !field.why.is_empty()).map(|it| it.1)
+    };
+    let fields = named(refusal.said().value());
+    let flags: Vec<&str> = fields.iter().map(flag).collect::<Option<_>>()?;
+    let values = if flags.len() == 1 { "value" } else { "values" };
+    let time = refusal.other_time.filter(|_| flags.contains(&"--at"));
+    let time = time.map_or(String::new(), |time| {
+        let time = human(&time.strftime("%FT%TZ").to_string());
+        format!("; by the service's clock it is {time}")
+    });
+    (!flags.is_empty()).then(|| format!("check the {values} of {}{time}", flags.join(", ")))
 }
 
 #[cfg(test)]
@@ -258,6 +357,40 @@ mod tests {
         let mut call = Call::post("/v1/availability/search", sent);
         call.written = Some(WrittenNames::new(&adapter, WriteKind::Slots, asked));
         name_hint(&Refusal::new(400, &HeaderMap::new(), body.into()), &call)
+    }
+
+    #[test]
+    fn the_fields_of_a_refusal_are_found_in_every_form() {
+        for body in [
+            json!({"error": "missing", "missing": ["when.start"]}),
+            json!({"error": "x", "field": "when.start", "detail": "is required"}),
+            json!({"error": "x", "fields": {"when.start": "is required"}}),
+            json!({"error": "x", "errors": [{"field": "when.start", "message": "is required"}]}),
+            json!({"error": "x", "errors": [{"source": {"pointer": "/when/start"}, "detail": "is required"}]}),
+            json!({"error": "x", "details": ["when.start is required"]}),
+            json!({"error": "x", "invalid": ["when.start"]}),
+            json!({"error": "x", "fieldErrors": [{"path": "when.start", "reason": "is required"}]}),
+            json!({"error": "x", "problems": {"by_field": {"when.start": ["is required"]}}}),
+            json!({"error": "validation failed: when.start is required"}),
+            json!({"error": {"code": "bad", "message": "when.start is required"}}),
+        ] {
+            let named = named(&body);
+            assert_eq!(named.len(), 1, "{body}: {named:?}");
+            assert_eq!(named[0].name, "when.start", "{body}");
+            assert!(
+                named[0].is_about_the_name() && !named[0].is_unknown(),
+                "{body}"
+            );
+        }
+        for body in [
+            json!({"error": "booking not found"}),
+            json!({"error": "x", "errors": [{"status": "422", "title": "Too many", "code": "party_too_large"}]}),
+            json!({"error": "x", "details": ["the venue is closed"]}),
+        ] {
+            assert_eq!(named(&body), [], "{body}");
+        }
+        let unknown = json!({"error": "x", "field": "party_size", "detail": "unknown field"});
+        assert!(named(&unknown)[0].is_unknown());
     }
 
     #[test]

@@ -10,7 +10,6 @@ use super::credential::KeySent;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::adapter::{Shape, around};
 use crate::json::{Document, plain};
-use crate::model::time_text::human;
 use crate::outcome::code;
 use crate::secrets::redact;
 
@@ -218,25 +217,6 @@ fn code_in(said: &Document) -> Option<String> {
     code.map(str::to_owned)
 }
 
-/// The flags of the fields that a request can have.
-const FLAGS: &[(&str, &str)] = &[
-    ("datetime", "--at"),
-    ("party_size", "--party"),
-    ("customer.name", "--name"),
-    ("customer.email", "--email"),
-    ("customer.phone", "--phone"),
-    ("phone", "--phone"),
-    ("availability_id", "--slot"),
-    ("location", "--near"),
-    ("provider", "--provider"),
-    ("end_user", "--end-user"),
-];
-
-/// Whether a field of a request has a flag.
-pub(super) fn has_flag(name: &str) -> bool {
-    FLAGS.iter().any(|(field, _)| *field == name)
-}
-
 /// How many further values of a refusal are listed.
 const UNSAID_SHOWN: usize = 12;
 
@@ -258,21 +238,6 @@ impl Refusal {
             .take(UNSAID_SHOWN)
             .map(|(path, text)| redact(&format!("{path}: {text}")).into_owned())
             .collect()
-    }
-
-    /// Which values to correct, if the body names fields that have flags: `check the value of
-    /// --party`.
-    pub(super) fn values_to_correct(&self) -> Option<String> {
-        let fields = self.said().value().get("fields")?.as_object()?;
-        let flag = |field: &String| FLAGS.iter().find(|(name, _)| name == field).map(|it| it.1);
-        let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
-        let values = if flags.len() == 1 { "value" } else { "values" };
-        let time = self.other_time.filter(|_| flags.contains(&"--at"));
-        let time = time.map_or(String::new(), |time| {
-            let time = human(&time.strftime("%FT%TZ").to_string());
-            format!("; by the service's clock it is {time}")
-        });
-        (!flags.is_empty()).then(|| format!("check the {values} of {}{time}", flags.join(", ")))
     }
 }
 

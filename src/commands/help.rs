@@ -165,8 +165,8 @@ impl Explained {
             Topic::Dialect => Explained {
                 intro: "Header, field and provider names that differ between services. A profile sets its own names under \
                         [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
-                        [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` finds \
-                        them by reading.",
+                        [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows \
+                        what a service sends.",
                 name: "dialect",
                 headers: vec!["key", "default", "used for"],
                 rows: adapter_rows(),

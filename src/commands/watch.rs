@@ -1,9 +1,9 @@
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::Instant;
 
-use crate::adapter::learn::{Certainty, of_documents};
-use crate::adapter::{Adapter, ReadKind};
+use crate::adapter::{Adapter, Outline, ReadKind};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::flows::{
@@ -73,10 +73,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 again(&id, &args.until)
             ));
         }
-        if let Status::Other(_) = status
-            && let Some(way) = map_status(context.adapter(), &booking)
-        {
-            context.out.note(&way);
+        if let Status::Other(_) = status {
+            context.out.note(&map_status(context.adapter(), &booking));
         }
         if has_ended || left.is_zero() {
             return Ok(match status {
@@ -115,22 +113,20 @@ fn ends(status: &Status, until: &[String]) -> bool {
     }
 }
 
-/// How to say what the status of a booking means, if `profile learn` would not know it either.
-fn map_status(adapter: &Adapter, booking: &Booking) -> Option<String> {
-    let document = adapter.translated(ReadKind::Booking, booking.document().value());
-    let findings = of_documents(ReadKind::Booking, &[document]);
-    let asked = findings
-        .into_iter()
-        .find(|it| it.key == "read.booking" && it.certainty == Certainty::ToBeAsked)?;
-    let mut own = adapter
-        .expressions()
-        .filter(|(key, _)| key == "read.booking");
-    let setting = match own.next() {
-        Some((key, own)) => format!("{key}=({own}) | {}", asked.value),
-        None => format!("{}={}", asked.key, asked.value),
+/// How to say what a status means that bookctl does not know.
+fn map_status(adapter: &Adapter, booking: &Booking) -> String {
+    let word = booking.status().as_str().to_owned();
+    let mut own = adapter.expressions().filter(|it| it.0 == "read.booking");
+    let place = match own.next() {
+        Some((_, own)) => format!("({own})"),
+        None => Outline::of(booking.document().value()).place(ReadKind::Booking),
     };
+    let words = json!({ &word: "STATUS" });
+    let setting = format!("read.booking={place} | .status |= ({words}[.] // .)");
     let set = adapter.set_command(&shell::word(&setting));
-    Some(format!("{}: {set}", asked.why))
+    format!(
+        "the status `{word}` is not one of the specification's; put the one that it means for STATUS: {set}"
+    )
 }
 
 fn show(context: &Context, booking: &Booking) -> Result<()> {

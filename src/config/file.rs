@@ -32,9 +32,8 @@ pub(crate) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
     pub(crate) base_url: String,
-    /// Refuse every call that would change something.
-    #[serde(default)]
-    pub(crate) read_only: bool,
+    /// Refuse every call that would change something. `None` where nobody has said it.
+    pub(crate) read_only: Option<bool>,
     /// PEM file with the authorities that sign the service's certificate.
     pub(crate) ca_file: Option<PathBuf>,
     /// The origin for which `auth login` stored a key. It only explains why a key is not used; the name under which

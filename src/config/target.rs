@@ -224,7 +224,7 @@ pub(crate) fn resolve(
         Some(profile) => Service {
             key_origin: profile.key_origin,
             key_fingerprint: profile.key_fingerprint,
-            read_only: profile.read_only,
+            read_only: profile.read_only == Some(true),
             ca_file: profile.ca_file,
             adapter: profile.adapter,
             ..service

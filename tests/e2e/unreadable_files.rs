@@ -24,7 +24,7 @@ fn a_file_that_cannot_be_read_ends_with_1_whatever_reads_it() {
             &["webhook", "verify", file, "--signature", "t=1,v1=00"],
             &["webhook", "verify", "--http", file],
             &["webhook", "sign", file],
-            &["profile", "learn", "other", "--openapi", file],
+            &["profile", "learn", "other", "--delivery", file],
             &["profile", "learn", "other", "--example", &example],
             &["sandbox", "load", file],
             &["sandbox", "serve", "--ephemeral", "--fixtures", file],

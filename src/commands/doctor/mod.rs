@@ -25,17 +25,20 @@ use check::{Check, Checks};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \
-    bookctl doctor --probe\n  \
+    bookctl doctor --probe --near Reykjavik\n  \
     bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
 pub(crate) struct Args {
-    /// Read the service's own documents, and say where they differ from the specification and from the profile
+    /// Read the service's own documents, and show what is not read of them
     #[arg(long)]
     probe: bool,
+    /// A place where the service has venues, for --probe
+    #[arg(long, value_name = "PLACE", requires = "probe")]
+    near: Option<String>,
 }
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     if args.probe {
-        return probe::run(setup).await;
+        return probe::run(setup, args.near).await;
     }
     let vault = Vault::new(setup.paths.secrets.clone());
     let target = match setup.target() {

@@ -36,7 +36,7 @@ impl ProfileRow {
         let base_url = self.profile.as_ref().map(|profile| &profile.base_url);
         object.insert("base_url".into(), json!(base_url));
         if let Some(profile) = &self.profile {
-            object.insert("read_only".into(), json!(profile.read_only));
+            object.insert("read_only".into(), json!(profile.read_only == Some(true)));
             object.insert("ca_file".into(), json!(profile.ca_file));
             if let Some(retention) = profile.retention {
                 object.insert("retention".into(), json!(retention.to_string()));
@@ -75,7 +75,7 @@ impl ProfileRow {
 
     fn access(&self) -> &'static str {
         match &self.profile {
-            Some(profile) if profile.read_only => "read-only",
+            Some(profile) if profile.read_only == Some(true) => "read-only",
             _ => "",
         }
     }
@@ -170,7 +170,7 @@ impl View for ProfileRow {
         let Some(profile) = &self.profile else {
             return page;
         };
-        if profile.read_only {
+        if profile.read_only == Some(true) {
             page.field(
                 "access",
                 "read-only: requests that would change something are refused",

@@ -2,7 +2,6 @@
 
 mod add;
 mod learn;
-mod learned;
 mod listing;
 mod remove;
 mod set;

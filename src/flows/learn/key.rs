@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::reads::{Read, Reads, Seen};
-use super::{OtherWays, Survey, with_findings};
-use crate::adapter::Adapter;
-use crate::adapter::learn::{Certainty, Finding, header_names, parameter_names};
+use super::{Certain, Looked, OtherWays, with};
+use crate::adapter::{Adapter, scalars};
 use crate::client::key_sent_as;
 use crate::flows::confirmation::Confirmation;
 use crate::outcome::{Error, Result};
@@ -26,13 +25,16 @@ const HEADERS: [(&str, &str); 9] = [
     ("X-Access-Token", ""),
 ];
 
+/// How many names of one refusal are looked at.
+const MOST_NAMES: usize = 4;
+
 /// Query parameters that services use.
 const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
 /// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address alone.
 pub(super) async fn index(
     reads: &mut Reads<'_>,
-    survey: &mut Survey,
+    looked: &mut Looked,
     ways: OtherWays,
 ) -> Result<Value> {
     let (challenge, body, error) = match reads.send(&Read::Index).await? {
@@ -74,11 +76,11 @@ pub(super) async fn index(
         };
         confirmation.ask(&reads.context.prompter).await?;
     }
-    for (findings, adapter) in tried {
+    for (settings, adapter) in tried {
         reads.context.use_adapter(adapter);
         match reads.send(&Read::Index).await? {
             Seen::Answer(document) => {
-                survey.findings.extend(findings);
+                looked.settings.extend(settings);
                 return Ok(document);
             }
             // The key is taken, and something else is missing.
@@ -93,7 +95,7 @@ pub(super) async fn index(
     }
     Err(error.detail(format!("tried as well: {list}")).hint(
         "the service's documentation says how it wants the key; set `auth_header` and `auth_scheme`, `auth_query`, \
-         `auth_user` or `headers.NAME` with `bookctl profile set`, or give its OpenAPI document with --openapi",
+         `auth_user` or `headers.NAME` with `bookctl profile set`",
     ))
 }
 
@@ -123,9 +125,9 @@ fn missing_headers(own: &Adapter, body: &Value) -> Vec<String> {
     header_names(body).into_iter().filter(fits).collect()
 }
 
-/// The ways with their findings and an adapter that uses them; without those that are the profile's own.
-fn usable(own: &Adapter, ways: Vec<Way>) -> Vec<(Vec<Finding>, Adapter)> {
-    let mut usable: Vec<(Vec<Finding>, Adapter)> = Vec::new();
+/// The ways with their settings and an adapter that uses them; without those that are the profile's own.
+fn usable(own: &Adapter, ways: Vec<Way>) -> Vec<(Vec<Certain>, Adapter)> {
+    let mut usable: Vec<(Vec<Certain>, Adapter)> = Vec::new();
     for way in ways {
         // What the profile says of the query cannot be taken back by another setting.
         if own.transport.auth_query().is_some() && !way.iter().any(|(key, _)| *key == "auth_query")
@@ -133,16 +135,16 @@ fn usable(own: &Adapter, ways: Vec<Way>) -> Vec<(Vec<Finding>, Adapter)> {
             continue;
         }
         let why = "the service took the key in this way";
-        let findings = way
+        let settings = way
             .into_iter()
-            .map(|(key, value)| Finding::new(Certainty::Certain, key, value, why));
-        let findings: Vec<Finding> = findings.collect();
-        let Ok(adapter) = with_findings(own, &findings) else {
+            .map(|(key, value)| Certain::new(key, &value, why));
+        let settings: Vec<Certain> = settings.collect();
+        let Ok(adapter) = with(own, &settings) else {
             continue;
         };
         let way = key_sent_as(&adapter);
         if way != key_sent_as(own) && !usable.iter().any(|(_, it)| key_sent_as(it) == way) {
-            usable.push((findings, adapter));
+            usable.push((settings, adapter));
         }
     }
     usable
@@ -182,6 +184,48 @@ fn possible(challenge: Option<&str>, body: &Value) -> Vec<Way> {
     ways.extend(basic);
     ways.extend(PARAMETERS.iter().map(|name| parameter(name)));
     ways
+}
+
+/// The headers that a refusal names in its sentences, such as `X-Organization-Id`.
+fn header_names(body: &Value) -> Vec<String> {
+    words_of(body, |word| {
+        let parts: Vec<&str> = word.split('-').collect();
+        let is_part = |part: &&str| {
+            part.starts_with(|c: char| c.is_ascii_uppercase())
+                && part.chars().all(|c| c.is_ascii_alphanumeric())
+        };
+        parts.len() > 1
+            && (parts.iter().all(is_part) || word.starts_with("x-"))
+            && !["content-type", "idempotency-key", "retry-after"]
+                .contains(&word.to_ascii_lowercase().as_str())
+    })
+}
+
+/// The names of keys that a refusal names where it speaks of the query.
+fn parameter_names(body: &Value) -> Vec<String> {
+    if !body.to_string().to_lowercase().contains("query") {
+        return Vec::new();
+    }
+    words_of(body, |word| {
+        let lower = word.to_ascii_lowercase();
+        ["key", "token"].iter().any(|it| lower.ends_with(it))
+            && word.contains(|c: char| c == '_' || c.is_ascii_uppercase())
+            && !word.contains('-')
+    })
+}
+
+/// The first words of all texts of a document that fit, once each.
+fn words_of(body: &Value, fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (_, text) in scalars(body) {
+        for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')) {
+            let is_new = !found.iter().any(|it| it.eq_ignore_ascii_case(word));
+            if word.len() < 40 && is_new && fits(word) && found.len() < MOST_NAMES {
+                found.push(word.to_owned());
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]

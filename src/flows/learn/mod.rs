@@ -1,23 +1,21 @@
-//! Learning a service's names by reading: what is sent, and what its answers show.
+//! What a service sends, as far as reading shows it, and what is certain of how it wants to be asked.
 
+mod asked;
 mod key;
+mod looked;
 mod reads;
-mod slots;
-mod venues;
+mod searches;
 
-use std::collections::BTreeMap;
-
-use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
+pub(crate) use looked::{Certain, Looked, Refused};
 pub(crate) use reads::MOST_CALLS;
 
-use crate::adapter::learn::{Certainty, Finding, Recorded, of_documents, of_openapi};
-use crate::adapter::{Adapter, Expression, Misread, ReadKind, WriteKind};
+use crate::adapter::{Adapter, Expression, Misread, ReadKind, Shape, WriteKind, signing_service};
 use crate::app::Context;
 use crate::json::Document;
-use crate::model::certainty;
 use crate::outcome::{Error, Result};
+use crate::webhook::{Event, Names};
 use reads::{Read, Reads, Seen};
 
 /// How many of this machine's own bookings are read.
@@ -28,9 +26,7 @@ pub(crate) struct Lookout {
     /// The place for which venues are searched.
     pub(crate) near: Option<String>,
     pub(crate) vertical: String,
-    /// Where the service's OpenAPI document is: a path below its address.
-    pub(crate) openapi: Option<String>,
-    /// Whether other ways to send the key may be tried: after a yes, or not at all.
+    /// Whether other ways to send the key may be tried after a 401.
     pub(crate) other_ways: OtherWays,
 }
 
@@ -42,305 +38,174 @@ pub(crate) enum OtherWays {
     Allowed,
 }
 
-/// What was seen, and what it shows.
-#[derive(Default)]
-pub(crate) struct Survey {
-    pub(crate) calls: usize,
-    pub(crate) documents: Vec<(ReadKind, Value)>,
-    pub(crate) findings: Vec<Finding>,
-    /// Calls that were refused, or not sent, as sentences.
-    pub(crate) refused: Vec<String>,
+/// A document of the service: one that came, or a recorded one.
+pub(crate) struct Came {
+    pub(crate) kind: ReadKind,
+    pub(crate) value: Value,
+    /// Those of a recorded delivery.
+    pub(crate) headers: Vec<(String, String)>,
 }
 
-impl Survey {
-    fn open(&mut self, why: impl Into<String>) {
-        self.findings
-            .push(Finding::new(Certainty::Open, "", "", why));
+impl Came {
+    pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
+        let headers = Vec::new();
+        Came {
+            kind,
+            value,
+            headers,
+        }
     }
 }
 
-/// Reads the service, and takes recorded documents into account.
-pub(crate) async fn survey(
+/// Reads the service, and shows its documents with the recorded ones.
+pub(crate) async fn look(
     context: &mut Context,
     lookout: &Lookout,
-    mut recorded: Recorded,
-) -> Result<Survey> {
-    let own = context.adapter().clone();
-    let mut survey = Survey::default();
+    recorded: Vec<Came>,
+) -> Result<Looked> {
+    let mut looked = Looked::default();
+    let mut came = Vec::new();
     let mut reads = Reads::new(context);
-    if let Some(path) = &lookout.openapi {
-        openapi(&mut reads, &mut survey, &mut recorded, path).await?;
+    let index = key::index(&mut reads, &mut looked, lookout.other_ways).await?;
+    came.push(Came::new(ReadKind::Index, index));
+    if let Some(venues) = searches::venues(&mut reads, &mut looked, lookout).await? {
+        let slots = searches::slots(&mut reads, &mut looked, &venues).await?;
+        came.push(Came::new(ReadKind::Venues, venues));
+        came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
-    let first = recorded
-        .findings
-        .into_iter()
-        .filter(|it| !is_said(&own, it));
-    survey.findings.extend(first);
-    // What recordings say of the requests and the key is used from the first call on.
-    let known = with_findings(&own, &survey.findings)?;
-    reads.context.use_adapter(known);
-    let index = key::index(&mut reads, &mut survey, lookout.other_ways).await?;
-    survey.documents.push((ReadKind::Index, index));
-    if let Some(venues) = venues::venues(&mut reads, &mut survey, lookout).await? {
-        slots::slots(&mut reads, &mut survey, &venues).await?;
-        survey.documents.push((ReadKind::Venues, venues));
-    }
-    match reads.send(&Read::Sessions).await? {
-        Seen::Answer(document) => survey.documents.push((ReadKind::Sessions, document)),
-        Seen::Refused { error, .. } => survey
-            .refused
-            .push(format!("the sessions: {}", error.message)),
-        Seen::Spent => survey
-            .refused
-            .push("the sessions were not read: no call was left".to_owned()),
-    }
-    if reads.context.certainty() != certainty::Certainty::Contract {
-        survey.open(
-            "request fields that the service ignores without a word, such as a party size under another name: no answer \
-             shows them",
-        );
-    }
-    let has_recorded = recorded
-        .documents
-        .iter()
-        .any(|(kind, _)| *kind == ReadKind::Booking);
-    bookings(&mut reads, &mut survey, has_recorded).await?;
-    survey.calls = reads.sent;
-    survey.documents.extend(recorded.documents);
-    reads.context.use_adapter(own.clone());
-    of_all_documents(&own, &mut survey);
-    settle(&own, &mut survey);
-    Ok(survey)
-}
-
-/// Reads the service's own OpenAPI document.
-async fn openapi(
-    reads: &mut Reads<'_>,
-    survey: &mut Survey,
-    recorded: &mut Recorded,
-    path: &str,
-) -> Result<()> {
-    match reads.send(&Read::Openapi(path.to_owned())).await? {
-        Seen::Answer(document) => match of_openapi(&document) {
-            Some(more) => {
-                recorded.add(more.findings);
-                recorded.documents.extend(more.documents);
-            }
-            None => survey
-                .refused
-                .push(format!("{path} is no OpenAPI document")),
-        },
-        Seen::Refused { error, .. } => survey.refused.push(format!("{path}: {}", error.message)),
-        Seen::Spent => {}
-    }
-    Ok(())
-}
-
-fn tomorrow_evening(is_local: bool) -> String {
-    let tomorrow = Timestamp::now()
-        .checked_add(24.hours())
-        .unwrap_or(Timestamp::MAX);
-    let day = tomorrow.strftime("%F");
-    match is_local {
-        true => format!("{day}T19:00:00"),
-        false => format!("{day}T19:00:00Z"),
-    }
-}
-
-/// Reads bookings that this machine made; `has_recorded` says whether recordings show one.
-async fn bookings(reads: &mut Reads<'_>, survey: &mut Survey, has_recorded: bool) -> Result<()> {
+    let mut others = vec![(ReadKind::Sessions, Read::Sessions)];
     let ids = reads
         .context
         .journal()
         .and_then(|it| it.booking_ids(BOOKINGS));
-    let ids = ids.unwrap_or_default();
-    if ids.is_empty() && !has_recorded {
-        survey.open("what a booking looks like: this machine has none there yet; give recorded answers with --har or --example");
-    }
-    for id in ids {
-        match reads.send(&Read::Booking(id)).await? {
-            Seen::Answer(document) => survey.documents.push((ReadKind::Booking, document)),
+    let ids = ids.unwrap_or_default().into_iter();
+    others.extend(ids.map(|id| (ReadKind::Booking, Read::Booking(id))));
+    for (kind, read) in others {
+        match reads.send(&read).await? {
+            Seen::Answer(value) => came.push(Came::new(kind, value)),
             Seen::Refused { error, .. } => {
-                survey.refused.push(format!("a booking: {}", error.message))
+                looked.refuse(format!("the read of {}: {}", kind.as_str(), error.message));
             }
-            Seen::Spent => break,
+            Seen::Spent => looked.refuse(format!("no call was left for {}", kind.as_str())),
         }
     }
-    Ok(())
+    looked.calls = reads.sent;
+    came.extend(recorded);
+    let has = |kind: ReadKind| came.iter().any(|it| it.kind == kind);
+    if !has(ReadKind::Booking) {
+        let none = "what a booking looks like is not known: this machine has none there yet; show a recorded one with \
+                    --example booking=FILE";
+        looked.notes.push(none.to_owned());
+    }
+    let adapter = context.adapter().clone();
+    for it in &came {
+        of_forms(&adapter, it, &mut looked);
+        looked.show(&adapter, it, items(&adapter, it));
+    }
+    Ok(looked)
 }
 
-/// What the documents of each kind show.
-fn of_all_documents(own: &Adapter, survey: &mut Survey) {
-    let mut by_kind: BTreeMap<ReadKind, Vec<Value>> = BTreeMap::new();
-    for (kind, document) in &survey.documents {
-        by_kind.entry(*kind).or_default().push(document.clone());
+/// What the form of a document makes certain.
+fn of_forms(adapter: &Adapter, came: &Came, looked: &mut Looked) {
+    let signed = came
+        .headers
+        .iter()
+        .find_map(|(name, _)| signing_service(name));
+    let own = &adapter.dialect.service_name;
+    if let Some(service) = signed.filter(|it| !it.eq_ignore_ascii_case(own)) {
+        let why = format!("the delivery is signed in `{service}-Signature`");
+        looked
+            .settings
+            .push(Certain::new("dialect.service_name", service, why));
     }
-    for (kind, documents) in by_kind {
-        let key = format!("read.{}", kind.as_str());
-        let expression = own
-            .expressions()
-            .find(|(name, _)| *name == key)
-            .map(|(_, source)| source.to_owned());
-        let Some(source) = expression else {
-            survey.findings.extend(of_documents(kind, &documents));
-            continue;
-        };
-        // The profile has its own expression: it is right as long as nothing is missing from what it gives.
-        let translated: Result<Vec<Value>, String> = Expression::compile(&source).and_then(|it| {
-            documents
-                .iter()
-                .map(|document| it.apply(document))
-                .collect()
-        });
-        match translated {
-            Err(why) => survey.findings.push(Finding::new(
-                Certainty::ToBeAsked,
-                key,
-                "",
-                format!("the profile's expression {why}"),
-            )),
-            Ok(translated) => {
-                for finding in of_documents(kind, &translated) {
-                    let again = of_documents(kind, &documents)
-                        .into_iter()
-                        .find(|it| it.key == finding.key);
-                    survey.findings.push(again.unwrap_or(finding));
-                }
-            }
-        }
+    if came.kind == ReadKind::Slots
+        && !adapter.local_times
+        && let Ok(slots) = adapter.slots(&came.value.clone().into())
+        && !slots.item.items.is_empty()
+        && slots
+            .item
+            .items
+            .iter()
+            .all(|it| it.local().is_some() && it.instant(None).is_none())
+    {
+        let why = "the times of the slots came without an offset";
+        looked
+            .settings
+            .push(Certain::new("local_times", "true", why));
     }
 }
 
-/// Leaves out what the profile says already, and the same setting from a source that comes later.
-fn settle(own: &Adapter, survey: &mut Survey) {
-    let mut kept: Vec<Finding> = Vec::new();
-    for finding in survey.findings.drain(..) {
-        let is_known = !finding.key.is_empty()
-            && (is_said(own, &finding)
-                || kept
-                    .iter()
-                    .any(|other| other.key == finding.key && other.is_sure()));
-        if !is_known && !kept.contains(&finding) {
-            kept.push(finding);
+/// What bookctl reads of a document today, in the contract's names; or why it is not read.
+fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
+    let document = Document::from(came.value.clone());
+    let object = |kind, shape| adapter.object(kind, shape, &document).map(|it| vec![it.0]);
+    let read = match came.kind {
+        ReadKind::Index => adapter.index(&document).map(|it| vec![it]),
+        ReadKind::Venues => adapter.venues(&document).map(|list| {
+            let items = list.item.items.iter();
+            items.map(|it| it.value().clone()).collect()
+        }),
+        ReadKind::Slots => adapter.slots(&document).map(|list| {
+            let items = list.item.items.iter();
+            items.map(|it| it.value().clone()).collect()
+        }),
+        ReadKind::Sessions => adapter.sessions(&document).map(|list| list.item.items),
+        ReadKind::Booking => adapter
+            .booking(document, false)
+            .map(|it| vec![it.item.value().clone()]),
+        ReadKind::Session => object(ReadKind::Session, Shape::Session),
+        ReadKind::Card => object(ReadKind::Card, Shape::Card),
+        ReadKind::Error => {
+            let said = adapter
+                .refusal(&document)
+                .unwrap_or_else(|| came.value.clone());
+            return match said.get("error") {
+                Some(Value::String(_) | Value::Object(_)) => Ok(vec![said]),
+                _ => Err("nothing in it is named `error`".to_owned()),
+            };
         }
+        ReadKind::Event => return event(adapter, came),
+    };
+    read.map_err(|misread: Misread| misread.why)
+}
+
+/// A delivery as the listener reads it.
+fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
+    let names = Names::new(adapter);
+    let header = |wanted: &str| {
+        let mut headers = came.headers.iter();
+        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        found.map(|(_, value)| value.clone())
+    };
+    let event = Event::read(came.value.to_string().as_bytes(), &names, header);
+    if let Some(warning) = names.warning(&event) {
+        return Err(warning);
     }
-    // Two names that get in each other's way are for a person to choose from.
+    match event.booking {
+        Some(_) => Ok(vec![
+            serde_json::json!({"id": event.id, "type": event.kind, "data": true}),
+        ]),
+        None => Err("no booking was found in it".to_owned()),
+    }
+}
+
+/// The adapter with these settings.
+pub(crate) fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
     let mut adapter = own.clone();
-    for finding in kept.iter_mut().filter(|it| it.is_sure()) {
-        let Some(key) = finding.key.strip_prefix("dialect.") else {
-            continue;
+    for Certain { key, value, .. } in settings {
+        let name = key.strip_prefix("dialect.");
+        let write = key.strip_prefix("write.").and_then(WriteKind::parse);
+        let set = match (key.as_str(), name, write) {
+            ("auth_query", ..) => adapter.transport.set_auth_query(value),
+            ("auth_user", ..) => adapter.transport.set_auth_user(value),
+            (_, Some(name), _) => adapter.dialect.rename(name, value),
+            (_, _, Some(kind)) => Expression::compile(value).map(|it| adapter.set_write(kind, it)),
+            _ => Ok(()),
         };
-        let before = adapter.dialect.clone();
-        let is_usable = adapter.dialect.rename(key, &finding.value).is_ok();
-        if !is_usable || adapter.dialect.clash().is_some() {
-            adapter.dialect = before;
-            finding.certainty = Certainty::ToBeAsked;
-        }
+        set.map_err(|why| Error::config(format!("{key} {why}")))?;
     }
-    kept.sort_by_key(|it| it.certainty);
-    survey.findings = kept;
-}
-
-/// Whether the adapter says this already.
-fn is_said(own: &Adapter, finding: &Finding) -> bool {
-    if finding.key == "local_times" {
-        return own.local_times;
-    }
-    let transport = &own.transport;
-    match finding.key.as_str() {
-        "auth_query" => return transport.auth_query() == Some(finding.value.as_str()),
-        "auth_user" => return transport.auth_user() == Some(finding.value.as_str()),
-        _ => {}
-    }
-    if let Some(key) = finding.key.strip_prefix("dialect.") {
-        let names = serde_json::to_value(&own.dialect).unwrap_or_default();
-        return names.get(key).and_then(Value::as_str) == Some(finding.value.as_str());
-    }
-    own.expressions()
-        .any(|(key, source)| key == finding.key && source == finding.value)
-}
-
-/// The adapter with what is sure of these findings.
-pub(crate) fn with_findings(own: &Adapter, findings: &[Finding]) -> Result<Adapter> {
-    let mut adapter = own.clone();
-    for finding in findings.iter().filter(|it| it.is_sure()) {
-        let cannot = |why: String| Error::config(format!("{} {why}", finding.key));
-        if finding.key == "local_times" {
-            adapter.local_times = true;
-        } else if finding.key == "auth_query" {
-            adapter
-                .transport
-                .set_auth_query(&finding.value)
-                .map_err(cannot)?;
-        } else if finding.key == "auth_user" {
-            adapter
-                .transport
-                .set_auth_user(&finding.value)
-                .map_err(cannot)?;
-        } else if let Some(key) = finding.key.strip_prefix("dialect.") {
-            adapter
-                .dialect
-                .rename(key, &finding.value)
-                .map_err(cannot)?;
-        } else if let Some(kind) = finding.key.strip_prefix("read.").and_then(ReadKind::parse) {
-            adapter.set_read(kind, Expression::compile(&finding.value).map_err(cannot)?);
-        } else if let Some(kind) = finding
-            .key
-            .strip_prefix("write.")
-            .and_then(WriteKind::parse)
-        {
-            adapter.set_write(kind, Expression::compile(&finding.value).map_err(cannot)?);
-        }
-    }
-    Ok(adapter)
-}
-
-/// The documents that an adapter cannot read at all, as sentences.
-pub(crate) fn misread(adapter: &Adapter, documents: &[(ReadKind, Value)]) -> Vec<String> {
-    let why = |it: Misread| it.why;
-    let mut said = Vec::new();
-    for (kind, value) in documents {
-        let document = Document::from(value.clone());
-        let sentence = match kind {
-            ReadKind::Venues => adapter.venues(&document).err().map(why),
-            ReadKind::Slots => adapter.slots(&document).err().map(why),
-            ReadKind::Sessions => adapter.sessions(&document).err().map(why),
-            ReadKind::Booking => adapter.booking(document, false).err().map(why),
-            _ => None,
-        };
-        push_once(&mut said, sentence);
-    }
-    said
-}
-
-/// What an adapter still does not find in documents that it can read, as sentences.
-pub(crate) fn not_found(adapter: &Adapter, documents: &[(ReadKind, Value)]) -> Vec<String> {
-    let mut said = Vec::new();
-    for (kind, value) in documents {
-        let document = Document::from(value.clone());
-        let sentence = match kind {
-            ReadKind::Venues => adapter.venues(&document).ok().and_then(|list| {
-                let venues = &list.item.items;
-                if venues.iter().any(|it| it.str("name").is_none()) {
-                    return Some("the venues' names are not found: their ids are shown");
-                }
-                let has_zones = venues.iter().all(|it| it.timezone().is_some());
-                (!has_zones).then_some("the venues' time zones are not found: times need an offset")
-            }),
-            ReadKind::Booking => adapter.booking(document, false).ok().and_then(|it| {
-                let time = it.item.value().get("datetime");
-                time.is_none_or(Value::is_null)
-                    .then_some("a booking's time is not found")
-            }),
-            _ => None,
-        };
-        push_once(&mut said, sentence.map(str::to_owned));
-    }
-    said
-}
-
-fn push_once(said: &mut Vec<String>, sentence: Option<String>) {
-    if let Some(sentence) = sentence.filter(|it| !said.contains(it)) {
-        said.push(sentence);
+    match adapter.dialect.clash() {
+        Some((key, why)) => Err(Error::config(format!("dialect.{key} {why}"))),
+        None => Ok(adapter),
     }
 }

@@ -20,8 +20,6 @@ pub(super) enum Read {
     Slots(SlotQuery),
     Sessions,
     Booking(String),
-    /// The service's own OpenAPI document, at a path below its address.
-    Openapi(String),
 }
 
 impl Read {
@@ -32,7 +30,6 @@ impl Read {
             Read::Slots(query) => query.call(adapter),
             Read::Sessions => Ok(session::list(&[])),
             Read::Booking(id) => Ok(show_call(id)),
-            Read::Openapi(path) => Ok(Call::get(path.as_str())),
         }
     }
 }
@@ -159,7 +156,6 @@ mod tests {
             Read::Slots(slots),
             Read::Sessions,
             Read::Booking("b/cancel".to_owned()),
-            Read::Openapi("/openapi.json".to_owned()),
         ] {
             let call = read.call(&Adapter::default()).unwrap();
             assert!(!call.is_write(), "{}", call.name());

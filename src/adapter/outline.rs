@@ -1,0 +1,346 @@
+//! What a document holds: its paths with the kind of each value, and the beginning of an expression that reads it.
+
+use serde_json::{Map, Value};
+
+use super::find::BESIDE;
+use super::kind::ReadKind;
+use super::names::{key_of, member, same_words};
+use super::shape::Shape;
+use crate::model::zone;
+
+/// What stands where a person has to say a name. jq does not take it, so that no command works before it is filled in.
+const HOLE: &str = "<?>";
+
+impl ReadKind {
+    /// The fields of the contract that people see of such a document, those by which it is recognised first.
+    pub(crate) fn wanted(self) -> &'static [&'static str] {
+        match self {
+            ReadKind::Index => &["name", "version", "server_time"],
+            ReadKind::Venues => &["venue_id", "name", "provider", "timezone", "address"],
+            ReadKind::Slots => &[
+                "availability_id",
+                "datetime",
+                "card_terms",
+                "cancellation_terms",
+            ],
+            ReadKind::Booking => &[
+                "id",
+                "status",
+                "provider",
+                "datetime",
+                "party_size",
+                "venue_name",
+                "customer",
+            ],
+            ReadKind::Session | ReadKind::Sessions => &["id", "state", "provider", "end_user"],
+            ReadKind::Card => &["has_card"],
+            ReadKind::Error => &["error", "error_code"],
+            ReadKind::Event => &["id", "type", "data"],
+        }
+    }
+
+    fn shape(self) -> Option<Shape> {
+        match self {
+            ReadKind::Venues => Some(Shape::Venue),
+            ReadKind::Slots => Some(Shape::Slot),
+            ReadKind::Booking => Some(Shape::Booking),
+            ReadKind::Session | ReadKind::Sessions => Some(Shape::Session),
+            ReadKind::Card => Some(Shape::Card),
+            ReadKind::Index | ReadKind::Error | ReadKind::Event => None,
+        }
+    }
+}
+
+/// The paths and objects of a document. A key that is a date, a number or an id is an element, as one of a list is.
+#[derive(Default)]
+pub(crate) struct Outline<'a> {
+    /// The paths as jq writes them, in the order in which they came, and the kinds of their values. Never a value.
+    pub(crate) paths: Vec<(String, Vec<&'static str>)>,
+    objects: Vec<(String, &'a Map<String, Value>)>,
+}
+
+impl<'a> Outline<'a> {
+    pub(crate) fn of(document: &'a Value) -> Self {
+        let mut outline = Outline::default();
+        outline.visit(document, String::new());
+        outline
+    }
+
+    fn visit(&mut self, value: &'a Value, path: String) {
+        let element = if path.is_empty() {
+            ".[]".to_owned()
+        } else {
+            format!("{path}[]")
+        };
+        match value {
+            Value::Array(elements) if !elements.is_empty() => {
+                for inner in elements {
+                    self.visit(inner, element.clone());
+                }
+            }
+            Value::Object(object) if is_keyed(object, path.ends_with("[]")) => {
+                for inner in object.values() {
+                    self.visit(inner, element.clone());
+                }
+            }
+            Value::Object(object) if !object.is_empty() => {
+                self.objects.push((path.clone(), object));
+                for (key, inner) in object {
+                    self.visit(inner, format!("{path}{}", jq_key(key)));
+                }
+            }
+            end => match self.paths.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, kinds)) if kinds.contains(&kind_of(end)) => {}
+                Some((_, kinds)) => kinds.push(kind_of(end)),
+                None => self.paths.push((path, vec![kind_of(end)])),
+            },
+        }
+    }
+
+    /// Where the objects of a kind stand, as jq writes it.
+    pub(crate) fn place(&self, kind: ReadKind) -> String {
+        let (path, _) = self.found(kind);
+        if path.is_empty() {
+            ".".to_owned()
+        } else {
+            path.to_owned()
+        }
+    }
+
+    /// The first of these objects and its path, as far as shape and form tell it.
+    fn found(&self, kind: ReadKind) -> (&str, Option<&'a Map<String, Value>>) {
+        let depth = |path: &str| path.matches('.').count();
+        let fits = |object: &Map<String, Value>| kind.shape().is_some_and(|it| it.fits(object));
+        let is_beside = |path: &str| {
+            let key = path
+                .trim_end_matches("[]")
+                .rsplit('.')
+                .next()
+                .unwrap_or_default();
+            BESIDE.iter().any(|beside| same_words(beside, key))
+        };
+        let scalars = |object: &Map<String, Value>| {
+            object
+                .values()
+                .filter(|it| !it.is_object() && !it.is_array())
+                .count()
+        };
+        let found = self
+            .objects
+            .iter()
+            .filter(|(path, _)| !is_beside(path))
+            .min_by_key(|(path, object)| {
+                let in_form = match kind {
+                    ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions => path.ends_with("[]"),
+                    _ => !path.ends_with("[]"),
+                };
+                let least = usize::MAX
+                    - if path.ends_with("[]") {
+                        0
+                    } else {
+                        scalars(object)
+                    };
+                // An envelope has few values of its own.
+                let is_envelope = !path.ends_with("[]") && scalars(object) < 3;
+                (!fits(object), !in_form, is_envelope, depth(path), least)
+            });
+        match found {
+            Some((path, object)) => (path, Some(object)),
+            None => ("", None),
+        }
+    }
+
+    /// The beginning of the expression that reads such a document: holes stand for the names that only a person knows.
+    /// `missing` are the fields that are not found in a document that is otherwise read; without any, none is.
+    pub(crate) fn skeleton(&self, kind: ReadKind, missing: &[&str]) -> String {
+        let (place, object) = self.found(kind);
+        let is_list = matches!(
+            kind,
+            ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions
+        );
+        if !missing.is_empty() {
+            let set: Vec<String> = missing
+                .iter()
+                .map(|it| format!(".{it} = .{HOLE}"))
+                .collect();
+            let set = set.join(" | ");
+            return match (place, is_list) {
+                ("", _) => set,
+                (place, true) => format!("{place} |= ({set})"),
+                (place, false) => format!("{place} | {set}"),
+            };
+        }
+        let fields =
+            kind.wanted()
+                .iter()
+                .map(|name| match object.and_then(|it| key_of(it, name)) {
+                    Some(key) if key == *name => key.to_owned(),
+                    Some(key) => format!("{name}: {}", jq_key(key)),
+                    None => format!("{name}: .{HOLE}"),
+                });
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        match (place, is_list) {
+            (place, true) => format!("{{{}: [{place} | {{{fields}}}]}}", kind.as_str()),
+            ("", false) => format!("{{{fields}}}"),
+            (place, false) => format!("{place} | {{{fields}}}"),
+        }
+    }
+}
+
+/// A key as jq writes it.
+pub(crate) fn jq_key(key: &str) -> String {
+    let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_plain {
+        format!(".{key}")
+    } else {
+        format!(".{}", Value::from(key))
+    }
+}
+
+/// Whether the keys of an object are values: dates, numbers, ids, or in a list the names of further lists.
+fn is_keyed(object: &Map<String, Value>, is_element: bool) -> bool {
+    let is_value = |key: &String| {
+        let is_number = key.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || key.parse::<jiff::civil::Date>().is_ok() || uuid::Uuid::parse_str(key).is_ok()
+    };
+    let holds_objects = |value: &Value| match value {
+        Value::Array(elements) => elements.iter().all(Value::is_object),
+        _ => false,
+    };
+    let has_digit = |key: &String| key.bytes().any(|byte| byte.is_ascii_digit());
+    !object.is_empty()
+        && (object.keys().all(is_value)
+            || object.values().all(|it| it.is_object() || it.is_array())
+                && object.keys().all(has_digit)
+            || is_element && object.values().all(holds_objects))
+}
+
+/// What kind of value it is, as far as that helps to tell what it means.
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Array(_) => "empty list",
+        Value::Object(_) => "empty object",
+        Value::Number(number) => match number.as_u64() {
+            // Seconds have ten digits until the year 2286.
+            Some(1_000_000_000..=9_999_999_999) => "number like seconds since 1970",
+            Some(1_000_000_000_000..=9_999_999_999_999) => "number like milliseconds since 1970",
+            _ => "number",
+        },
+        Value::String(text) if text.is_empty() => "empty text",
+        Value::String(text) if text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok() => {
+            "date"
+        }
+        Value::String(text) if text.parse::<jiff::Timestamp>().is_ok() => "time",
+        Value::String(text) if text.len() > 12 && text.parse::<jiff::civil::DateTime>().is_ok() => {
+            "time without an offset"
+        }
+        Value::String(text) if text.contains(':') && text.parse::<jiff::civil::Time>().is_ok() => {
+            "time of day"
+        }
+        Value::String(text) if text.contains('/') && zone::of_name(text).is_some() => "time zone",
+        Value::String(text) if text.parse::<f64>().is_ok() => "text of digits",
+        Value::String(_) => "text",
+    }
+}
+
+/// The fields of the contract that none of these objects has.
+pub(crate) fn missing(kind: ReadKind, objects: &[Value]) -> Vec<&'static str> {
+    let has = |name: &str| {
+        let found = objects
+            .iter()
+            .filter_map(|it| member(it.as_object()?, name));
+        found.into_iter().any(|it| !it.is_null())
+    };
+    let is_missing = |name: &&str| !(has(name) || *name == "provider" && has("providers"));
+    kind.wanted().iter().copied().filter(is_missing).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn paths(document: &Value) -> Vec<(String, String)> {
+        let outline = Outline::of(document);
+        let paths = outline.paths.into_iter();
+        paths
+            .map(|(path, kinds)| (path, kinds.join(" or ")))
+            .collect()
+    }
+
+    #[test]
+    fn a_document_is_shown_as_paths_with_kinds_and_never_a_value() {
+        let document = json!({"data": {"results": [
+            {"ref": "V1", "zone": "Europe/Paris", "at": "2026-12-01T19:30:00Z", "on": "2026-12-01", "till": "19:30", "n": 2},
+            {"ref": null, "zone": "Europe/Paris", "at": "2026-12-01T19:30", "on": "", "till": "19:30", "n": 1_795_721_400},
+        ], "display-name": "4.50", "tags": []}});
+        let shown = paths(&document);
+        let shown: Vec<String> = shown
+            .iter()
+            .map(|(path, kinds)| format!("{path} {kinds}"))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ".data.results[].ref text or null",
+                ".data.results[].zone time zone",
+                ".data.results[].at time or time without an offset",
+                ".data.results[].on date or empty text",
+                ".data.results[].till time of day",
+                ".data.results[].n number or number like seconds since 1970",
+                ".data.\"display-name\" text of digits",
+                ".data.tags empty list",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_a_date_a_number_or_an_id_is_an_element() {
+        let slot = json!({"ref": "a", "from": "19:30"});
+        for (document, place) in [
+            (
+                json!({"data": {"days": {"2026-11-24": [slot, slot], "2026-11-25": [slot]}}}),
+                ".data.days[][]",
+            ),
+            (
+                json!({"data": {"days": {"2026-11-24": {"main_room": [slot]}}}}),
+                ".data.days[][][]",
+            ),
+            (json!({"times": {"1": slot, "2": slot}}), ".times[]"),
+            (json!({"times": {"t_35y": slot, "t_36z": slot}}), ".times[]"),
+            (json!([slot]), ".[]"),
+            (
+                json!({"providers": [{"id": 1}], "list": {"found": [slot, slot]}}),
+                ".list.found[]",
+            ),
+        ] {
+            let skeleton = Outline::of(&document).skeleton(ReadKind::Slots, &[]);
+            let expected = format!(
+                "{{slots: [{place} | {{availability_id: .<?>, datetime: .<?>, card_terms: .<?>, \
+                 cancellation_terms: .<?>}}]}}"
+            );
+            assert_eq!(skeleton, expected, "{document}");
+        }
+    }
+
+    #[test]
+    fn a_skeleton_has_the_names_that_came_and_holes_for_the_others() {
+        let booking = json!({"data": {"ref": "b", "Status": "x", "provider": "p", "visit": {"id": 1}}, "meta": {"id": "r"}});
+        let skeleton = Outline::of(&booking).skeleton(ReadKind::Booking, &[]);
+        assert!(
+            skeleton.starts_with(".data | {id: .<?>, status: .Status, provider, datetime: .<?>"),
+            "{skeleton}"
+        );
+        let venues =
+            json!({"venues": [{"venue_id": 1, "title": "x", "photos": [{"a": 1}, {"a": 2}]}]});
+        let missing = missing(ReadKind::Venues, &[venues["venues"][0].clone()]);
+        assert_eq!(missing, ["name", "provider", "timezone", "address"]);
+        assert_eq!(
+            Outline::of(&venues).skeleton(ReadKind::Venues, &missing[..2]),
+            ".venues[] |= (.name = .<?> | .provider = .<?>)"
+        );
+    }
+}

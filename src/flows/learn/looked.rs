@@ -1,0 +1,262 @@
+//! What was seen of a service, for people and as JSON: read or not read, and the paths that came. Never a value.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Came;
+use crate::adapter::{Adapter, Outline, ReadKind, missing};
+use crate::json::{Document, plain};
+use crate::model::shell;
+use crate::terminal::output::{Page, Tone, View};
+
+/// A setting that the service has shown to be right.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Certain {
+    pub(crate) key: String,
+    pub(crate) value: String,
+    pub(crate) why: String,
+}
+
+impl Certain {
+    pub(crate) fn new(key: impl Into<String>, value: &str, why: impl Into<String>) -> Self {
+        let (key, why) = (key.into(), why.into());
+        let value = value.to_owned();
+        Certain { key, value, why }
+    }
+
+    /// As `profile set` takes it.
+    pub(crate) fn assignment(&self) -> String {
+        format!("{}={}", self.key, self.value)
+    }
+}
+
+/// A read that was refused, or not sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct Refused {
+    pub(crate) why: String,
+    /// The setting that could change it, with holes for what only a person knows.
+    pub(crate) setting: Option<String>,
+}
+
+/// A document of the service.
+#[derive(Debug, Serialize)]
+struct Shown {
+    kind: &'static str,
+    read: bool,
+    why: Option<String>,
+    /// Fields of the contract that are not found in it.
+    missing: Vec<&'static str>,
+    /// Fields that the profile's own expression no longer finds.
+    lost: Vec<&'static str>,
+    /// The kinds of the values at each path, in the order in which they came.
+    paths: Map<String, Value>,
+    setting: Option<String>,
+}
+
+/// What was seen.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Looked {
+    /// `None` where no profile leads to the service.
+    pub(crate) profile: Option<String>,
+    pub(crate) calls: usize,
+    documents: Vec<Shown>,
+    /// What is certain, and not yet said in the profile.
+    pub(crate) settings: Vec<Certain>,
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) notes: Vec<String>,
+    /// The file with the settings.
+    pub(crate) written: Option<String>,
+    /// Whether nothing is to be written.
+    #[serde(skip)]
+    pub(crate) is_check: bool,
+    /// Whether the profile became read-only.
+    #[serde(skip)]
+    pub(crate) is_read_only: bool,
+    /// Whether a person has seen the documents already.
+    #[serde(skip)]
+    pub(crate) is_seen: bool,
+}
+
+impl Looked {
+    pub(super) fn refuse(&mut self, why: impl Into<String>) {
+        let (why, setting) = (why.into(), None);
+        self.refused.push(Refused { why, setting });
+    }
+
+    /// Takes in a document with what is read of it. Of several of a kind, one that is not read counts.
+    pub(super) fn show(
+        &mut self,
+        adapter: &Adapter,
+        came: &Came,
+        items: Result<Vec<Value>, String>,
+    ) {
+        let outline = Outline::of(&came.value);
+        let key = format!("read.{}", came.kind.as_str());
+        let is_own = adapter.expressions().any(|(known, _)| known == key);
+        let (objects, why) = match items {
+            Ok(objects) => (objects, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        // An empty list shows no field.
+        let mut missing = missing(came.kind, &objects);
+        if objects.is_empty() {
+            missing.clear();
+        }
+        // A slot may be without terms.
+        let may_drift = is_own && came.kind != ReadKind::Slots;
+        let is_null = |name: &&&str| {
+            objects
+                .iter()
+                .any(|it| it.get(**name).is_some_and(Value::is_null))
+        };
+        let lost = missing.iter().filter(|_| may_drift).filter(is_null);
+        let lost: Vec<&str> = lost.copied().collect();
+        let setting = if why.is_some() {
+            Some(outline.skeleton(came.kind, &[]))
+        } else {
+            let has_holes = !missing.is_empty() && !is_own;
+            has_holes.then(|| outline.skeleton(came.kind, &missing))
+        };
+        // A delivery names its settings itself.
+        let setting = setting.filter(|_| came.kind != ReadKind::Event);
+        let paths = outline.paths.into_iter();
+        let shown = Shown {
+            kind: came.kind.as_str(),
+            read: why.is_none(),
+            why,
+            lost,
+            missing,
+            paths: paths
+                .map(|(path, kinds)| (path, kinds.join(" or ").into()))
+                .collect(),
+            setting: setting.map(|it| format!("{key}={it}")),
+        };
+        match self.documents.iter_mut().find(|it| it.kind == shown.kind) {
+            Some(known) if known.read && !shown.read => *known = shown,
+            Some(_) => {}
+            None => self.documents.push(shown),
+        }
+    }
+
+    /// Whether the service differs from what the profile says. A field that never was there is no difference.
+    pub(crate) fn is_drifted(&self) -> bool {
+        let differs = |it: &Shown| !it.read || !it.lost.is_empty();
+        !self.settings.is_empty() || !self.refused.is_empty() || self.documents.iter().any(differs)
+    }
+
+    fn heading(&self) -> (Tone, &'static str, String) {
+        let name = match &self.profile {
+            Some(name) => format!("profile {name}"),
+            None => "the service".to_owned(),
+        };
+        match &self.written {
+            Some(file) => (Tone::Good, "wrote", file.clone()),
+            None if self.is_drifted() && self.is_check => (Tone::Warn, "does not fit", name),
+            None if self.documents.iter().any(|it| !it.read) || !self.refused.is_empty() => {
+                (Tone::Warn, "not all is read", name)
+            }
+            None if !self.settings.is_empty() => (Tone::Good, "read", name),
+            None => (Tone::Good, "fits", name),
+        }
+    }
+
+    fn set_command(&self, setting: &str) -> String {
+        let name = self.profile.as_deref().unwrap_or("NAME");
+        format!(
+            "bookctl profile set {} {}",
+            shell::word(name),
+            shell::word(setting)
+        )
+    }
+
+    /// What a person does next.
+    fn follow_up(&self, page: &mut Page) {
+        let name = shell::word(self.profile.as_deref().unwrap_or_default());
+        if self.is_check && !self.settings.is_empty() && !name.is_empty() {
+            page.next(format!("bookctl profile learn {name}"));
+        }
+        if self.is_read_only {
+            page.field(
+                "access",
+                "read-only from now on: look at what bookctl reads, then allow changes",
+            );
+            page.next(format!("bookctl doctor --probe --profile {name}"));
+            page.next(format!("bookctl profile set {name} read_only=false"));
+        }
+    }
+
+    fn document(&self, page: &mut Page, shown: &Shown) {
+        let (tone, state) = if shown.read {
+            (Tone::Good, "read")
+        } else {
+            (Tone::Warn, "not read")
+        };
+        let why = shown
+            .why
+            .as_ref()
+            .map_or(String::new(), |why| format!(": {why}"));
+        page.labelled(tone, state, format!("{}{why}", shown.kind));
+        if !shown.missing.is_empty() {
+            page.line(format!("    not found: {}", shown.missing.join(", ")));
+        }
+        if !shown.lost.is_empty() {
+            page.line(format!(
+                "    read.{} finds no longer: {}",
+                shown.kind,
+                shown.lost.join(", ")
+            ));
+        }
+        if !self.is_check || !shown.read {
+            let width = shown
+                .paths
+                .keys()
+                .map(|it| it.chars().count())
+                .max()
+                .unwrap_or(0)
+                .min(48);
+            for (path, kinds) in &shown.paths {
+                page.line(format!("    {path:width$}  {}", plain(kinds)));
+            }
+        }
+        if let Some(setting) = &shown.setting {
+            page.command(self.set_command(setting));
+        }
+    }
+}
+
+impl View for Looked {
+    fn json(&self) -> Document {
+        serde_json::to_value(self).unwrap_or_default().into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (tone, state, about) = self.heading();
+        page.heading(tone, state, about);
+        page.field("sent", format!("{} reads, nothing else", self.calls));
+        for shown in self.documents.iter().filter(|it| !self.is_seen || !it.read) {
+            self.document(&mut page, shown);
+        }
+        for Refused { why, setting } in &self.refused {
+            page.labelled(Tone::Warn, "refused", why);
+            if let Some(setting) = setting {
+                page.command(self.set_command(setting));
+            }
+        }
+        let commands = self.documents.iter().filter_map(|it| it.setting.as_ref());
+        let mut commands = commands.chain(self.refused.iter().filter_map(|it| it.setting.as_ref()));
+        if commands.any(|it| it.contains("<?>")) {
+            let how = "put the service's own name or value for each <?>, and leave out what it does not have";
+            page.labelled(Tone::Dim, "note", how);
+        }
+        for note in &self.notes {
+            page.labelled(Tone::Dim, "note", note);
+        }
+        for setting in self.settings.iter().filter(|_| !self.is_seen) {
+            page.labelled(Tone::Good, "certain", setting.why.as_str());
+            page.line(format!("    {} = {}", setting.key, setting.value));
+        }
+        self.follow_up(&mut page);
+        page
+    }
+}
