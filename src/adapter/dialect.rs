@@ -110,7 +110,6 @@ pub(crate) enum Pause {
 }
 
 impl Dialect {
-    /// What kind of pause a `next_action` is.
     pub(crate) fn pause(&self, next_action: Option<&Value>) -> Pause {
         let Some(action) = next_action else {
             return Pause::Other;
@@ -222,7 +221,6 @@ impl Dialect {
         self.own_names().contains_key("provider_a")
     }
 
-    /// The name of the header that carries a delivery's signature.
     pub(crate) fn signature_header(&self) -> String {
         signature_header(&self.service_name)
     }

@@ -5,17 +5,14 @@ use serde_json::Value;
 use crate::json::parsed;
 use crate::platform::jq;
 
-/// An expression that compiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression(jq::Expression);
 
 impl Expression {
-    /// Compiles an expression. The error says why it does not compile.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         jq::Expression::compile(source).map(Expression)
     }
 
-    /// The expression as it was written.
     pub(crate) fn source(&self) -> &str {
         self.0.source()
     }

@@ -18,17 +18,14 @@ pub(crate) struct Found<'a> {
     pub(crate) elements: usize,
 }
 
-/// What a search for a shape came to.
 #[derive(Debug)]
 pub(crate) enum Search<'a> {
     Found(Found<'a>),
     /// Two or more places at the same depth fit, so none of them is taken.
     Ambiguous(Vec<String>),
-    /// No object fits.
     Nothing,
 }
 
-/// A list of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ListAt {
     pub(crate) place: String,
@@ -90,7 +87,6 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
     lists
 }
 
-/// One value on the way down.
 struct Node<'a> {
     value: &'a Value,
     /// Its parent and its key in it; `None` for the document itself.

@@ -13,7 +13,6 @@ macro_rules! kinds {
             pub(crate) const TABLE: &[($name, &str, &str)] =
                 &[$(($name::$variant, $text, $meaning),)*];
 
-            /// The kind with this name.
             pub(crate) fn parse(text: &str) -> Option<Self> {
                 Self::TABLE.iter().find(|(_, name, _)| *name == text).map(|(kind, ..)| *kind)
             }

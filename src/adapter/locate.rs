@@ -7,7 +7,6 @@ use super::misread::NotFound;
 use super::path::Path;
 use super::shape::Shape;
 
-/// The elements of a list, wherever it stands.
 pub(super) struct Elements<'a> {
     pub(super) place: String,
     pub(super) objects: Vec<&'a Map<String, Value>>,

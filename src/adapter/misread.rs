@@ -5,7 +5,6 @@ use super::shape::Shape;
 use crate::json::Document;
 use crate::outcome::{Code, Error};
 
-/// Why the elements of a list were not found.
 #[derive(Debug)]
 pub(super) enum NotFound {
     /// The places that fit alike.

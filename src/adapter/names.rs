@@ -9,7 +9,6 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Whether two names consist of the same words.
 pub(crate) fn same_words(one: &str, other: &str) -> bool {
     one == other || begin_alike(one, other) && letters(one).eq(letters(other))
 }

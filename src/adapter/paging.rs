@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::names::same_words;
 
-/// Where the next page of a list is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextPage {
     /// At this address, absolute or relative.
@@ -44,9 +43,7 @@ const AROUND: &[&str] = &[
 ];
 /// Those of them whose members are addresses.
 const LINKS: &[&str] = &["links", "_links"];
-/// Names of members that hold the next page's address.
 const ADDRESS: &[&str] = &["next_url", "next_link"];
-/// Names of members that say that there is more.
 const MORE: &[&str] = &["has_more", "has_next", "has_next_page", "more"];
 
 /// The next page, if the answer or its `Link` header names one. `None` means that this is the last page, or that nothing

@@ -33,7 +33,6 @@ impl Path {
         }
     }
 
-    /// The value at this path.
     pub(crate) fn get<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.0.iter().try_fold(value, |value, name| value.get(name))
     }

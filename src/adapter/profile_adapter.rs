@@ -14,7 +14,6 @@ use crate::model::shell;
 /// How the documents of a service differ from the contract's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Adapter {
-    /// The names that the specification leaves open.
     pub(crate) dialect: Dialect,
     /// Whether times without an offset are the venue's own, in requests as well.
     pub(crate) local_times: bool,
@@ -35,12 +34,10 @@ impl Adapter {
         }
     }
 
-    /// Sets the expression that reads a kind of document.
     pub(crate) fn set_read(&mut self, kind: ReadKind, expression: Expression) {
         self.read.insert(kind, expression);
     }
 
-    /// Sets the expression that writes a kind of request.
     pub(crate) fn set_write(&mut self, kind: WriteKind, expression: Expression) {
         self.write.insert(kind, expression);
     }
@@ -58,7 +55,6 @@ impl Adapter {
         read.chain(write)
     }
 
-    /// The command that changes a setting of the profile.
     pub(crate) fn set_command(&self, settings: &str) -> String {
         let name = self.profile.as_deref().unwrap_or("NAME");
         format!("bookctl profile set {} {settings}", shell::word(name))

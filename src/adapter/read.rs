@@ -22,7 +22,6 @@ pub(crate) struct Reading<T> {
     pub(crate) warnings: Vec<String>,
 }
 
-/// The elements of a list.
 #[derive(Debug)]
 pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
@@ -113,7 +112,6 @@ impl Adapter {
         }
     }
 
-    /// Reads the venues of a search.
     pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
         let field = &self.dialect.venues_field;
         self.list(
@@ -125,7 +123,6 @@ impl Adapter {
         )
     }
 
-    /// Reads the slots of a venue.
     pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, Misread> {
         let field = &self.dialect.slots_field;
         self.list(

@@ -37,14 +37,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
-/// Everything that a command may use.
 pub(crate) struct Context {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
-    /// What an interrupt has to report now.
     pub(crate) in_flight: RefCell<InFlight>,
-    /// What an interrupt of a batch has to report.
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
     paths: Paths,
     target: Target,
@@ -56,7 +53,6 @@ pub(crate) struct Context {
     max_wait: Cell<Duration>,
     max_wait_is_default: bool,
     verbose: bool,
-    /// Whether `--verbose` shows calls of the service.
     shows_calls: Cell<bool>,
     sandbox_limits: bool,
     client: OnceCell<Client>,
@@ -69,7 +65,6 @@ pub(crate) struct Context {
 struct Embedded {
     /// Until it is served.
     waiting: RefCell<Option<Sandbox>>,
-    /// Its base URL once it is served.
     base: OnceCell<String>,
     /// The sandbox's clock minus ours.
     offset: SignedDuration,
@@ -115,12 +110,10 @@ impl Context {
         }
     }
 
-    /// The service that the command talks to.
     pub(crate) fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Uses another key from now on.
     pub(crate) fn use_key(&mut self, key: Secret) {
         if let Target::Remote(service) = &mut self.target {
             service.key = Some(key);
@@ -163,7 +156,6 @@ impl Context {
         }
     }
 
-    /// The names that the specification leaves open.
     pub(crate) fn dialect(&self) -> &Dialect {
         &self.adapter().dialect
     }
@@ -336,7 +328,6 @@ impl Context {
         self.timeout
     }
 
-    /// How long a rate limit may be waited out.
     pub(crate) fn max_wait(&self) -> Duration {
         self.max_wait.get()
     }
@@ -379,7 +370,6 @@ impl Context {
         Ok(())
     }
 
-    /// Whether `--verbose` was given.
     pub(crate) const fn is_verbose(&self) -> bool {
         self.verbose
     }

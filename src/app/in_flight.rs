@@ -4,7 +4,6 @@ use crate::model::booking::{Booking, Status};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit};
 
-/// What an interrupt has to report now.
 #[derive(Debug, Default)]
 pub(crate) enum InFlight {
     /// Nothing was sent that could change anything.
@@ -36,12 +35,10 @@ pub(crate) enum InFlight {
     ForgettingGuests,
 }
 
-/// How far a batch has come.
 #[derive(Debug)]
 pub(crate) struct BatchProgress {
     /// What is done: "3 of 10 rows are done".
     pub(crate) done: String,
-    /// How to continue.
     pub(crate) hint: String,
 }
 
@@ -61,7 +58,6 @@ impl BatchProgress {
 }
 
 impl InFlight {
-    /// A booking that was just read.
     pub(crate) fn known(booking: &Booking) -> Self {
         InFlight::Known {
             id: booking.id().to_owned(),
@@ -158,12 +154,10 @@ pub(crate) fn resume_command(key: &str) -> String {
     format!("bookctl attempts resume {}", shell::argument(key))
 }
 
-/// The command that gives up an open attempt.
 pub(crate) fn abandon_command(key: &str) -> String {
     format!("bookctl attempts abandon {}", shell::argument(key))
 }
 
-/// The command that shows a booking.
 pub(crate) fn show_command(id: &str) -> String {
     format!("bookctl show {}", shell::word(id))
 }

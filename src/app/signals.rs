@@ -7,14 +7,12 @@ use crate::platform::system::signals::EndSignals;
 pub(crate) struct Signals(EndSignals);
 
 impl Signals {
-    /// Starts to listen.
     pub(crate) fn listen() -> Result<Self> {
         EndSignals::listen()
             .map(Signals)
             .map_err(|error| Error::io("signals cannot be listened for", error))
     }
 
-    /// Waits for the next signal, and returns its exit code.
     pub(crate) async fn next(&mut self) -> Exit {
         self.0.next().await
     }

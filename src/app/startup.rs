@@ -72,7 +72,6 @@ impl Startup {
         })
     }
 
-    /// The service that a command would talk to.
     pub(crate) fn target(&self) -> Result<Target> {
         resolve(&self.options, &self.environment, &self.paths)
     }

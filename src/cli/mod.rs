@@ -48,7 +48,6 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The widest that help is laid out.
 const WIDEST_HELP: usize = 100;
 
 /// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of

@@ -25,7 +25,6 @@ pub(crate) struct Answer {
     pub(crate) link: Option<String>,
 }
 
-/// An answer with its status line and headers.
 #[derive(Debug)]
 pub(crate) struct RawAnswer {
     pub(crate) head: Head,

@@ -13,7 +13,6 @@ const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// A request of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: Method,
@@ -28,7 +27,6 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A GET of this path.
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Call {
             method: Method::GET,
@@ -40,7 +38,6 @@ impl Call {
         }
     }
 
-    /// A POST of this JSON body.
     pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
         Call {
             method: Method::POST,
@@ -52,7 +49,6 @@ impl Call {
         }
     }
 
-    /// A PUT of this JSON body.
     pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
         Call {
             method: Method::PUT,
@@ -60,7 +56,6 @@ impl Call {
         }
     }
 
-    /// A DELETE of this path.
     pub(crate) fn delete(path: impl Into<String>) -> Self {
         Call {
             method: Method::DELETE,

@@ -76,7 +76,6 @@ pub(super) struct KeySent {
 }
 
 impl KeySent {
-    /// Lines that say so, and what changes it.
     pub(super) fn lines(&self) -> [String; 2] {
         [
             format!("sent as: {}", self.shown),

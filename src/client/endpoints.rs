@@ -15,7 +15,6 @@ use crate::json::Document;
 use crate::outcome::Result;
 use crate::secrets::{register_secret, register_secrets_in};
 
-/// Where to search for venues.
 #[derive(Clone, Debug)]
 pub(crate) enum SearchLocation {
     Near(String),
@@ -200,7 +199,6 @@ impl BookingRequest {
     }
 }
 
-/// POST /v1/bookings with its idempotency key.
 pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
     let mut call = Call::post("/v1/bookings", body);
     call.idempotency_key = Some(idempotency_key.to_owned());
@@ -226,7 +224,6 @@ impl Continuation {
         }
     }
 
-    /// The kind of pause that it answers.
     pub(crate) fn pause(&self) -> Pause {
         match self {
             Continuation::Otp(_) => Pause::Otp,
@@ -279,7 +276,6 @@ impl Changes {
     }
 }
 
-/// POST /v1/bookings/{booking_id}/cancel.
 pub(crate) fn cancel_call(
     booking_id: &str,
     reason: Option<&str>,
@@ -317,12 +313,10 @@ pub(crate) mod session {
         posted(adapter, WriteKind::Verify, path, body)
     }
 
-    /// GET /v1/sessions with its filters.
     pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {
         Call::get(with_query("/v1/sessions", filters))
     }
 
-    /// GET /v1/sessions/{id}.
     pub(crate) fn show(id: &str) -> Call {
         Call::get(path(id))
     }
@@ -332,12 +326,10 @@ pub(crate) mod session {
         Call::delete(path(id))
     }
 
-    /// GET /v1/sessions/{id}/card.
     pub(crate) fn card(id: &str) -> Call {
         Call::get(format!("{}/card", path(id)))
     }
 
-    /// GET /v1/sessions/card.
     pub(crate) fn card_of_person(end_user: &str, provider: Option<&str>) -> Call {
         let filters = [("end_user", Some(end_user)), ("provider", provider)];
         Call::get(with_query("/v1/sessions/card", &filters))
@@ -361,7 +353,6 @@ pub(crate) mod session {
     }
 }
 
-/// GET /v1/bookings/{booking_id}.
 pub(crate) fn show_call(booking_id: &str) -> Call {
     Call::get(booking_path(booking_id))
 }

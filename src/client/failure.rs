@@ -11,10 +11,8 @@ use crate::model::shell;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
 
-/// The hint if there is no key.
 const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
 
-/// The hint if the service failed at a call that changes nothing.
 const FAILED_READ_HINT: &str = "the service failed, and nothing was changed; try again later";
 
 /// Why a call has no usable answer.
@@ -158,7 +156,6 @@ impl Failure {
         }
     }
 
-    /// The status of the answer, if one came.
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Failure::Refused(refusal) => Some(refusal.status),
@@ -174,7 +171,6 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.status == 429 && refusal.is_certain())
     }
 
-    /// The error of the failed call, for a person.
     pub(crate) fn into_error(self, call: &Call) -> Error {
         if let Failure::Key(mut error) = self {
             error.request = Some(call.name());

@@ -28,7 +28,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
 /// Receives the lines of `--verbose`.
 pub(crate) type Trace = Box<dyn Fn(&str)>;
 
-/// The address of a service, and how to connect to it.
 pub(crate) struct Connection {
     /// The base URL without a trailing slash.
     pub(crate) base: String,
@@ -44,13 +43,11 @@ pub(crate) struct Connection {
     pub(crate) trace: Option<Trace>,
 }
 
-/// The client of one service.
 pub(crate) struct Client {
     http: reqwest::Client,
     /// The same client with a new connection for each request.
     without_pool: OnceCell<reqwest::Client>,
     connection: Connection,
-    /// The key, once it was looked up.
     key: OnceCell<Option<Secret>>,
     /// The service's time minus ours, from the `Date` header of the last answer.
     skew: Cell<Option<SignedDuration>>,
@@ -88,7 +85,6 @@ impl Client {
         client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
     }
 
-    /// The dialect of the service.
     pub(crate) fn dialect(&self) -> &Dialect {
         &self.connection.adapter.dialect
     }
@@ -100,17 +96,16 @@ impl Client {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// The service's clock minus ours; `None` before the first answer.
     /// Whether the service is a sandbox that speaks the contract, as its last answer says.
     pub(crate) fn speaks_contract(&self) -> bool {
         self.speaks_contract.get()
     }
 
+    /// The service's clock minus ours; `None` before the first answer.
     pub(crate) fn skew(&self) -> Option<SignedDuration> {
         self.skew.get()
     }
 
-    /// What the last answer said of its rate limit.
     pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
         self.rate_limit.get()
     }
@@ -120,7 +115,6 @@ impl Client {
         &self.connection.base
     }
 
-    /// Whether the service is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         self.connection.loopback
     }

@@ -11,13 +11,11 @@ use super::call::Call;
 /// The length of the service's window. A longer wait is not believed.
 pub(crate) const RATE_LIMIT_WINDOW: Duration = Duration::from_secs(300);
 
-/// A rate limit, as the last answer reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimit {
     /// Requests per window.
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
-    /// The time until the window resets.
     pub(crate) resets_in: Duration,
 }
 

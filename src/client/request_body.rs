@@ -66,7 +66,6 @@ pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Va
 }
 
 impl Call {
-    /// Adds fields to the call's body, like [`with_fields`].
     pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
         self.body = match self.body {
             Some(body) => Some(with_fields(body, fields)?),

@@ -7,7 +7,6 @@ use super::failure::Failure;
 /// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
 const TRIES: u32 = 3;
 
-/// What to do after a failed try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetryDecision {
     /// Send the same request with the same key after this pause.

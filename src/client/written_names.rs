@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::adapter::{Adapter, WriteKind};
 
-/// The names with which a request was written.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenNames {
     pub(super) kind: WriteKind,
@@ -17,7 +16,6 @@ pub(crate) struct WrittenNames {
 }
 
 impl WrittenNames {
-    /// The names of a request of this kind that is asked for with these fields.
     pub(crate) fn new(adapter: &Adapter, kind: WriteKind, asked: &Map<String, Value>) -> Self {
         let names = adapter.names_of(kind).into_iter();
         let asked = names.filter(|(own, ..)| asked.contains_key(*own));

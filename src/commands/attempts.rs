@@ -291,7 +291,6 @@ fn in_plain_words(state: State) -> Option<String> {
     }
 }
 
-/// The result of `recover`.
 struct RecoveryView<'a> {
     path: &'a Path,
     recovery: Recovery,

@@ -151,7 +151,6 @@ const ONE_BOOKING: &[&str] = &[
     "fields",
 ];
 
-/// What the flags say about the journal.
 #[derive(Clone, Copy)]
 struct JournalFlags {
     any_account: bool,
@@ -327,7 +326,6 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
     Ok(booking)
 }
 
-/// The draft from flags and earlier searches.
 fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
         vertical: args.vertical,

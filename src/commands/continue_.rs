@@ -134,7 +134,6 @@ fn another_shape(context: &Context, asked: &Map<String, serde_json::Value>) -> S
     )
 }
 
-/// The answer from the flags, if any.
 async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
         return Ok(Some(Continuation::Otp(one_time_code(code, "--otp")?)));

@@ -26,7 +26,6 @@ impl ExtraFields {
         body(self.fields)
     }
 
-    /// Adds the fields to the call's body.
     pub(crate) fn add_to(self, call: Call) -> Result<Call> {
         call.with_fields(&self.body()?)
     }
@@ -57,7 +56,6 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// The number.
     pub(super) fn get(&self) -> usize {
         self.limit as usize
     }

@@ -93,7 +93,6 @@ fn init(context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Where the shared journal is.
 fn shared(context: &Context) -> Result<String> {
     let shared = context.target().journal().ok_or_else(|| {
         Error::config("the journal is a file of this computer, which needs no preparation").hint(

@@ -26,7 +26,6 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The rate limits that the journal knows, if there is one.
 pub(super) fn known(context: &Context) -> Result<Vec<Seen>> {
     if !context.has_journal() {
         return Ok(Vec::new());

@@ -122,17 +122,13 @@ pub(crate) enum Plan {
     Program(ProgramRun),
     /// The configuration, which the command may repair. No service needs to be found in it.
     Configuration(Box<dyn FnOnce(Startup) -> Running<'static>>),
-    /// A context, with a service as `Needs` requires.
     Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
 }
 
-/// Runs a command with the output and the root of the command tree.
 pub(crate) type ProgramRun = Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>;
 
-/// A running command.
 pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;
 
-/// What a command needs of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Needs {
     pub(crate) service: ServiceNeed,
@@ -140,7 +136,6 @@ pub(crate) struct Needs {
     pub(crate) is_server: bool,
 }
 
-/// Which service a command talks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceNeed {
     /// The profile's service. Under `--no-sandbox` it is checked first.
@@ -174,7 +169,6 @@ impl Plan {
         Plan::Configuration(Box::new(move |setup| Box::pin(run(setup))))
     }
 
-    /// A plan for a command that talks to the profile's service.
     fn service(run: impl AsyncFnOnce(&Context) -> Result<Exit> + 'static) -> Self {
         Plan::context(Needs::of(ServiceNeed::Profile), run)
     }

@@ -152,7 +152,6 @@ async fn send(
     }
 }
 
-/// Asks for one change.
 async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
     let prompter = &context.prompter;
     match prompter
@@ -312,7 +311,6 @@ async fn offer_around(
     offer.ok().filter(|offer| !offer.slots.is_empty())
 }
 
-/// Whether the booking shows the changes.
 fn shows(booking: &Booking, changes: &Changes) -> bool {
     let is = |field: &str, wanted: Option<String>| {
         wanted.is_none_or(|wanted| booking.value().get(field).map(plain) == Some(wanted))

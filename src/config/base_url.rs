@@ -47,12 +47,10 @@ impl BaseUrl {
         Ok(BaseUrl(url))
     }
 
-    /// Whether the address is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
 
-    /// Whether the connection is encrypted.
     pub(crate) fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -94,7 +92,6 @@ fn with_scheme(text: &str) -> Option<Url> {
         .flatten()
 }
 
-/// Whether a URL is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     // The `url` crate's `host()` is not re-exported. The text is sufficient, because `url` normalizes addresses.
     match url.host_str().unwrap_or_default() {

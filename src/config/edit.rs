@@ -14,7 +14,6 @@ use crate::platform::private_file;
 pub(crate) struct ProfileName(String);
 
 impl ProfileName {
-    /// Parses a name. The error says why it is invalid.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == SANDBOX_PROFILE {
             return Err("`sandbox` is always the embedded sandbox".to_owned());
@@ -25,16 +24,13 @@ impl ProfileName {
         Ok(ProfileName(text.to_owned()))
     }
 
-    /// The name as text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The file while it is edited.
 pub(crate) struct ConfigEdit {
     document: DocumentMut,
-    /// The content of the file before the change.
     pub(crate) before: ConfigFile,
 }
 
@@ -76,7 +72,6 @@ impl ConfigEdit {
         assign(self.document.as_table_mut(), key, text.into());
     }
 
-    /// Adds a profile.
     pub(crate) fn add(&mut self, name: &ProfileName, base_url: &BaseUrl) -> Result<()> {
         self.set(name.as_str(), "base_url", base_url.join(""))
     }
@@ -93,7 +88,6 @@ impl ConfigEdit {
         Ok(())
     }
 
-    /// Removes a key of a profile.
     pub(crate) fn unset(&mut self, name: &str, key: &str) -> Result<()> {
         if let Some(profile) = self
             .profiles()?

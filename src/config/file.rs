@@ -67,7 +67,6 @@ pub(crate) struct Profile {
     /// The `write` table as written: jq expressions by the kind of request.
     #[serde(default)]
     write: BTreeMap<String, Spanned<Value>>,
-    /// What these say together.
     #[serde(skip)]
     pub(crate) adapter: Adapter,
 }
@@ -84,7 +83,6 @@ impl ConfigFile {
         }
     }
 
-    /// Parses the text of the file at `path`.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
         let refuse = |at: Option<usize>, why: &str| {
             let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
@@ -141,7 +139,6 @@ struct Wrong {
     why: String,
 }
 
-/// The text of a setting.
 fn text(value: &Value) -> Result<&str, String> {
     match value {
         Value::String(text) => Ok(text),
@@ -149,7 +146,6 @@ fn text(value: &Value) -> Result<&str, String> {
     }
 }
 
-/// The dialect with these names.
 fn dialect(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, Wrong> {
     let wrong = |key: &str, why: String| Wrong {
         key: format!("dialect.{key}"),
@@ -168,7 +164,6 @@ fn dialect(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, Wrong> {
     }
 }
 
-/// Compiles the expressions of `table`, and gives each to `set` with its kind.
 fn expressions<K>(
     table: &str,
     written: &BTreeMap<String, Spanned<Value>>,
@@ -226,14 +221,12 @@ impl Profile {
         Ok(transport)
     }
 
-    /// The address of the profile called `name`, checked.
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
         let source = format!("the base_url of profile {}", name.escape_debug());
         BaseUrl::parse(&self.base_url, &source)
     }
 }
 
-/// Sets a text, or says what is wrong with it and where.
 fn checked(
     key: &str,
     value: &Spanned<Value>,

@@ -10,7 +10,6 @@ use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::regular_file;
 
-/// A setting of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
     BaseUrl,
@@ -20,7 +19,6 @@ pub(crate) enum Setting {
     /// The URL of the journal that a team shares.
     Journal,
     LocalTimes,
-    /// The query parameter that carries the key.
     AuthQuery,
     /// The user of Basic authentication, with the key as the password.
     AuthUser,
@@ -80,7 +78,6 @@ impl Setting {
             })
     }
 
-    /// The key as it is shown.
     pub(crate) fn key(&self) -> String {
         match self {
             Setting::BaseUrl => "base_url".to_owned(),

@@ -23,7 +23,6 @@ pub(crate) struct TargetOptions {
     pub(crate) accepts_any_key: bool,
 }
 
-/// The service that a command uses.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// The embedded sandbox, with its state in a file.
@@ -32,24 +31,19 @@ pub(crate) enum Target {
         key: Option<Secret>,
         by_default: bool,
         retention: Retention,
-        /// The journal that a team shares, if any.
         journal: Option<Box<SharedJournal>>,
     },
-    /// A service at an address.
     Remote(Box<Service>),
 }
 
-/// A service at an address, and its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
-    /// The profile that names it, if any.
     pub(crate) profile: Option<String>,
     pub(crate) base_url: BaseUrl,
     /// The key that the environment sets for this origin.
     pub(crate) key: Option<Secret>,
     /// The origin for which `auth login` stored the profile's key, if it was noted.
     pub(crate) key_origin: Option<String>,
-    /// The fingerprint of that key.
     pub(crate) key_fingerprint: Option<String>,
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
@@ -57,11 +51,9 @@ pub(crate) struct Service {
     pub(crate) adapter: Adapter,
     /// How long the journal keeps guests' data.
     pub(crate) retention: Retention,
-    /// The journal that a team shares, if any.
     pub(crate) journal: Option<SharedJournal>,
 }
 
-/// A journal that a team shares.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedJournal {
     pub(crate) address: Address,
@@ -70,7 +62,6 @@ pub(crate) struct SharedJournal {
 }
 
 impl SharedJournal {
-    /// The account under which its password is stored.
     pub(crate) fn account(profile: &str, address: &Address) -> Account {
         Account::new(profile, address.origin())
     }

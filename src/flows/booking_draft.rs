@@ -14,7 +14,6 @@ use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
 
-/// A booking request under construction.
 #[derive(Debug, Default)]
 pub(crate) struct BookingDraft {
     pub(crate) venue: Option<LocatedVenue>,
@@ -59,7 +58,6 @@ impl BookingDraft {
         with_fields(Value::Object(whole.body()), &self.fields).map(drop)
     }
 
-    /// Takes one of the slots of an offer.
     pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
         let Some(slot) = offer.slots.get(row) else {
             return;

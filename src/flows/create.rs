@@ -26,7 +26,6 @@ use crate::recent::RecentList;
 /// How often is looked whether another machine has its first answer.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// A booking that answered a booking request.
 pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
     /// Whether the booking existed before, under the same idempotency key (spec, Limits 7).
@@ -140,7 +139,6 @@ struct Tries {
     in_doubt: bool,
 }
 
-/// One attempt that is being sent.
 struct Sending<'a> {
     context: &'a Context,
     key: &'a str,

@@ -22,14 +22,12 @@ pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
     }
 }
 
-/// Reads all of standard input.
 pub(crate) async fn read_stdin() -> Result<String> {
     read_text(Source::Stdin, LONGEST_INPUT)
         .await
         .map_err(|error| Error::unreadable("standard input", error))
 }
 
-/// Reads a whole file, or whatever else the path names.
 pub(crate) async fn read_file(path: &str) -> Result<String> {
     let read = read_text(Source::File(path.into()), LONGEST_INPUT).await;
     read.map_err(|error| Error::unreadable(path, error))

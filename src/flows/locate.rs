@@ -29,7 +29,6 @@ impl LocatedVenue {
     }
 }
 
-/// Resolves a venue argument.
 pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
     let id = match argument {
         LAST => last(context, RecentList::LastVenue, "venue")?,

@@ -93,14 +93,12 @@ pub(crate) struct Offer {
     pub(crate) around: Vec<(String, String)>,
     /// The provider of the slots, as the answer names it.
     pub(crate) provider: Option<String>,
-    /// The requested time.
     pub(crate) wanted: Moment,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
 }
 
 impl Offer {
-    /// The slot at exactly the requested time.
     pub(crate) fn at_wanted(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| self.is_wanted(slot))
     }
@@ -113,7 +111,6 @@ impl Offer {
             .collect()
     }
 
-    /// The same offer with some of its rows.
     pub(crate) fn only(&self, rows: &[usize]) -> Offer {
         let slots = rows.iter().filter_map(|row| self.slots.get(*row));
         Offer {
@@ -183,7 +180,6 @@ impl Offer {
 pub(crate) struct More<'a> {
     /// Fields of the request that have no flag (`-F`).
     pub(crate) fields: Option<&'a Map<String, Value>>,
-    /// How many slots are read.
     pub(crate) limit: usize,
 }
 

@@ -20,7 +20,6 @@ use crate::model::time_text::human;
 use crate::outcome::{Code, Result};
 use crate::terminal::prompt::Question;
 
-/// What became of the attempts of which [`warn_of_open_attempts`] warned.
 pub(crate) struct EarlierAttempts {
     /// Those that are still open, of every API key.
     pub(crate) open: Vec<Attempt>,

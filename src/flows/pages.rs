@@ -33,26 +33,21 @@ pub(crate) struct Pages<T> {
     pub(crate) around: Vec<(String, String)>,
 }
 
-/// Reads the elements of one page.
 type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, Misread> + 'a;
 
-/// What kind of list is read.
 pub(super) struct Listing<'a, T> {
     /// What its elements are called.
     pub(super) nouns: &'static str,
-    /// How many elements are read.
     pub(super) limit: usize,
     /// The setting that says how the next page is asked for, where an expression can.
     pub(super) setting: Option<&'static str>,
     /// What tells two elements apart.
     pub(super) key: fn(&T) -> String,
-    /// Reads one page.
     pub(super) read: &'a PageReader<'a, T>,
     /// The call for the page that this field of the request leads to.
     pub(super) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
 }
 
-/// The pages that were read so far.
 struct PagesRead<T> {
     documents: Vec<(Document, String)>,
     items: Vec<T>,
@@ -302,7 +297,6 @@ fn decoded_name(parameter: &str) -> Option<String> {
     Some(name.into_owned())
 }
 
-/// A GET with one parameter of its query set.
 pub(super) fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
     let name = Call::query_value(name);

@@ -13,9 +13,7 @@ use crate::client::{Continuation, Failure};
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// The result of an answer.
 pub(crate) enum AnswerOutcome {
-    /// The booking moved on.
     Advanced(Booking),
     /// The service refused the answer, and the booking still waits. The error says why.
     StillPaused(Booking, Error),

@@ -139,7 +139,6 @@ async fn ask_code(
     Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
 }
 
-/// How a payment approval can be given.
 #[derive(Clone, Copy)]
 enum PaymentWay {
     /// Only at a sandbox, which stands for the vendor too.
@@ -162,7 +161,6 @@ impl PaymentWay {
     }
 }
 
-/// The approval that a payment waits for.
 fn approval_id(booking: &Booking) -> Option<&Value> {
     booking
         .next_action()?
@@ -170,7 +168,6 @@ fn approval_id(booking: &Booking) -> Option<&Value> {
         .get("approval_id")
 }
 
-/// The question before a payment is aborted.
 pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
 
 /// Asks whether to abort; no unless the person says yes. Returns `None` if the deadline passed.

@@ -17,7 +17,6 @@ use crate::terminal::view::{RowParts, row_lines, venue_line};
 /// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in all bookings.
 const MOST: u32 = 1000;
 
-/// The bookings that a command can be used on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offered {
     All,
@@ -47,7 +46,6 @@ pub(crate) enum Reads {
     Always,
 }
 
-/// The booking that an argument names.
 #[derive(Debug)]
 pub(crate) struct NamedBooking {
     pub(crate) id: String,

@@ -8,7 +8,6 @@ use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::id::is_token;
 
-/// Who a booking is for.
 const GUEST: &[&str] = &[
     "customer",
     "customers",

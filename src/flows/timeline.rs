@@ -12,7 +12,6 @@ use crate::model::document_time::{DocumentTime, time_text};
 use crate::outcome::Result;
 use crate::webhook::{AttemptRow, EventRow, Query};
 
-/// Something that happened to a booking.
 #[derive(Clone, Debug)]
 pub(crate) struct Happening {
     pub(crate) at: Timestamp,
@@ -23,7 +22,6 @@ pub(crate) struct Happening {
     pub(crate) details: Map<String, Value>,
 }
 
-/// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Request,
@@ -66,7 +64,6 @@ impl Kind {
 
 /// Two clocks that differ by less are the same one.
 const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
-/// The fields whose changes are told.
 const TOLD: [&str; 3] = ["datetime", "party_size", "seating_preference"];
 
 /// The story of a booking, as far as `booking` and this machine tell it.
@@ -201,7 +198,6 @@ impl Story {
         });
     }
 
-    /// The request, and each time that it was sent.
     fn attempt(&mut self, attempt: &Attempt) {
         let key = attempt.idempotency_key.as_str();
         let source = match key.starts_with("batch-") {
@@ -399,7 +395,6 @@ fn sighting_of(booking: &Booking) -> Sighting {
     }
 }
 
-/// What changed from one state to the next.
 fn changes(before: &Value, after: &Value) -> Map<String, Value> {
     let side = |facts: &Value, field: &str| facts.get(field).cloned().unwrap_or_default();
     let changed = TOLD.into_iter().filter_map(|field| {

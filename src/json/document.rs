@@ -40,7 +40,6 @@ impl Document {
         self.0.text.get_or_init(|| self.0.value.to_string())
     }
 
-    /// The value.
     pub(crate) fn value(&self) -> &Value {
         &self.0.value
     }

@@ -23,7 +23,6 @@ pub(crate) enum Status {
     Failed,
     Cancelled,
     Expired,
-    /// A status that the specification does not define.
     Other(String),
 }
 
@@ -51,7 +50,6 @@ impl Status {
         !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
     }
 
-    /// The name of the status in documents.
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Status::RequiresAction => "requires_action",
@@ -71,7 +69,6 @@ impl fmt::Display for Status {
     }
 }
 
-/// One booking.
 #[derive(Clone, Debug)]
 pub(crate) struct Booking {
     id: String,
@@ -110,7 +107,6 @@ impl Booking {
         })
     }
 
-    /// The answer as it came.
     pub(crate) fn document(&self) -> &Document {
         &self.document
     }
@@ -147,7 +143,6 @@ impl Booking {
         })
     }
 
-    /// The name of its venue, if it says one.
     pub(crate) fn venue_name(&self) -> Option<String> {
         self.value().get("venue_name").and_then(token)
     }
@@ -158,22 +153,18 @@ impl Booking {
         size.and_then(|size| u32::try_from(size).ok()).unwrap_or(1)
     }
 
-    /// The guest's name, if it says one.
     pub(crate) fn guest(&self) -> Option<String> {
         self.value().get("customer")?.get("name").and_then(token)
     }
 
-    /// Its status.
     pub(crate) fn status(&self) -> Status {
         Status::parse(self.str("status").unwrap_or_default())
     }
 
-    /// Why it failed, if the service says so.
     pub(crate) fn error_code(&self) -> Option<&str> {
         self.str("error_code")
     }
 
-    /// A string field of the booking.
     pub(crate) fn str(&self, field: &str) -> Option<&str> {
         self.own_document().str(field)
     }

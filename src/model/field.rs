@@ -8,7 +8,6 @@ use crate::outcome::{Error, Result};
 /// The deepest nesting of a field's brackets.
 const DEEPEST: usize = 32;
 
-/// A field and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     pub(crate) key: String,

@@ -15,7 +15,6 @@ pub(crate) fn is_token(value: &Value) -> bool {
     }
 }
 
-/// The text of an id in a document.
 pub(crate) fn token(value: &Value) -> Option<String> {
     is_token(value).then(|| plain(value))
 }

@@ -109,7 +109,6 @@ pub(super) fn normal(text: &str, example: &str) -> Result<String, Problem> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-/// A part of the input.
 pub(super) enum Token<'a> {
     /// A run of ASCII digits.
     Number(&'a str),
@@ -118,7 +117,6 @@ pub(super) enum Token<'a> {
     /// `/`, or one of `+ - : .` directly before a digit. In `19:30 - 20:00` the `-` is no sign, so that it is not
     /// taken for an offset.
     Sign(char),
-    /// The text between brackets.
     Bracketed(&'a str),
 }
 
@@ -172,7 +170,6 @@ fn run(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !belongs(c)).unwrap_or(text.len()))
 }
 
-/// A number of one or two digits.
 pub(super) fn two_digits(digits: &str) -> Option<i8> {
     if digits.len() > 2 {
         None

@@ -31,12 +31,10 @@ impl Moment {
         }
     }
 
-    /// The instant.
     pub(crate) fn timestamp(&self) -> Timestamp {
         self.zoned.timestamp()
     }
 
-    /// The instant in its zone.
     pub(crate) fn zoned(&self) -> &Zoned {
         &self.zoned
     }

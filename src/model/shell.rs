@@ -24,7 +24,6 @@ pub(crate) fn set_variable(name: &str, value: &str) -> String {
     }
 }
 
-/// Quotes a text as one word of a POSIX shell.
 pub(crate) fn posix_word(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -44,7 +43,6 @@ fn powershell_word(text: &str) -> String {
     powershell_string(text)
 }
 
-/// Quotes a text as a string of PowerShell.
 pub(crate) fn powershell_string(text: &str) -> String {
     let mut quoted = "'".to_owned();
     for c in text.chars() {

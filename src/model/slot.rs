@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::document_time::{DocumentTime, time_text};
 use super::id::token;
 
-/// A slot that can be booked.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     id: String,

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::id::token;
 use super::zone;
 
-/// A venue of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Venue {
     id: String,
@@ -25,7 +24,6 @@ impl Venue {
         &self.value
     }
 
-    /// A string field of the venue.
     pub(crate) fn str(&self, field: &str) -> Option<&str> {
         self.value.get(field).and_then(Value::as_str)
     }
@@ -45,7 +43,6 @@ impl Venue {
         self.str("name").unwrap_or_else(|| self.id())
     }
 
-    /// Its time zone, if it is known.
     pub(crate) fn timezone(&self) -> Option<TimeZone> {
         zone::of_name(self.str("timezone")?)
     }

@@ -3,7 +3,6 @@
 
 use super::Exit;
 
-/// Where a code occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeKind {
     /// A booking's `status` (spec, States and transitions).
@@ -34,7 +33,6 @@ impl CodeKind {
 /// Whether the same request may be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {
-    /// There is nothing to send again.
     NotNeeded,
     /// Safe: nothing was done.
     Safe,
@@ -70,7 +68,6 @@ impl Retry {
     }
 }
 
-/// One row of the table.
 #[derive(Debug)]
 pub(crate) struct CodeEntry {
     pub(crate) code: Code,
@@ -85,7 +82,6 @@ pub(crate) struct CodeEntry {
     pub(crate) exit: Exit,
 }
 
-/// The row of the code with this name.
 pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
@@ -146,13 +142,11 @@ macro_rules! codes {
 }
 
 impl Code {
-    /// The row of this code.
     pub(crate) fn entry(self) -> &'static CodeEntry {
         // The rows are in the order of the enum.
         &ALL[self as usize]
     }
 
-    /// The name of the code in scripts.
     pub(crate) fn name(self) -> &'static str {
         self.entry().name
     }

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use super::{Code, ErrorCode, Exit};
 use crate::json::Document;
 
-/// A result whose error is an [`Error`].
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failed command, as it is shown to a person and, under `--json`, to a script.
@@ -19,7 +18,6 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) struct Error(Box<ErrorReport>);
 
-/// The content of an [`Error`].
 #[derive(Debug)]
 pub(crate) struct ErrorReport {
     /// The service's code, else `http_<status>`, else one of bookctl's own codes.
@@ -71,7 +69,6 @@ impl Error {
         }))
     }
 
-    /// Replaces the exit code.
     pub(crate) fn exiting(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
@@ -142,7 +139,6 @@ impl Error {
         Error::new(Code::Interrupted, exit_word(exit)).exiting(exit)
     }
 
-    /// Sets the hint: what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -157,7 +153,6 @@ impl Error {
         self
     }
 
-    /// Sets the hint where there is none.
     pub(crate) fn or_hint(self, hint: &str) -> Self {
         match self.hint {
             Some(_) => self,
@@ -165,13 +160,11 @@ impl Error {
         }
     }
 
-    /// Adds a line of details.
     pub(crate) fn detail(mut self, line: impl Into<String>) -> Self {
         self.details.push(line.into());
         self
     }
 
-    /// Sets the idempotency key that the error is about.
     pub(crate) fn idempotency_key(mut self, key: &str) -> Self {
         self.idempotency_key = Some(key.to_owned());
         self

@@ -7,9 +7,7 @@ use super::code::{Code, CodeKind, entry};
 /// The code of an error that reaches a person: `code` under `--json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorCode {
-    /// A code of the table.
     Known(Code),
-    /// A code of the service that is not in the table.
     Unknown(String),
     /// An HTTP status without a code that is not in the table: `http_<status>`.
     Status(u16),

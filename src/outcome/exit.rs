@@ -16,7 +16,6 @@ macro_rules! exits {
             /// Every exit code, in the order of the table.
             pub const ALL: &[Exit] = &[$(Exit::$name,)*];
 
-            /// The number.
             pub fn code(self) -> u8 {
                 match self {
                     $(Exit::$name => $code,)*

@@ -11,7 +11,6 @@ use crate::platform::tls;
 
 pub(crate) use crate::outcome::reason;
 
-/// How the commands call themselves in a request.
 pub(crate) const USER_AGENT: &str = concat!("bookctl/", env!("CARGO_PKG_VERSION"));
 
 /// The certificate authorities that a client trusts.
@@ -19,9 +18,7 @@ pub(crate) enum Authorities {
     /// None, for a client that only speaks http. Loading the system's takes longer than a request, and fails where there
     /// are none.
     None,
-    /// The system's.
     System,
-    /// The system's and these.
     SystemAnd(Vec<Certificate>),
 }
 

@@ -9,7 +9,6 @@ use super::encoding::decoded;
 /// The size of a piece in bytes.
 const PIECE: usize = 256 * 1024;
 
-/// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdin,
@@ -42,7 +41,6 @@ impl Source {
         }
     }
 
-    /// Opens it for reading.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         Ok(match self {
             Source::Stdin => Box::new(io::stdin().lock()),
@@ -109,7 +107,6 @@ fn unmarked(mut text: String) -> String {
     text
 }
 
-/// Reads to the end and passes each piece to `take`.
 pub(crate) fn each_piece(mut body: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let mut piece = vec![0; PIECE];
     loop {

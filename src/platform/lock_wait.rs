@@ -44,13 +44,11 @@ impl LockWaitSettings {
         })
     }
 
-    /// The longest that one wait may take.
     pub(crate) fn limit() -> Duration {
         Self::current().limit
     }
 }
 
-/// One wait for a lock.
 pub(crate) struct LockWait {
     /// How long it may take; `None` for as long as it takes.
     limit: Option<Duration>,
@@ -67,7 +65,6 @@ impl LockWait {
         Self::saying(format!("waiting for another process to release {what}"))
     }
 
-    /// Starts a wait for the answer of `whom`.
     #[cfg(feature = "postgres")]
     pub(crate) fn for_answer(whom: impl fmt::Display) -> Self {
         Self::saying(format!("waiting for {whom}"))

@@ -88,7 +88,6 @@ fn check_name(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of a file next to `path`, with `suffix` appended to its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);

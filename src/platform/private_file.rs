@@ -48,7 +48,6 @@ pub(crate) fn make_unsynced(path: &Path) -> io::Result<()> {
     create(path).map(drop)
 }
 
-/// Syncs what is in a file.
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
     // Windows syncs only what could be written.
     OpenOptions::new().write(true).open(path)?.sync_all()

@@ -2,10 +2,8 @@
 
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 
-/// A SHA-256 digest.
 pub(crate) type Digest = [u8; SHA256_OUTPUT_LEN];
 
-/// The digest of these bytes, one piece after the other.
 pub(crate) fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     let mut context = Context::new(&SHA256);
     for piece in pieces {

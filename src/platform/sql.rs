@@ -9,7 +9,6 @@ use std::fmt;
 use super::postgres::Failure as PostgresFailure;
 use super::sqlite::Failure as SqliteFailure;
 
-/// The result of a statement.
 pub(crate) type Answer<T> = Result<T, Trouble>;
 
 /// Why a statement or a transaction failed.
@@ -45,7 +44,6 @@ impl From<rusqlite::Error> for Trouble {
 
 /// Runs statements within a transaction, or each by itself.
 pub(crate) trait Statements {
-    /// The rows that a statement returns.
     fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer<Vec<Row>>;
 
     /// Runs a statement, and returns the number of rows that it changed.
@@ -66,7 +64,6 @@ pub(crate) trait Statements {
         each.map(|(sql, values)| self.query(sql, values)).collect()
     }
 
-    /// The first row that a statement returns.
     fn first(&self, sql: &str, values: &[Value<'_>]) -> Answer<Option<Row>> {
         Ok(self.query(sql, values)?.into_iter().next())
     }
@@ -111,11 +108,9 @@ value_from! {
     it: bool => Bool(it);
 }
 
-/// A row of a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Row(pub(super) Vec<Cell>);
 
-/// A column of a row.
 #[derive(Clone, Debug)]
 pub(crate) enum Cell {
     Null,
@@ -131,7 +126,6 @@ impl Row {
     }
 }
 
-/// What a column can be read as.
 pub(crate) trait FromCell: Sized {
     /// `None` if the column holds something else.
     fn from_cell(cell: Cell) -> Option<Self>;

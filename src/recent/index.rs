@@ -26,7 +26,6 @@ pub(crate) struct IndexedVenue {
     pub(crate) name: Option<String>,
 }
 
-/// A slot that was offered.
 pub(crate) struct IndexedSlot {
     pub(crate) id: String,
     /// RFC 3339, as it was offered.
@@ -75,7 +74,6 @@ impl RecentIndex {
         )
     }
 
-    /// Known venues whose ids start with `prefix`.
     pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedVenue> {
         self.file.rows(
             "SELECT id, document FROM venues WHERE origin = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4",
@@ -99,7 +97,6 @@ impl RecentIndex {
         )
     }
 
-    /// Known slots whose ids start with `prefix`.
     pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedSlot> {
         // A prefix is looked up by id; without one, the latest slots are taken.
         let from = if prefix.is_empty() {

@@ -35,7 +35,6 @@ pub(crate) struct RecentSlot {
 }
 
 impl Recent {
-    /// Stores the venues of a search.
     pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         let list = ListRows::of(self, RecentList::Venues);
@@ -53,7 +52,6 @@ impl Recent {
         stored.inspect_err(|_| self.empty(&list))
     }
 
-    /// Stores the slots of a venue.
     pub(crate) fn remember_slots(
         &mut self,
         venue_id: &str,
@@ -114,7 +112,6 @@ impl Recent {
         }
     }
 
-    /// A venue from an earlier search.
     pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
         let document = self.read(|connection| {
             connection
@@ -142,7 +139,6 @@ impl Recent {
         Ok(documents.iter().filter_map(read).collect())
     }
 
-    /// A slot that was offered before.
     pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
         let row = self.read(|connection| {
             connection
@@ -196,7 +192,6 @@ impl Recent {
 pub(super) const OF_THIS_TERMINAL: &str = "(CASE WHEN EXISTS (SELECT 1 FROM lists
      WHERE origin = ?1 AND kind = ?2 AND terminal = ?3) THEN ?3 ELSE '' END)";
 
-/// Where the rows of a list are stored.
 struct ListRows {
     origin: String,
     list: RecentList,

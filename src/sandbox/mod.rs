@@ -24,7 +24,6 @@ pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use store::{Database, OpenError, is_of_another_version};
 
-/// How a sandbox behaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) database: Database,
@@ -51,7 +50,6 @@ impl Options {
     }
 }
 
-/// A booking service in this process.
 pub(crate) struct Sandbox {
     store: store::Store,
     options: Options,
@@ -64,7 +62,6 @@ impl Sandbox {
         Ok(Self { store, options })
     }
 
-    /// The sandbox's clock.
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
         self.store
             .now()

@@ -12,7 +12,6 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The account of `profile` at `origin`.
     pub(crate) fn new(profile: impl Into<String>, origin: impl Into<String>) -> Self {
         Account {
             profile: profile.into(),
@@ -28,7 +27,6 @@ impl fmt::Display for Account {
     }
 }
 
-/// A kind of secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     ApiKey,

@@ -132,7 +132,6 @@ impl SecretsFile {
     }
 }
 
-/// What to do about a file that cannot be used.
 const REPAIR: &str = "correct the file, or delete it and run `bookctl auth login` again";
 
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {

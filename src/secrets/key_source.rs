@@ -6,7 +6,6 @@ use super::vault::{Found, Vault};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 
-/// A source of the key.
 #[derive(Debug)]
 pub(crate) enum KeySource {
     /// A key that was given for this service.
@@ -18,7 +17,6 @@ pub(crate) enum KeySource {
         /// The origin for which the profile's key was stored, if it was noted.
         noted_origin: Option<String>,
     },
-    /// There is no key.
     Nowhere,
 }
 

@@ -47,7 +47,6 @@ impl Keyring {
         Ok(deleted.await?.is_some())
     }
 
-    /// Checks that the keyring answers.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         let nobody = Account::new("nobody", "nowhere");
         self.get(&nobody, Item::ApiKey).await.map(drop)

@@ -11,7 +11,6 @@ use zeroize::Zeroizing;
 
 use crate::platform::base64;
 
-/// The replacement for a secret.
 const MASK: &str = "***";
 /// Shorter texts are not redacted: they would occur everywhere.
 const SHORTEST: usize = 4;
@@ -33,7 +32,6 @@ fn seen() -> MutexGuard<'static, Vec<Zeroizing<String>>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a secret to redact from now on.
 pub(crate) fn register_secret(secret: &str) {
     let secret = secret.trim();
     let in_json = Value::from(secret).to_string();

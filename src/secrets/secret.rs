@@ -25,7 +25,6 @@ impl KeyKind {
         ("sk_v3_", KeyKind::Beta),
     ];
 
-    /// The name of the kind.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             KeyKind::Live => "live",

@@ -19,7 +19,6 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// The name of the storage.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Storage::Keyring => "keyring",
@@ -28,7 +27,6 @@ impl Storage {
     }
 }
 
-/// A stored secret and where it was found.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) secret: Secret,

@@ -9,7 +9,6 @@ static ROWS: AtomicUsize = AtomicUsize::new(0);
 /// How often something was written whose rows were not counted.
 static UNCOUNTED: AtomicUsize = AtomicUsize::new(0);
 
-/// A place on the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     rows: usize,

@@ -55,7 +55,6 @@ pub(crate) struct App {
     secret: Option<Secret>,
     headers: Vec<(HeaderName, HeaderValue)>,
     deadline: Duration,
-    /// Whether what is sent is to be shown.
     shows_requests: bool,
 }
 
@@ -84,18 +83,15 @@ impl App {
         })
     }
 
-    /// Adds to each answer what was sent.
     pub(crate) const fn showing_requests(mut self, shows: bool) -> Self {
         self.shows_requests = shows;
         self
     }
 
-    /// The app's address.
     pub(crate) fn url(&self) -> &str {
         self.endpoint.as_str()
     }
 
-    /// Posts a delivery once.
     pub(crate) async fn post(&self, delivery: QueuedDelivery, signing: Signing) -> AppAnswer {
         let begun = Instant::now();
         let headers = self.headers(&delivery, signing, Timestamp::now());

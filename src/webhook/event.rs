@@ -26,7 +26,6 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The names of a service.
     pub(crate) fn new(adapter: &Adapter) -> Self {
         let dialect = &adapter.dialect;
         Names {
@@ -95,7 +94,6 @@ impl Names {
     }
 }
 
-/// Where an event's id comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum IdSource {
     #[default]
@@ -173,7 +171,6 @@ impl Event {
         self.id_source = IdSource::Shared;
     }
 
-    /// The kind for a person.
     pub(crate) fn shown_kind(&self) -> &str {
         match self.kind.as_str() {
             "" => "unknown kind",

@@ -21,7 +21,6 @@ use super::schedule::Schedule;
 use super::store::{AppAnswer, QueuedDelivery, State, Store};
 use crate::outcome::{Error, Result};
 
-/// The largest number of attempts in flight.
 const MAX_IN_FLIGHT: usize = 64;
 /// How long to wait before using the database again after a failure.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
@@ -176,7 +175,6 @@ impl Forwarder {
         Ok(Some((event, attempt, answer)))
     }
 
-    /// Reports an attempt that has ended.
     pub(super) fn report(
         &self,
         event: Event,

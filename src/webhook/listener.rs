@@ -23,7 +23,6 @@ use crate::secrets::Secret;
 /// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// A listener's settings.
 pub(crate) struct Listening {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) names: Names,
@@ -31,7 +30,6 @@ pub(crate) struct Listening {
     pub(crate) kinds: Vec<String>,
     /// Where to forward events, and who retries.
     pub(crate) app: Option<(App, Mode)>,
-    /// Whether what is received and sent is to be shown.
     pub(crate) shows_contents: bool,
     /// The service's clock minus this computer's: a sandbox's clock can be moved.
     pub(crate) clock: watch::Receiver<SignedDuration>,
@@ -45,7 +43,6 @@ pub(crate) enum Mode {
     PassThrough,
 }
 
-/// A running listener.
 pub(crate) struct Listener {
     reporter: Arc<Reporter>,
     stop: watch::Sender<bool>,
@@ -94,7 +91,6 @@ impl Listener {
         Ok((listener, events))
     }
 
-    /// Stops the listener and returns its totals.
     pub(crate) async fn stop(self) -> Totals {
         let _ = self.stop.send(true);
         let _ = tokio::time::timeout(2 * GRACE, self.ended).await;

@@ -21,7 +21,6 @@ pub(crate) struct ListenerEvent {
     pub(crate) outcome: DeliveryOutcome,
 }
 
-/// What happened to it.
 #[derive(Clone, Debug)]
 pub(crate) enum DeliveryOutcome {
     /// Stored; nothing is to be forwarded. With the delivery, if it is to be shown.
@@ -30,7 +29,6 @@ pub(crate) enum DeliveryOutcome {
     HeldUp,
     /// An event with this id was stored before.
     Duplicate,
-    /// Not stored, for this reason.
     Refused(String),
     /// Not an outcome of its own: a warning about what was not found in a delivery.
     Doubtful(String),
@@ -62,7 +60,6 @@ struct Counts {
     unshown: AtomicU64,
 }
 
-/// What a listener has counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     /// New events.
@@ -80,19 +77,16 @@ pub(crate) struct Totals {
 }
 
 impl Reporter {
-    /// A reporter, and the receiver of its events.
     pub(crate) fn new() -> (Self, mpsc::Receiver<ListenerEvent>) {
         let (events, receiver) = mpsc::channel(CAPACITY);
         let counts = Counts::default();
         (Reporter { events, counts }, receiver)
     }
 
-    /// Counts a new event.
     pub(super) fn count_received(&self) {
         add(&self.counts.received);
     }
 
-    /// Counts an event that was received before.
     pub(super) fn count_duplicate(&self) {
         add(&self.counts.duplicates);
     }
@@ -124,7 +118,6 @@ impl Reporter {
         }
     }
 
-    /// The totals so far.
     pub(crate) fn totals(&self) -> Totals {
         let counts = &self.counts;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

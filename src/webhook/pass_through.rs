@@ -46,7 +46,6 @@ impl BookingLocks {
 }
 
 impl PassThrough {
-    /// Pass-through to the app of a forwarder.
     pub(super) fn new(forwarder: Arc<Forwarder>) -> Self {
         PassThrough {
             forwarder,

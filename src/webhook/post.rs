@@ -39,7 +39,6 @@ impl Endpoint {
         Ok(Endpoint(url))
     }
 
-    /// The whole URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -81,7 +80,6 @@ pub(crate) struct Reaction {
     pub(crate) elapsed: Duration,
 }
 
-/// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -89,19 +87,15 @@ pub(crate) struct Reply {
     pub(crate) body: String,
 }
 
-/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoReply {
-    /// No connection could be made.
     NotReached(String),
     /// The connection was closed or reset.
     Broken(String),
-    /// There was none before the deadline.
     TooLate,
 }
 
 impl Reaction {
-    /// The status, if there was an answer.
     pub(crate) fn status(&self) -> Option<u16> {
         self.outcome.as_ref().ok().map(|reply| reply.status)
     }
@@ -113,7 +107,6 @@ impl Reaction {
     }
 }
 
-/// Posts to one consumer.
 #[derive(Clone)]
 pub(crate) struct Poster {
     http: Client,

@@ -36,7 +36,6 @@ pub(crate) const LISTENER: &str = "bookctl-listener";
 const STORED: &str = "stored";
 pub(crate) const DUPLICATE: &str = "duplicate";
 
-/// Receives deliveries.
 pub(super) struct Receiver {
     pub(super) secrets: Vec<Secret>,
     pub(super) names: Names,
@@ -61,7 +60,6 @@ pub(super) enum ForwardMode {
     PassThrough(PassThrough),
 }
 
-/// Why a delivery is refused.
 struct Rejection {
     status: StatusCode,
     why: String,
@@ -206,7 +204,6 @@ impl Receiver {
         Ok(taken(STORED))
     }
 
-    /// Warns of what was not found in a delivery.
     fn warn_of(&self, event: &Event) {
         if let Some(warning) = self.names.warning(event) {
             self.warn(warning);

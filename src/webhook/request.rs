@@ -207,7 +207,6 @@ fn bad_chunk(why: &'static str) -> io::Error {
 mod tests {
     use super::*;
 
-    /// The request with its body, read to its end.
     fn read(text: &[u8]) -> (SavedRequest<&[u8]>, Vec<u8>) {
         let mut request = SavedRequest::read(text).unwrap();
         let mut body = Vec::new();

@@ -58,7 +58,6 @@ fn insert(event: &mut Map<String, Value>, name: &str, own: &str, value: Value) {
     }
 }
 
-/// An event to post.
 #[derive(Clone, Debug)]
 pub(crate) struct SampleEvent {
     document: Value,
@@ -68,7 +67,6 @@ pub(crate) struct SampleEvent {
 }
 
 impl SampleEvent {
-    /// An event of this kind about a booking, given its summary.
     pub(crate) fn new(kind: &str, summary: Value, dialect: &Dialect, now: Timestamp) -> Self {
         let mut event = Map::new();
         insert(
@@ -89,12 +87,10 @@ impl SampleEvent {
         }
     }
 
-    /// An event about an invented booking.
     pub(crate) fn invented(kind: &str, dialect: &Dialect, now: Timestamp) -> Self {
         SampleEvent::new(kind, invented_summary(kind, dialect, now), dialect, now)
     }
 
-    /// The event as JSON.
     pub(crate) fn document(&self) -> &Value {
         &self.document
     }

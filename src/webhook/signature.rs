@@ -33,7 +33,6 @@ impl Signer {
         Signer { t, mac }
     }
 
-    /// Adds the next piece of the body.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         self.mac.update(piece);
     }
@@ -79,7 +78,6 @@ impl BodyMac {
     }
 }
 
-/// A parsed signature header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The digits as received.
@@ -165,7 +163,6 @@ pub(crate) enum Malformed {
 }
 
 impl Malformed {
-    /// A sentence about the header.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Malformed::SeveralHeaders => "there is more than one such header",
@@ -179,7 +176,6 @@ impl Malformed {
     }
 }
 
-/// A signature that verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// When it was signed, in seconds since 1970.
@@ -214,7 +210,6 @@ impl Verifier {
         Verifier { header, macs }
     }
 
-    /// Adds the next piece of the body.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         for mac in &mut self.macs {
             mac.update(piece);

@@ -63,7 +63,6 @@ impl Context {
         self.target.journal().is_some() || self.paths.journal.exists()
     }
 
-    /// The database of the journal, if a team shares it.
     pub(crate) fn shared_journal(&self) -> Result<Option<Database>> {
         let shared = self.target.journal();
         shared.map(|shared| self.database(shared)).transpose()
@@ -73,7 +72,6 @@ impl Context {
         shared_journal::database(&self.out, &self.environment, &self.paths, shared)
     }
 
-    /// Who begins runs here.
     pub(crate) fn maker(&self) -> Maker {
         shared_journal::maker(&self.environment)
     }

@@ -19,7 +19,6 @@ const TICK: Duration = Duration::from_secs(1);
 /// The shortest wait. Without it, a reset "in 0 s" would be retried in a tight loop.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How a wait for an exhausted window ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitOutcome {
     /// The window should have reset. `left` is how much longer the command may wait.

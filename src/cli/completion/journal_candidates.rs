@@ -13,14 +13,12 @@ use crate::platform::ownership;
 use crate::recent::RecentIndex;
 use crate::terminal::output::visible;
 
-/// What candidates depend on besides the prefix.
 pub(super) struct JournalCandidates {
     environment: Environment,
     options: TargetOptions,
     now: Timestamp,
 }
 
-/// The bookings that a command can be used on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bookings {
     All,
@@ -137,7 +135,6 @@ impl JournalCandidates {
     }
 }
 
-/// An id and its description.
 fn described(made: KnownBooking) -> (String, String) {
     let when = made.datetime.as_deref().map(human);
     (made.id, joined([made.status, made.guest, made.venue, when]))

@@ -28,7 +28,6 @@ pub(crate) fn asking(arguments: &[OsString], environment: &Environment) -> Optio
     (arguments.get(1)? == "--").then_some(shell)
 }
 
-/// Answers a completion script.
 pub(crate) fn answer(
     shell: Shell,
     arguments: &[OsString],

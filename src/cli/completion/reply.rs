@@ -7,7 +7,6 @@ use crate::commands::Shell;
 use crate::model::shell::escaped;
 use crate::terminal::output::visible;
 
-/// The lines for this shell.
 pub(super) fn reply(
     shell: Shell,
     line: &CommandLine,

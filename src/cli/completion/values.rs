@@ -15,7 +15,6 @@ use crate::commands::Topic;
 use crate::outcome::code::ALL;
 use crate::sandbox::seed::Scenario;
 
-/// The kind of an argument's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CandidateKind {
     Venue,
@@ -30,7 +29,6 @@ enum CandidateKind {
     File,
 }
 
-/// The kind of this argument's values in the command with this path.
 fn kind(path: &[&str], arg: &Arg) -> Option<CandidateKind> {
     let id = arg.get_id().as_str();
     let names = arg.get_value_names().unwrap_or_default();
@@ -67,7 +65,6 @@ pub(super) struct Asked {
     pub(super) surroundings: JournalCandidates,
 }
 
-/// Adds completers to the arguments of all commands.
 pub(super) fn attach(asked: &Arc<Asked>) -> Command {
     attach_below(asked.root.clone(), &[], asked)
 }

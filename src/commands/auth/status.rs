@@ -77,7 +77,6 @@ impl Origin {
     }
 }
 
-/// The secrets of one profile.
 pub(super) struct ProfileSecrets {
     profile: Option<String>,
     current: bool,
@@ -140,7 +139,6 @@ impl ProfileSecrets {
         }
     }
 
-    /// The secrets that are stored for an account.
     pub(super) async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
         let (key, detail) = match look_up(vault, account, noted).await {
             Ok(found) => (Origin::stored(found), None),

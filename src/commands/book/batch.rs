@@ -29,7 +29,6 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// The width of a guest's name on a terminal, so that a result has one line.
 const GUEST: usize = 18;
 
-/// A batch as given on the command line.
 pub(super) struct Batch {
     pub(super) from: Source,
     pub(super) name: Option<String>,
@@ -204,7 +203,6 @@ impl View for RowRequest {
     }
 }
 
-/// The result of a row, on one line.
 struct ResultLine<'a> {
     result: &'a RowResult,
     /// The width of the row numbers.

@@ -8,7 +8,6 @@ use crate::outcome::Error;
 /// A missing argument: its flag, its value and its description.
 pub(super) type Lacking = (&'static str, &'static str, &'static str);
 
-/// The missing arguments.
 pub(super) fn lacking(draft: &BookingDraft) -> Vec<Lacking> {
     let slot_is_unknown = draft.slot_id.is_some();
     [
@@ -42,7 +41,6 @@ pub(super) fn lacking(draft: &BookingDraft) -> Vec<Lacking> {
     .collect()
 }
 
-/// The error that names all missing arguments at once.
 pub(super) fn missing(lacking: &[Lacking]) -> Error {
     let what: Vec<&str> = lacking.iter().map(|(.., what)| *what).collect();
     let flags = lacking

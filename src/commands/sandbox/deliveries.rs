@@ -113,7 +113,6 @@ async fn located(context: &Context, event: &str) -> Result<String> {
     })
 }
 
-/// What is said of an empty list.
 async fn none_yet(context: &Context, organization: Option<&str>) -> Result<&'static str> {
     let settings = super::list_of("/sandbox/organization", organization);
     let settings = context.control(settings).await?.document;
@@ -248,7 +247,6 @@ fn answer(attempt: &Value) -> String {
     }
 }
 
-/// One delivery with its attempts.
 fn page(delivery: &Document, app: Option<&str>) -> Page {
     let value = delivery.value();
     let mut page = Page::default();

@@ -78,7 +78,6 @@ impl Variables {
         ]
     }
 
-    /// The lines that set them.
     pub(super) fn lines(&self, shell: Shell) -> Vec<String> {
         let set = |(name, value)| shell.export(name, value);
         self.all().map(set).to_vec()

@@ -8,10 +8,8 @@ use crate::client::Call;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
 
-/// The longest delay that a fault can have.
 const LONGEST_DELAY: Duration = Duration::from_secs(600);
 
-/// The flags that give the fields of a fault.
 const FLAGS: &[(&str, &str)] = &[
     ("preset", "--preset"),
     ("on", "--on"),

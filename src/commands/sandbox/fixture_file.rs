@@ -17,7 +17,6 @@ pub(super) const EXAMPLE: &str = include_str!("example_fixtures.toml");
 const HINT: &str =
     "`bookctl sandbox load --example` prints fixtures that work; docs/sandbox.md lists the fields";
 
-/// The file's text, and what stands in it.
 pub(super) struct FixtureFile {
     name: String,
     text: String,
@@ -41,7 +40,6 @@ impl FixtureFile {
         })
     }
 
-    /// The document of [`EXAMPLE`].
     pub(super) fn example() -> Result<Map<String, Value>> {
         parse(EXAMPLE).map_err(|(line, why)| Error::usage(format!("line {line}: {why}")))
     }
@@ -130,7 +128,6 @@ fn value(toml: toml::Value) -> Value {
     }
 }
 
-/// One step of a path.
 enum Step<'a> {
     Field(&'a str),
     Element(usize),

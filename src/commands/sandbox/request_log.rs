@@ -10,7 +10,6 @@ use crate::outcome::{Error, Result, reason};
 use crate::sandbox::{Exchange, HarFile, OnRequest};
 use crate::terminal::output::{Output, StreamStyle};
 
-/// What is written.
 pub(super) struct OnRequests<'a> {
     /// A line of each request.
     pub(super) lines: bool,
@@ -19,7 +18,6 @@ pub(super) struct OnRequests<'a> {
     pub(super) har: Option<&'a Path>,
     /// The address without a path.
     pub(super) origin: String,
-    /// How stderr looks.
     pub(super) style: StreamStyle,
 }
 

@@ -26,7 +26,6 @@ pub(super) fn attempt_json(number: u32, answer: &AppAnswer) -> Value {
     attempt
 }
 
-/// Adds an app's answer to a page: its headers and its body.
 pub(super) fn add_response(page: &mut Page, response: &Content) {
     for (name, value) in &response.headers {
         page.line(format!("  {name}: {}", plain(value)));

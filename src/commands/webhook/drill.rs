@@ -193,7 +193,6 @@ fn add_state(findings: &mut [Finding], state: &ConsumerState, checks: &[Check]) 
     }
 }
 
-/// Reads the consumer's state.
 async fn state(poster: &Poster, url: &Endpoint) -> Result<ConsumerState> {
     let reaction = poster.get(url).await;
     let text = match &reaction.outcome {
@@ -277,7 +276,6 @@ impl View for Drilled {
     }
 }
 
-/// The reason as a sentence.
 fn sentence(why: &str) -> String {
     let mut chars = why.chars();
     let first = chars.next().map(|c| c.to_ascii_uppercase());

@@ -79,7 +79,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The request as a shell command.
 fn curl_command(signed: &Signed, body: &Source, url: &str) -> Result<String> {
     let data = match (body, &signed.body) {
         (Source::File(path), _) => quoted(&format!("@{}", path.display())),

@@ -115,7 +115,6 @@ fn without_name(value: &str, name: &str) -> String {
     rest.map_or(value, |(_, rest)| rest).trim().to_owned()
 }
 
-/// What to read.
 struct Input {
     source: Source,
     /// `None` if it is in the saved request.
@@ -125,7 +124,6 @@ struct Input {
     keeps_body: bool,
 }
 
-/// What was read.
 struct Read {
     verifier: Result<Verifier, VerifyFailure>,
     evidence: Evidence,

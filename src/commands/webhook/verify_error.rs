@@ -6,7 +6,6 @@ use crate::webhook::{
     Diagnosis, Header, Malformed, Unverified, diagnose, not_json, owner_of_header, owner_of_value,
 };
 
-/// Why a delivery does not verify.
 pub(super) enum VerifyFailure {
     /// The request has no header of this name.
     Missing(String),
@@ -143,7 +142,6 @@ fn future(ahead: u64, evidence: &Evidence) -> Error {
     }
 }
 
-/// The error for a mismatch, with its diagnosis.
 fn diagnosed(evidence: &Evidence, secrets: &[Secret]) -> Error {
     let header = evidence
         .signature

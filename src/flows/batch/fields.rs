@@ -23,7 +23,6 @@ const FIELDS: &[&str] = &[
     "idempotency_key",
 ];
 
-/// The fields that a row's guest may have.
 const CUSTOMER: &[&str] = &["name", "email", "phone"];
 
 /// A time as it may be written, where the row does not show which one is meant.
@@ -59,7 +58,6 @@ pub(super) fn booking(
     }
 }
 
-/// The guest's name, email and phone.
 fn guest(
     customer: Option<&Value>,
     problems: &mut Vec<Problem>,
@@ -188,7 +186,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Adds a problem of this field, with its value.
     fn wrong(&mut self, field: &str, message: String) {
         let problem = Problem::of(format!("{}{field}", self.prefix), message);
         self.problems.push(match self.object.get(field) {
@@ -306,7 +303,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether a text is valid as an idempotency key.
 pub(crate) fn is_key(text: &str) -> bool {
     !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
 }

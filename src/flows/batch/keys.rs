@@ -7,7 +7,6 @@ use super::rows::BatchRow;
 use crate::model::request::canonical;
 use crate::platform::sha256::{Digest, sha256};
 
-/// What identifies a batch: a name, or the content of its file.
 #[derive(Clone, Debug)]
 pub(crate) enum BatchIdentity {
     Name(String),
@@ -15,13 +14,11 @@ pub(crate) enum BatchIdentity {
 }
 
 impl BatchIdentity {
-    /// Identifies a batch by the text of its file.
     pub(crate) fn of_content(text: &str) -> Self {
         BatchIdentity::Content(sha256([text.as_bytes()]))
     }
 }
 
-/// A row with the keys that it may use.
 #[derive(Debug)]
 pub(crate) struct KeyedRow {
     pub(crate) row: BatchRow,

@@ -41,7 +41,6 @@ const RATE_LIMIT: &str = "POST /v1/bookings";
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
 
-/// How a batch is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchOptions {
     /// How long to wait for each booking that is processing, if at all.
@@ -50,11 +49,9 @@ pub(crate) struct BatchOptions {
     pub(crate) retry_failed: bool,
 }
 
-/// The result of one row.
 pub(crate) struct RowResult {
     pub(crate) row: usize,
     pub(crate) idempotency_key: String,
-    /// The guest's name.
     pub(crate) guest: String,
     pub(crate) outcome: Result<Booking>,
 }
@@ -203,7 +200,6 @@ fn nobody_reads() -> Error {
     Error::new(Code::Io, "the output was closed")
 }
 
-/// What became of the row at which a batch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowState {
     Done,
@@ -303,7 +299,6 @@ fn of_row(keyed: &KeyedRow, key: String, outcome: Result<Booking>) -> RowResult 
 
 /// Measures the speed of the batch, to predict when it ends.
 struct Pace {
-    /// Rows that still have to be sent.
     left: usize,
     sent: u32,
     took: Duration,

@@ -9,7 +9,6 @@ const MOST_SHOWN: usize = 20;
 /// The longest part of a value that is quoted.
 const LONGEST_QUOTE: usize = 60;
 
-/// The place of a row in its file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Place {
     /// Counted from 1, without blank lines and the header.
@@ -24,7 +23,6 @@ pub(super) struct Problem {
     /// The row; `None` for the header.
     place: Option<Place>,
     field: Option<String>,
-    /// The value that cannot be used.
     value: Option<Value>,
     message: String,
 }
@@ -40,7 +38,6 @@ impl Problem {
         }
     }
 
-    /// A problem of this field.
     pub(super) fn of(field: impl Into<String>, message: impl Into<String>) -> Self {
         Problem {
             field: Some(field.into()),
@@ -48,7 +45,6 @@ impl Problem {
         }
     }
 
-    /// Sets the value that cannot be used.
     pub(super) fn value(self, value: &Value) -> Self {
         Problem {
             value: Some(value.clone()),
@@ -56,7 +52,6 @@ impl Problem {
         }
     }
 
-    /// Sets the row.
     pub(super) fn at(self, place: Place) -> Self {
         Problem {
             place: Some(place),
@@ -73,7 +68,6 @@ impl Problem {
         self.place.is_none()
     }
 
-    /// Where it is, in words.
     fn location(&self) -> String {
         match self.place {
             Some(Place { row, line }) => format!("row {row} (line {line})"),
@@ -98,7 +92,6 @@ impl Problem {
     }
 }
 
-/// The rows, unless there is a problem.
 pub(super) fn unless_wrong<T>(rows: T, problems: &[Problem]) -> Result<T> {
     match problems {
         [] => Ok(rows),
@@ -106,7 +99,6 @@ pub(super) fn unless_wrong<T>(rows: T, problems: &[Problem]) -> Result<T> {
     }
 }
 
-/// The error that tells all problems.
 pub(super) fn report(problems: &[Problem]) -> Error {
     let mut error = match problems {
         [only] => Error::usage(format!(

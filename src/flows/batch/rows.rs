@@ -13,32 +13,27 @@ use crate::client::BookingRequest;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 
-/// One booking to make.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchRow {
     /// Counted from 1, without blank lines and the header.
     pub(crate) number: usize,
     /// The request (spec, Booking: fields accepted when creating a booking).
     pub(crate) body: Value,
-    /// The idempotency key in the row, if it has one.
     pub(crate) idempotency_key: Option<String>,
 }
 
 impl BatchRow {
-    /// The guest's name.
     pub(crate) fn guest(&self) -> String {
         let name = self.body.get("customer").and_then(|it| it.get("name"));
         name.map(plain).unwrap_or_default()
     }
 
-    /// The row's booking request, as the service wants it.
     pub(crate) fn request(&self, adapter: &Adapter) -> Result<BookingRequest> {
         let asked = self.body.as_object().cloned().unwrap_or_default();
         BookingRequest::new(adapter, asked, &Map::new())
     }
 }
 
-/// The format of a batch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BatchFormat {
     JsonLines,

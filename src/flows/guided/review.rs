@@ -14,7 +14,6 @@ use crate::outcome::Result;
 use crate::terminal::output::visible;
 use crate::terminal::view::slot_line;
 
-/// How the slot of a booking was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlotChoice {
     /// By its id, or by the time that was given.

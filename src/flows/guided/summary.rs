@@ -82,7 +82,6 @@ fn details(context: &Context, slot: &Slot) -> SlotDetails {
     SlotDetails::of(slot, context.certainty(), context.service_now())
 }
 
-/// Shows the command that makes this booking.
 pub(super) fn show_command(context: &Context, draft: &BookingDraft) {
     if let Some(command) = draft.command(profile(context)) {
         let mut page = Page::default();

@@ -41,11 +41,8 @@ pub(super) enum Step {
     Confirmation,
 }
 
-/// How a step ended.
 pub(super) enum Went {
-    /// The person answered.
     Asked,
-    /// There was nothing to ask.
     Known,
     Back,
     /// What an earlier question was answered with turned out to be wrong.
@@ -79,7 +76,6 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Begins with what the flags gave.
     pub(super) async fn begin(context: &'a Context, draft: &'a mut BookingDraft) -> Self {
         let given = Given {
             venue: draft.venue.is_some(),

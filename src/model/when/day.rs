@@ -15,7 +15,6 @@ const YEARS_AHEAD: usize = 9;
 pub(super) enum Day {
     /// The first day on which the time is in the future: today or tomorrow.
     Soonest,
-    /// Today, in the evening.
     Tonight,
     /// This many days after today, by the calendar.
     Ahead(i32),

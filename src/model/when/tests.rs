@@ -22,7 +22,6 @@ fn is(text: &str, now: &str, zone: &str, wire: &str) {
     assert_eq!(resolve(text, now, zone).as_deref(), Ok(wire), "{text}");
 }
 
-/// The rows of a table of two columns.
 fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
     let rows = table.lines().filter(|line| !line.trim().is_empty());
     rows.map(|line| line.split_once("=>").unwrap())

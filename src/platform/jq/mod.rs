@@ -32,7 +32,6 @@ const STACK: usize = 2 * MOST_MEMORY;
 /// How often the limits and signals are checked.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// An expression that compiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     source: String,
@@ -70,7 +69,6 @@ impl fmt::Display for Trouble {
 }
 
 impl Expression {
-    /// Compiles an expression. The error says why it does not compile.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         if source.len() > LONGEST {
             return Err(format!("is longer than {} KB", LONGEST / 1024));
@@ -86,7 +84,6 @@ impl Expression {
         }
     }
 
-    /// The expression as it was written.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }

@@ -122,12 +122,10 @@ impl Address {
         Ok(address)
     }
 
-    /// The password in the URL.
     pub(crate) fn password(&self) -> Option<&str> {
         self.password.as_deref()
     }
 
-    /// How the connection is made.
     pub(super) fn encryption(&self) -> Encryption {
         match self.is_socket() {
             true => Encryption::None,
@@ -135,7 +133,6 @@ impl Address {
         }
     }
 
-    /// The host and the port, as they are shown.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }

@@ -29,7 +29,6 @@ pub(crate) struct Database {
     login: Login,
     driver: Driver,
     client: RefCell<Option<Arc<Client>>>,
-    /// The connection that is being made.
     connecting: RefCell<Option<JoinHandle<Result<Client, Failure>>>>,
     /// Whether this connection has loaded ahead.
     has_loaded: Flag<bool>,
@@ -40,7 +39,6 @@ pub(crate) struct Database {
     is_checked: Flag<bool>,
 }
 
-/// Who connects.
 #[derive(Clone)]
 pub(crate) struct Login {
     pub(crate) user: String,

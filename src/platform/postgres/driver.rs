@@ -17,7 +17,6 @@ use crate::platform::sql::{Answer, Trouble};
 /// How long one wait for an answer takes before it is watched for signals and its limit.
 const UNWATCHED: Duration = Duration::from_millis(20);
 
-/// The thread.
 pub(super) struct Driver {
     handle: Handle,
     /// Ends the thread when it is dropped.
@@ -29,7 +28,6 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Starts the thread.
     pub(super) fn start(whom: String) -> std::io::Result<Self> {
         signals::watch_ahead();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -60,7 +58,6 @@ impl Driver {
         }
     }
 
-    /// Begins work on the thread.
     pub(super) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -73,7 +70,6 @@ impl Driver {
         LockWait::for_answer(&self.whom)
     }
 
-    /// Waits for work on the thread.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'static,

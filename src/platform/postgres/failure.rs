@@ -39,7 +39,6 @@ impl Failure {
         )
     }
 
-    /// Whether the connection cannot be used any more.
     pub(crate) fn ends_connection(&self) -> bool {
         !matches!(
             self,

@@ -43,18 +43,15 @@ pub(super) struct Session<'a> {
     is_checked: &'a Flag<bool>,
     /// Whether the transaction has begun; `None` if there is to be none.
     has_begun: Option<Flag<bool>>,
-    /// What is sent with the next statement.
     waiting: RefCell<Vec<Sent>>,
 }
 
-/// What is sent to the server.
 enum Sent {
     Command(&'static str),
     Query(String, Vec<Parameter>),
     Change(String, Vec<Parameter>),
 }
 
-/// What came back.
 enum Came {
     Rows(Vec<TypedRow>),
     Changed(u64),

@@ -12,17 +12,14 @@ use rustix::process::geteuid;
 /// The mode of a file that only its owner can read and write.
 const OWNERS_ALONE: u32 = 0o600;
 
-/// What others may do with a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Access(u32);
 
 impl Access {
-    /// Only the owner can read and write the file.
     pub(crate) fn owners_alone() -> Self {
         Access(OWNERS_ALONE)
     }
 
-    /// The access to an existing file.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         fs::metadata(path).map(|found| Access(found.mode() & 0o777))
     }
@@ -61,7 +58,6 @@ pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<F
     Ok(file)
 }
 
-/// Whether others than the owner can do anything with a file.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0)
 }
@@ -142,7 +138,6 @@ pub(crate) fn sync_names(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file that is open can be renamed.
 pub(crate) const RENAMES_OPEN_FILES: bool = true;
 
 /// Gives a file a name that may be another file's, whose place it takes.
@@ -150,12 +145,10 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// Fills `bytes` from a place in a file.
 pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact_at(bytes, offset)
 }
 
-/// Writes `bytes` to a place in a file.
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all_at(bytes, offset)
 }

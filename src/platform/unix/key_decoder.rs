@@ -29,7 +29,6 @@ impl Decoder {
         (lone && !self.pasting).then_some(Key::Escape)
     }
 
-    /// Takes the next byte. Returns a key if the byte completes one.
     pub(super) fn push(&mut self, byte: u8) -> Option<Key> {
         self.held.push(byte);
         if self.undecided() {

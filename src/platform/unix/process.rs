@@ -53,7 +53,6 @@ pub(crate) fn with_core_dumps<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// The name of this machine, if it has one.
 pub(crate) fn host_name() -> Option<String> {
     let name = uname().nodename().to_string_lossy().into_owned();
     Some(name).filter(|name| !name.is_empty())

@@ -16,7 +16,6 @@ pub(crate) struct EndSignals {
 }
 
 impl EndSignals {
-    /// Starts to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         let unless_ignored = |kind| unless_ignored(kind).map(signal).transpose();
         Ok(EndSignals {
@@ -27,7 +26,6 @@ impl EndSignals {
         })
     }
 
-    /// Waits for the next signal, and returns its exit code.
     pub(crate) async fn next(&mut self) -> Exit {
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
@@ -64,7 +62,6 @@ pub(crate) struct QuestionSignals {
     continued: Signal,
 }
 
-/// One of [`QuestionSignals`].
 pub(crate) enum QuestionSignal {
     Interrupted,
     /// The process was stopped, and continues.
@@ -72,7 +69,6 @@ pub(crate) enum QuestionSignal {
 }
 
 impl QuestionSignals {
-    /// Starts to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(QuestionSignals {
             interrupt: signal(SignalKind::interrupt())?,
@@ -80,7 +76,6 @@ impl QuestionSignals {
         })
     }
 
-    /// Waits for the next one.
     pub(crate) async fn next(&mut self) -> QuestionSignal {
         tokio::select! {
             _ = self.interrupt.recv() => QuestionSignal::Interrupted,

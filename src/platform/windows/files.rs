@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::access_list;
 
-/// What others may do with a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     OwnersAlone,
@@ -17,7 +16,6 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// Only the owner can read and write the file.
     pub(crate) fn owners_alone() -> Self {
         Access::OwnersAlone
     }
@@ -169,7 +167,6 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Fills `bytes` from a place in a file.
 pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     match file.seek_read(bytes, offset)? {
         read if read == bytes.len() => Ok(()),
@@ -177,7 +174,6 @@ pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::R
     }
 }
 
-/// Writes `bytes` to a place in a file.
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     match file.seek_write(bytes, offset)? {
         written if written == bytes.len() => Ok(()),

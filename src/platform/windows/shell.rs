@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::windows::process::CommandExt;
 use std::process::Command;
 
-/// The editor where none is named.
 pub(crate) const USUAL_EDITOR: &str = "notepad";
 /// What opens an address in a browser where BROWSER is not set. `start` would read an `&` in it as the next command.
 pub(crate) const USUAL_BROWSER: &str = "rundll32 url.dll,FileProtocolHandler";

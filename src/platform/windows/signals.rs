@@ -21,7 +21,6 @@ pub(crate) struct EndSignals {
 }
 
 impl EndSignals {
-    /// Starts to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(EndSignals {
             interrupt: ctrl_c()?,
@@ -32,7 +31,6 @@ impl EndSignals {
         })
     }
 
-    /// Waits for the next event, and returns its exit code.
     pub(crate) async fn next(&mut self) -> Exit {
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
@@ -47,7 +45,6 @@ impl EndSignals {
 /// What reaches a question beside its keys.
 pub(crate) struct QuestionSignals(CtrlC);
 
-/// One of [`QuestionSignals`].
 pub(crate) enum QuestionSignal {
     Interrupted,
     /// Windows does not stop and continue processes by keys.
@@ -56,12 +53,10 @@ pub(crate) enum QuestionSignal {
 }
 
 impl QuestionSignals {
-    /// Starts to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         ctrl_c().map(QuestionSignals)
     }
 
-    /// Waits for the next one.
     pub(crate) async fn next(&mut self) -> QuestionSignal {
         self.0.recv().await;
         QuestionSignal::Interrupted

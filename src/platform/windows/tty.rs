@@ -66,7 +66,6 @@ impl Drop for Modes {
     }
 }
 
-/// Reads keys.
 pub(crate) struct Typed;
 
 impl Typed {

@@ -14,7 +14,6 @@ pub(super) struct Connection {
     cut: CutHandle,
 }
 
-/// Cuts a connection from outside.
 #[derive(Clone, Default)]
 pub(super) struct CutHandle(Arc<Mutex<Cut>>);
 
@@ -77,7 +76,6 @@ fn head(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Connection {
-    /// Wraps a connection; the handle cuts it.
     pub(super) fn wrap(stream: TcpStream) -> (Self, CutHandle) {
         let cut = CutHandle::default();
         let handle = cut.clone();

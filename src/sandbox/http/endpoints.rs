@@ -13,16 +13,13 @@ pub(crate) struct Endpoint {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
-    /// The scope that the key must have.
     pub(crate) scope: Option<Scope>,
     pub(crate) needs: Needs,
-    /// The rate limit that its requests count against.
     pub(crate) rate_limit: Option<RateLimit>,
     /// Whether a request with a known idempotency key gets the first booking back.
     pub(crate) replays: bool,
     /// Whether it changes the store.
     pub(crate) writes: bool,
-    /// Whether it requires a live key.
     pub(crate) live_only: bool,
     pub(crate) answer: fn(&RequestContext<'_, '_>) -> Outcome,
 }

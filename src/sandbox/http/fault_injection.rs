@@ -14,7 +14,6 @@ use super::service::Service;
 use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::Fault;
 
-/// The fault, if any, that applies to a request.
 pub(super) struct InjectedFault {
     fault: Option<Fault>,
     connection: Option<CutHandle>,
@@ -33,7 +32,6 @@ impl InjectedFault {
         }
     }
 
-    /// The fault itself.
     pub(super) fn fault(&self) -> Option<&Fault> {
         self.fault.as_ref()
     }
@@ -70,7 +68,6 @@ impl InjectedFault {
         }
     }
 
-    /// Applies the fault to the response of a handled request.
     pub(super) fn after_response(&self, response: Response) -> Response {
         match (&self.fault, &self.connection) {
             (Some(Fault::DropAfter), Some(connection)) => connection.cut(),

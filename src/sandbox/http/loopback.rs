@@ -5,7 +5,6 @@ use axum::http::{HeaderMap, Method, header};
 
 use crate::sandbox::rules::api_error::ApiError;
 
-/// What a server is called.
 pub(super) struct Own<'a> {
     pub(super) port: u16,
     /// Names besides those of loopback.

@@ -21,7 +21,6 @@ pub(super) fn is_wanted(request: &Request) -> bool {
             .any(|it| it.contains("text/html"))
 }
 
-/// The page.
 pub(super) fn answer() -> Response {
     let mut response = Response::new(Body::from(PAGE.html.as_str()));
     let policy = HeaderValue::from_str(&PAGE.policy);

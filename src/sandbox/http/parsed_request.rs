@@ -25,14 +25,12 @@ const DRAIN_LIMIT: usize = 64 * BODY_LIMIT;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// A request whose body has been read.
 pub(crate) struct ParsedRequest {
     /// The path's only parameter, decoded.
     id: Option<String>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
-    /// Cuts the connection that the request came on.
     connection: Option<CutHandle>,
 }
 
@@ -65,17 +63,14 @@ impl ParsedRequest {
         })
     }
 
-    /// The body as it came.
     pub(super) fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// A header as text.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Every parameter of the query.
     pub(super) fn queries(&self) -> HashMap<String, String> {
         let queries = Query::try_from_uri(&self.uri);
         queries.map(|Query(queries)| queries).unwrap_or_default()
@@ -89,17 +84,14 @@ impl ParsedRequest {
         self.uri.path()
     }
 
-    /// The `{id}` of the path.
     pub(crate) fn id(&self) -> &str {
         self.id.as_deref().unwrap_or_default()
     }
 
-    /// The `Authorization` header.
     pub(crate) fn authorization(&self) -> Option<&str> {
         self.headers.get(header::AUTHORIZATION)?.to_str().ok()
     }
 
-    /// The key that the request is made with.
     pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
         access::identify(self.authorization()).map_err(|error| match error {
             ApiError::Unauthorized(NoKey::Missing) => {
@@ -139,12 +131,10 @@ impl ParsedRequest {
         Some(key).filter(|it| !it.is_empty())
     }
 
-    /// The fields of the JSON body.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
         parse_body(&self.body)
     }
 
-    /// The value of a query parameter.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
         self.queries().remove(name)
     }

@@ -21,7 +21,6 @@ use crate::sandbox::rules::no_key::{NoKey, masked};
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 
-/// The route of an endpoint.
 pub(super) fn route(endpoint: &'static Endpoint) -> MethodRouter<Arc<Service>> {
     on(
         filter(endpoint.method),
@@ -31,7 +30,6 @@ pub(super) fn route(endpoint: &'static Endpoint) -> MethodRouter<Arc<Service>> {
     )
 }
 
-/// The axum filter for a method name.
 pub(super) fn filter(method: &str) -> MethodFilter {
     Method::from_bytes(method.as_bytes())
         .ok()

@@ -18,21 +18,17 @@ pub(crate) struct Reply {
     body: Vec<u8>,
 }
 
-/// What a handler returns.
 pub(crate) type Outcome = Result<Reply, ApiError>;
 
 impl Reply {
-    /// 200 with a document.
     pub(crate) fn ok(document: &impl Serialize) -> Outcome {
         Self::json(200, document)
     }
 
-    /// 201 with a document.
     pub(crate) fn created(document: &impl Serialize) -> Outcome {
         Self::json(201, document)
     }
 
-    /// A booking.
     pub(crate) fn booking(status: u16, booking: &Booking) -> Self {
         let body = booking_document(booking).into_bytes();
         Self { status, body }
@@ -54,7 +50,6 @@ impl Reply {
     }
 }
 
-/// The response for a handler's result.
 pub(crate) fn respond(outcome: Outcome) -> Response {
     match outcome {
         Ok(Reply { status, body }) => response(status, body),
@@ -100,7 +95,6 @@ pub(crate) fn text(status: u16, text: &str) -> Response {
     response
 }
 
-/// The response for an error.
 pub(crate) fn error(error: &ApiError) -> Response {
     let (status, body) = error.answer();
     let mut response = response(status, body.to_string().into_bytes());
@@ -108,7 +102,6 @@ pub(crate) fn error(error: &ApiError) -> Response {
     response
 }
 
-/// A JSON response.
 pub(crate) fn response(status: u16, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() =

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::exchanges::{Exchange, ExchangeLog};
 use crate::sandbox::store::Store;
 
-/// Called after each request.
 pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
 
 /// The state shared by all requests.
@@ -14,7 +13,6 @@ pub(crate) struct Service {
     /// Whether rate limits and the test allowance count.
     pub(crate) limits: bool,
     pub(crate) delivery_interval: Duration,
-    /// The port it listens on.
     pub(crate) port: u16,
     /// Names that it goes by, besides those of loopback.
     pub(crate) hosts: Vec<String>,
@@ -26,7 +24,6 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Whether anybody gets to see the requests.
     pub(super) fn shows_requests(&self) -> bool {
         self.exchanges.is_some() || self.on_request.is_some()
     }

@@ -42,7 +42,6 @@ pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::created(&SessionDocument::of(&session, tx.now))
 }
 
-/// Verifies the code that was sent.
 pub(super) fn verify(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let body = context.request.fields()?;
@@ -82,7 +81,6 @@ pub(super) fn list(context: &RequestContext<'_, '_>) -> Outcome {
     })
 }
 
-/// Reads a session.
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::ok(&SessionDocument::of(&find(context)?, context.tx.now))
 }
@@ -95,13 +93,11 @@ pub(super) fn disconnect(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::ok(&json!({"id": id, "object": "session", "deleted": true}))
 }
 
-/// Whether the session's account has a card.
 pub(super) fn card(context: &RequestContext<'_, '_>) -> Outcome {
     let has_card = find(context)?.has_card(context.tx.now)?;
     Reply::ok(&json!({"has_card": has_card}))
 }
 
-/// Whether the account of a person has a card.
 pub(super) fn card_of_person(context: &RequestContext<'_, '_>) -> Outcome {
     let mut errors = FieldErrors::default();
     let end_user = context.request.query("end_user");
@@ -142,7 +138,6 @@ fn latest(
         .max_by_key(|it| (is_active(it), it.number)))
 }
 
-/// The provider that the query names.
 fn provider(context: &RequestContext<'_, '_>, errors: &mut FieldErrors) -> Option<Provider> {
     let name = context.request.query("provider")?;
     let provider = Provider::parse(&name);

@@ -32,7 +32,6 @@ pub(super) fn slot_of(venue: &Venue, at: Timestamp, seating: Option<&str>) -> Op
     preferred.or_else(|| slots_at(venue, at).next())
 }
 
-/// The slot with the number of bookings in it.
 pub(super) fn with_held(
     context: &RequestContext<'_, '_>,
     slot: Slot,

@@ -25,7 +25,6 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Puts the page together.
     pub(crate) fn assemble() -> Self {
         let html = HTML
             .replace("/* style */", STYLE)

@@ -10,7 +10,6 @@ use super::scope::Scope;
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
 pub(crate) const TEST_ALLOWANCE: u32 = 3;
 
-/// A key's environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     Live,
@@ -40,13 +39,11 @@ const EVERY_SCOPE: &[Scope] = &[
 ];
 const READ_SCOPES: &[Scope] = &[Scope::VenuesRead, Scope::BookingsRead, Scope::SessionsRead];
 
-/// An API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiKey {
     /// The bearer token.
     pub(crate) secret: Cow<'static, str>,
     pub(crate) kind: KeyKind,
-    /// The id of the organization that the key belongs to.
     pub(crate) organization: Cow<'static, str>,
     pub(crate) scopes: &'static [Scope],
     /// What the key lets a developer try.
@@ -129,7 +126,6 @@ const ADDED: [(&str, KeyKind, &[Scope], &str); 3] = [
 /// The length of an added organization's id, without its prefix.
 const ID_DIGITS: usize = 13;
 
-/// The keys of an organization.
 pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
     if Organization::is_built_in(organization) {
         let own = KEYS.iter().filter(|it| it.organization == organization);
@@ -159,7 +155,6 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     keys.into_iter().find(|it| it.secret == secret)
 }
 
-/// The key that an `Authorization` header carries.
 pub(crate) fn identify(authorization: Option<&str>) -> Result<ApiKey, ApiError> {
     find(authorization).map_err(ApiError::Unauthorized)
 }

@@ -8,7 +8,6 @@ use super::no_key::NoKey;
 use super::scope::Scope;
 use crate::sandbox::seed::Provider;
 
-/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ApiError {
     BodyTooLarge,
@@ -65,7 +64,6 @@ pub(crate) enum ApiError {
     },
     /// The booking's state does not allow it.
     Denied(Denial),
-    /// The venue refused the change of this booking.
     VenueRefused {
         code: ErrorCode,
         booking: Value,
@@ -75,7 +73,6 @@ pub(crate) enum ApiError {
     /// The request names another host, or none.
     ForeignHost {
         named: Option<String>,
-        /// The sandbox's port.
         port: u16,
     },
     CrossOrigin,
@@ -92,7 +89,6 @@ pub(crate) enum ApiError {
 }
 
 impl ApiError {
-    /// An error about the type of one field.
     pub(crate) fn wrong_type(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::WrongType {
             field: field.into(),
@@ -100,7 +96,6 @@ impl ApiError {
         }
     }
 
-    /// An error about the value of one field.
     pub(crate) fn invalid(field: &str, message: impl Into<String>) -> Self {
         Self::Invalid(vec![(field.to_owned(), message.into())])
     }

@@ -7,7 +7,6 @@ use super::api_error::ApiError;
 use super::fields::{FieldErrors, Fields};
 use crate::sandbox::seed::{Provider, Scenario, Venue};
 
-/// A valid request for slots.
 #[derive(Debug)]
 pub(crate) struct AvailabilityQuery<'a> {
     pub(crate) venue_id: &'a str,

@@ -23,7 +23,6 @@ pub(crate) struct Modification {
     pub(crate) changes: Map<String, Value>,
 }
 
-/// A booking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Booking {
     /// Grows with the time of creation.

@@ -12,7 +12,6 @@ pub(crate) enum ContinueRequest {
     Otp(String),
     /// The payment vendor's response, unchanged.
     PspResponse(Map<String, Value>),
-    /// The guest aborts the payment.
     PspAbort,
     /// The fields of any other body: details that the venue asked for.
     Details(Map<String, Value>),
@@ -83,7 +82,6 @@ impl ContinueRequest {
 }
 
 impl Pause {
-    /// The same pause with this many attempts left.
     pub(super) fn with_attempts(&self, left: u8) -> Self {
         let mut pause = self.clone();
         if let Ask::Otp { attempts_left, .. } = &mut pause.ask {

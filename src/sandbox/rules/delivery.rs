@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryState {
     Pending,
@@ -23,7 +22,6 @@ impl DeliveryState {
     }
 }
 
-/// The result of an attempt to deliver an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeliveryAttempt {
     /// The HTTP status, or why there was no response.

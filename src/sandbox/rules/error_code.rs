@@ -52,7 +52,6 @@ impl ErrorCode {
         }
     }
 
-    /// The code with this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == name)
     }

@@ -30,7 +30,6 @@ const FIELDS_OF_KINDS: [(&str, &str); 4] = [
     ("after_bytes", "truncate"),
 ];
 
-/// What happens to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Fault {
@@ -61,7 +60,6 @@ pub(crate) enum Fault {
     Reorder,
 }
 
-/// What a fault happens to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum FaultTarget {
     /// Requests with this method, and a path in which `{…}` matches any one segment.
@@ -95,7 +93,6 @@ impl FaultTarget {
         }
     }
 
-    /// Whether a request is one of those.
     pub(crate) fn is_request(&self, method: &str, path: &str) -> bool {
         match self {
             Self::Endpoint {
@@ -108,7 +105,6 @@ impl FaultTarget {
     }
 }
 
-/// The request to add a fault.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FaultRequest {
     pub(crate) target: FaultTarget,
@@ -256,7 +252,6 @@ struct Numbers {
 }
 
 impl Fault {
-    /// The word in `kind`.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Delay { .. } => "delay",

@@ -32,7 +32,6 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of an object.
     pub(crate) const fn of(object: &'a Map<String, Value>) -> Self {
         Self {
             object,
@@ -125,7 +124,6 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
 pub(crate) struct FieldErrors(Vec<(String, String)>);
 
 impl FieldErrors {
-    /// Adds what is wrong with a field.
     pub(crate) fn add(&mut self, field: &str, message: impl Into<String>) {
         self.0.push((field.to_owned(), message.into()));
     }
@@ -238,7 +236,6 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// What is wrong with a field that is none of the `known` ones.
 pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(meant) => format!("is not known; did you mean {meant}?"),
@@ -246,7 +243,6 @@ pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// The name that is likely to be meant by an unknown one.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let came = plain(name);
     let nearest = known

@@ -10,7 +10,6 @@ use super::fields::{FieldErrors, Fields};
 use super::provider_response::has_room;
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
-/// The fields to change.
 #[derive(Debug)]
 pub(crate) struct ModifyRequest {
     pub(crate) at: Option<Timestamp>,
@@ -49,7 +48,6 @@ impl ModifyRequest {
         }))
     }
 
-    /// Whether the booking would move to another time.
     pub(crate) fn moves(&self, booking: &Booking) -> bool {
         self.at
             .is_some_and(|at| booking.datetime.parse().ok() != Some(at))

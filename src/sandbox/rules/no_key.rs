@@ -1,6 +1,5 @@
 //! What came instead of a key, and keys as they may be shown.
 
-/// What came instead of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoKey {
     /// The header is missing or not text.

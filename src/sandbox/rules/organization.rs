@@ -45,7 +45,6 @@ pub(crate) struct Organization {
     pub(crate) vendor_payments: bool,
     pub(crate) billing_check: CheckStatus,
     pub(crate) entitlement_check: CheckStatus,
-    /// The ids of the providers that search for it.
     pub(crate) search_providers: Vec<String>,
 }
 
@@ -56,7 +55,6 @@ impl Organization {
     pub(crate) const SUSPENDED: &'static str = "org_suspended";
     pub(crate) const OTHER: &'static str = "org_other";
 
-    /// The organizations that every sandbox has.
     pub(crate) const BUILT_IN: [&'static str; 4] = [
         Self::MAIN,
         Self::WITHOUT_BILLING,
@@ -64,7 +62,6 @@ impl Organization {
         Self::OTHER,
     ];
 
-    /// Whether every sandbox has the organization with this id.
     pub(crate) fn is_built_in(id: &str) -> bool {
         Self::BUILT_IN.contains(&id)
     }
@@ -152,7 +149,6 @@ impl Organization {
         errors.finish(Some(merged))
     }
 
-    /// Whether a provider searches for this organization.
     pub(crate) fn searches_with(&self, provider: Provider) -> bool {
         self.search_providers.iter().any(|it| it == provider.id())
     }

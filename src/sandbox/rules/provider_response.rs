@@ -8,14 +8,12 @@ use super::state::{ACTION_WINDOW, Ask, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_
 use super::transition::{Event, PaymentOutcome};
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
-/// The random codes that a booking may need.
 pub(crate) struct GeneratedCodes {
     /// Six digits, never 000000.
     pub(crate) otp: String,
     pub(crate) approval_id: String,
 }
 
-/// Whether a slot with `held` bookings has room for another.
 pub(crate) const fn has_room(slot: &Slot, held: u32) -> bool {
     held < slot.capacity
 }

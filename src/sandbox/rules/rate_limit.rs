@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::api_error::ApiError;
 
-/// The length of a window.
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
 /// A rate limit: the requests of an organization that are counted together.
@@ -65,12 +64,10 @@ pub(crate) struct RateLimitStatus {
     pub(crate) remaining: u32,
     /// Seconds until the window resets, rounded up.
     pub(crate) reset: u64,
-    /// Whether the request exceeds the limit.
     pub(crate) is_over: bool,
 }
 
 impl RateLimitStatus {
-    /// Fails if the request exceeds the limit.
     pub(crate) fn check(self) -> Result<(), ApiError> {
         if self.is_over {
             Err(ApiError::RateLimited {

@@ -1,6 +1,5 @@
 //! The scopes of API keys ("Authentication").
 
-/// What a key may be allowed to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     VenuesRead,

@@ -7,7 +7,6 @@ use super::fields::{FieldErrors, Fields};
 use super::organization::Organization;
 use crate::sandbox::seed::{Place, Provider, Venue, Vertical, names_city, resolve_place};
 
-/// A valid venue search.
 #[derive(Debug, PartialEq)]
 pub(crate) struct VenueSearch {
     pub(crate) vertical: Vertical,
@@ -16,7 +15,6 @@ pub(crate) struct VenueSearch {
     named: Option<Vec<Provider>>,
 }
 
-/// Where to search.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SearchArea {
     Place(Place),

@@ -7,16 +7,12 @@ use super::api_error::ApiError;
 use super::fields::{FieldErrors, Fields};
 use crate::sandbox::seed::Provider;
 
-/// How long a code is valid.
 const CODE_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
-/// How many times a code can be tried.
 const CODE_ATTEMPTS: u8 = 5;
-/// How long a saved sign-in lasts.
 const SIGN_IN_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The only provider that has sessions.
 pub(crate) const SESSION_PROVIDER: Provider = Provider::B;
 
-/// A session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
     /// Grows with the time of creation.
@@ -25,17 +21,14 @@ pub(crate) struct Session {
     pub(crate) provider: Provider,
     /// The person, as the organization names them.
     pub(crate) end_user: String,
-    /// The phone number to which the code was sent.
     pub(crate) phone: String,
     pub(crate) code: String,
-    /// How many attempts are left.
     pub(crate) attempts_left: u8,
     pub(crate) created_at: Timestamp,
     /// When the sign-in was saved.
     pub(crate) active_since: Option<Timestamp>,
 }
 
-/// A session's `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionState {
     /// The code was sent.
@@ -61,7 +54,6 @@ impl SessionState {
         }
     }
 
-    /// Parses the word of a session document.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
@@ -107,7 +99,6 @@ impl Session {
     }
 }
 
-/// A request to connect a person's account.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ConnectRequest {
     end_user: String,

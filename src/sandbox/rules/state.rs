@@ -7,14 +7,12 @@ use super::error_code::ErrorCode;
 
 /// How long a booking waits for its guest ("Limits", 5).
 pub(crate) const ACTION_WINDOW: SignedDuration = SignedDuration::from_mins(20);
-/// How long a payment approval may take.
 pub(crate) const PAYMENT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 /// How long a provider that does not confirm at once takes to confirm.
 pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
 /// How many times a one-time code can be tried.
 pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
-/// A booking's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     RequiresAction,
@@ -39,7 +37,6 @@ impl Status {
     }
 }
 
-/// The state of a booking, with the data of that state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BookingState {
     /// Accepted, before the provider responds. Never stored.
@@ -66,7 +63,6 @@ pub(crate) struct Pause {
     pub(crate) ask: Ask,
 }
 
-/// What the guest is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ask {
@@ -117,7 +113,6 @@ impl BookingState {
         }
     }
 
-    /// The error code in JSON.
     pub(crate) const fn error(&self) -> Option<ErrorCode> {
         match self {
             Self::Confirmed { error } => *error,
@@ -126,7 +121,6 @@ impl BookingState {
         }
     }
 
-    /// What the booking waits for, if it does.
     pub(crate) const fn pause(&self) -> Option<&Pause> {
         match self {
             Self::RequiresAction(pause) => Some(pause),
@@ -143,7 +137,6 @@ impl BookingState {
         }
     }
 
-    /// Whether the booking occupies its slot.
     pub(crate) const fn holds_slot(&self) -> bool {
         matches!(
             self.status(),

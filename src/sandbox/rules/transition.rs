@@ -8,12 +8,9 @@ use super::error_code::ErrorCode;
 use super::state::{Ask, BookingState, Pause, Status};
 use crate::sandbox::seed::Provider;
 
-/// What happens to a booking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
-    /// The provider accepted the booking.
     Accepted,
-    /// The provider asks the guest for something first.
     Asked(Pause),
     /// The provider confirms later.
     Deferred {
@@ -34,11 +31,9 @@ pub(crate) enum Event {
     Cancel {
         provider: Provider,
     },
-    /// Time passed.
     TimePassed,
 }
 
-/// What the payment processor does with an approved payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PaymentOutcome {
     /// The result if it was approved in time.
@@ -96,7 +91,6 @@ pub(crate) struct Transition {
 }
 
 impl Transition {
-    /// The booking enters another status.
     fn to(state: BookingState) -> Self {
         Self {
             webhook: EventKind::of_status(state.status()),
@@ -121,7 +115,6 @@ impl Transition {
     }
 }
 
-/// Applies an event to the state of a booking.
 pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Transition {
     match (state, event) {
         (BookingState::Requested, Event::Accepted) => {

@@ -6,7 +6,6 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use super::money::Currency;
 
-/// A city, with what its venues have in common.
 #[derive(Debug)]
 pub(super) struct City {
     pub(super) name: &'static str,

@@ -23,7 +23,6 @@ pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
     CODES.iter().copied().find(|it| *it == text)
 }
 
-/// The currency of a city.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Currency {
     Gbp,

@@ -57,7 +57,6 @@ impl Venue {
             })
     }
 
-    /// The random value of one opening.
     pub(super) fn random_for(&self, day: Date, opening: Opening) -> SeededRandom {
         let date =
             i64::from(day.year()) * 10_000 + i64::from(day.month()) * 100 + i64::from(day.day());
@@ -79,7 +78,6 @@ impl Venue {
         }
     }
 
-    /// How long a slot of a schedule lasts, in minutes.
     pub(super) fn duration_minutes(&self, schedule: Schedule) -> u32 {
         let durations = schedule.hours().durations;
         let which = self

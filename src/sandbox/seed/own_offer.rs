@@ -9,7 +9,6 @@ use super::seeded_random::SeededRandom;
 /// The currency of a venue whose fixture names none.
 const DEFAULT_CURRENCY: &str = "EUR";
 
-/// The offer of a venue.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnOffer {
     pub(crate) timezone: TimeZone,
@@ -38,7 +37,6 @@ pub(crate) struct CardDemand {
     pub(crate) text: Option<String>,
 }
 
-/// What a venue wants for a late cancellation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CancellationFee {
     /// How many hours before the visit a cancellation is late.

@@ -2,7 +2,6 @@
 
 use super::place_names::{NAMES, before};
 
-/// Where a search looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// One of the five cities, by name.

@@ -47,7 +47,6 @@ impl Names {
     }
 }
 
-/// The text, and the text without each of the endings that it has.
 fn with_or_without<'a>(text: &'a str, endings: &'static [&str]) -> impl Iterator<Item = &'a str> {
     let without = endings.iter().filter_map(move |it| before(text, it));
     std::iter::once(text).chain(without)

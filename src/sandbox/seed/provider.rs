@@ -12,7 +12,6 @@ pub(crate) enum Provider {
 impl Provider {
     pub(crate) const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 
-    /// The provider's id in JSON.
     pub(crate) const fn id(self) -> &'static str {
         match self {
             Self::A => "provider_a",
@@ -21,7 +20,6 @@ impl Provider {
         }
     }
 
-    /// The provider with this id.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.id() == text)
     }

@@ -1,6 +1,5 @@
 //! Scenarios: every documented outcome, reachable on purpose.
 
-/// The outcome of a booking at a scenario venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scenario {
     Confirms,
@@ -109,7 +108,6 @@ impl Scenario {
         }
     }
 
-    /// Whether the scenario is about vendor payments.
     pub(crate) const fn is_payment(self) -> bool {
         matches!(
             self,

@@ -33,7 +33,6 @@ pub(super) enum Schedule {
 /// Local wall time: hour and minute.
 pub(super) type Wall = (u16, u16);
 
-/// The hours of a schedule.
 pub(super) struct Hours {
     /// For each part of the day: first start, last start, and the minutes between two.
     pub(super) spans: &'static [(Wall, Wall, usize)],
@@ -53,7 +52,6 @@ pub(super) const fn minutes((hour, minute): Wall) -> u16 {
 }
 
 impl Schedule {
-    /// The vertical of venues with this schedule.
     pub(super) const fn vertical(self) -> Vertical {
         match self {
             Self::Table | Self::Scenario => Vertical::Dining,
@@ -65,7 +63,6 @@ impl Schedule {
         }
     }
 
-    /// The hours, one block a schedule.
     #[rustfmt::skip]
     pub(super) const fn hours(self) -> Hours {
         match self {

@@ -39,7 +39,6 @@ impl SeededRandom {
         Self(mixed ^ (mixed >> 31))
     }
 
-    /// The value for one decision.
     pub(super) fn for_purpose(self, purpose: Purpose) -> Self {
         self.with(purpose as u64)
     }

@@ -130,7 +130,6 @@ impl Venue {
         }
     }
 
-    /// How many bookings an opening holds.
     fn capacity(&self, day: Date, opening: Opening) -> u32 {
         let few = |bound| {
             self.random_for(day, opening)

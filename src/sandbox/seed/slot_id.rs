@@ -40,7 +40,6 @@ impl SlotId {
         }
     }
 
-    /// Whether a venue hash is this venue's.
     pub(super) fn names(hash: u64, venue: &Venue) -> bool {
         venue.random.bits(VENUE_BITS) == hash
     }

@@ -12,7 +12,6 @@ use super::vertical::Vertical;
 /// What a slot requires of the guest's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CardTerms {
-    /// Whether a card is required.
     pub(crate) required: bool,
     /// The amount held on the card, in minor units.
     pub(crate) hold_amount: Option<i64>,
@@ -21,7 +20,6 @@ pub(crate) struct CardTerms {
     pub(crate) text: String,
 }
 
-/// The cost of a cancellation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CancellationTerms {
     /// Until when it is free; `None` if it always is.

@@ -39,7 +39,6 @@ pub(crate) struct Venue {
     pub(super) random: SeededRandom,
 }
 
-/// Where the slots of a venue come from.
 #[derive(Clone, Debug)]
 pub(super) enum Offer {
     /// A table of hours, and arithmetic.

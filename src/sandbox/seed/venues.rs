@@ -35,7 +35,6 @@ pub(crate) fn venues() -> impl Iterator<Item = &'static Venue> {
     listed().iter().chain(of_scenarios())
 }
 
-/// The venue of that id.
 pub(crate) fn venue(id: &str) -> Option<&'static Venue> {
     // Those of the scenarios first: to read the file takes a tenth of a booking.
     let is_it = |venue: &&Venue| venue.id == id;

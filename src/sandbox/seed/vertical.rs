@@ -27,7 +27,6 @@ impl Vertical {
         }
     }
 
-    /// The vertical with exactly this name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }

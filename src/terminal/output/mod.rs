@@ -54,7 +54,6 @@ impl<P: Fn(&Document) -> Page> View for DocumentView<P> {
     }
 }
 
-/// The form in which results are written.
 pub(crate) enum Format {
     Human,
     Json,
@@ -64,9 +63,7 @@ pub(crate) enum Format {
 /// The process's two output streams.
 pub(crate) struct Output {
     pub(crate) format: Format,
-    /// How stdout looks.
     stdout: StreamStyle,
-    /// How stderr looks.
     stderr: StreamStyle,
     quiet: bool,
     /// What shows lists that are longer than the screen.
@@ -76,7 +73,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// The streams of this process.
     pub(crate) fn of_process(
         format: Format,
         color: ColorChoice,
@@ -109,12 +105,10 @@ impl Output {
         matches!(self.format, Format::Human)
     }
 
-    /// Whether `--quiet` was given.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// The style of stderr.
     pub(crate) fn stderr_style(&self) -> StreamStyle {
         self.stderr.now()
     }

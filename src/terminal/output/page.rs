@@ -40,20 +40,17 @@ enum Block {
     Row(Vec<(Cell, usize)>),
     /// A command to copy, among those that can be run next.
     Next(String),
-    /// A command to copy.
     Command(String),
     /// A JSON text: indented on a terminal, on one line in a pipe.
     Json(String),
 }
 
-/// A page of blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     blocks: Vec<Block>,
 }
 
 impl Page {
-    /// Adds the heading: the state, and what it is about.
     pub(crate) fn heading(
         &mut self,
         tone: Tone,
@@ -67,12 +64,10 @@ impl Page {
         })
     }
 
-    /// Adds a label and its value.
     pub(crate) fn field(&mut self, label: &'static str, value: impl Into<String>) -> &mut Self {
         self.push(Block::Field(label, value.into()))
     }
 
-    /// Adds a field if it has a value.
     pub(crate) fn field_if(
         &mut self,
         label: &'static str,
@@ -89,7 +84,6 @@ impl Page {
         self.push(Block::Line(text.into()))
     }
 
-    /// Adds a sentence about what the heading says.
     pub(crate) fn sentence(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Sentence(text.into()))
     }
@@ -139,12 +133,10 @@ impl Page {
         self
     }
 
-    /// Adds a command.
     pub(crate) fn command(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Command(command.into()))
     }
 
-    /// Adds a JSON text.
     pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Json(text.into()))
     }
@@ -154,7 +146,6 @@ impl Page {
         self
     }
 
-    /// Renders the page for a stream of this style.
     pub(crate) fn render(&self, style: &StreamStyle) -> String {
         let labels = self.blocks.iter().filter_map(|block| match block {
             Block::Field(label, _) => Some(label.len()),

@@ -18,7 +18,6 @@ const LESS: &str = "FRX";
 /// The program that shows output longer than the screen.
 #[derive(Clone, Debug)]
 pub(super) struct Pager {
-    /// Its command line.
     command: String,
     /// Whether a person chose it.
     is_chosen: bool,

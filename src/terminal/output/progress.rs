@@ -32,7 +32,6 @@ impl Progress {
         Progress { bar, outer: None }
     }
 
-    /// A progress bar of `steps` steps.
     pub(super) fn of(steps: usize, live: bool, colour: bool) -> Self {
         if !live {
             return Progress::hidden();
@@ -68,7 +67,6 @@ impl Progress {
         }
     }
 
-    /// Advances the bar by one step.
     pub(crate) fn step(&self) {
         self.bar.inc(1);
     }
@@ -78,7 +76,6 @@ impl Progress {
         self.bar.clone()
     }
 
-    /// Changes the text.
     pub(crate) fn say(&self, text: &str) {
         let text = visible(text);
         // Keep the outer text as a prefix.

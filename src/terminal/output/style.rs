@@ -27,7 +27,6 @@ pub(crate) struct ColorPrefs {
 }
 
 impl ColorPrefs {
-    /// The settings of `--color` and the environment.
     pub(crate) fn new(color: ColorChoice, environment: &Environment) -> Self {
         ColorPrefs {
             color,
@@ -53,7 +52,6 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
-    /// Detects which streams are terminals.
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
@@ -81,7 +79,6 @@ fn size(of_stdout: bool) -> (usize, usize) {
 /// The narrowest terminal that anything is fitted to.
 const NARROWEST: usize = 20;
 
-/// The style of one stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,

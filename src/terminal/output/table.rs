@@ -76,7 +76,6 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A cell in colour.
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Cell {
             tone: Some(tone),
@@ -144,7 +143,6 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
-/// Lays out a table for a terminal.
 pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
     let columns: Vec<Column> = headers
         .iter()

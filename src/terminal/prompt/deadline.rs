@@ -25,7 +25,6 @@ impl<'a> Deadline<'a> {
     }
 }
 
-/// The outcome of a question with a deadline.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Until<T> {
     Answered(T),

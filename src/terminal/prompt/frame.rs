@@ -15,7 +15,6 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The size of the terminal now.
     pub(super) fn of_terminal() -> Self {
         let (rows, columns) = Term::stderr().size();
         Size {

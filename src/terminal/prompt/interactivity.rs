@@ -23,7 +23,6 @@ pub(crate) struct TerminalEnv {
     pub(crate) colour: bool,
 }
 
-/// How questions are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PromptMode {
     /// Redrawn in place, with arrow keys and a filter.

@@ -4,7 +4,6 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::platform::key::Key;
 
-/// How typed text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Echo {
     #[default]
@@ -16,7 +15,6 @@ pub(crate) enum Echo {
 }
 
 #[derive(Debug, Default)]
-/// An editable line of text.
 pub(super) struct LineEditor {
     text: String,
     /// Byte offset of the cursor, always on a character boundary.

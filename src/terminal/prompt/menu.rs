@@ -25,7 +25,6 @@ pub(super) fn shown(row: &str) -> &str {
     row.lines().next().unwrap_or_default()
 }
 
-/// A menu of rows.
 pub(super) struct Menu<'a> {
     question: &'a Question,
     header: Option<&'a str>,

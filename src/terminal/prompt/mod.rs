@@ -62,7 +62,6 @@ pub(crate) struct Prompter {
 }
 
 impl Prompter {
-    /// A prompter for this process.
     pub(crate) fn new(environment: &TerminalEnv) -> Self {
         Self {
             mode: environment.mode(),
@@ -70,7 +69,6 @@ impl Prompter {
         }
     }
 
-    /// Whether questions can be asked.
     pub(crate) fn interactive(&self) -> bool {
         self.mode.is_ok()
     }
@@ -160,7 +158,6 @@ impl Prompter {
         self.choose_until(question, options, None).await?.answered()
     }
 
-    /// Like [`Prompter::choose`], with a deadline.
     pub(crate) async fn choose_until(
         &self,
         question: &Question,
@@ -188,7 +185,6 @@ impl Prompter {
         self.line(question, default, check, None).await?.answered()
     }
 
-    /// Like [`Prompter::text`], with a deadline.
     pub(crate) async fn text_until(
         &self,
         question: &Question,
@@ -259,7 +255,6 @@ impl Prompter {
         self.confirm_until(question, None, None).await?.answered()
     }
 
-    /// Like [`Prompter::confirm`], with a deadline.
     pub(crate) async fn confirm_until(
         &self,
         question: &Question,

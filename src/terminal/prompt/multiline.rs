@@ -14,7 +14,6 @@ use crate::platform::key::Key;
 const LINES_IN_VIEW: usize = 8;
 const INDENT: usize = 2;
 
-/// A question for several lines.
 pub(super) struct Multiline<'a> {
     question: &'a Question,
     done: Vec<String>,

@@ -61,7 +61,6 @@ impl Question {
         Self { former, ..self }
     }
 
-    /// Adds a line below the question.
     pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
         Self {
             hint: Some(hint.into()),
@@ -99,7 +98,6 @@ impl Question {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum PromptError {
     /// Nothing can be asked here; `flag` answers the question.

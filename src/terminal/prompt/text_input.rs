@@ -12,7 +12,6 @@ use crate::platform::key::Key;
 /// If fewer columns than this are left for typing, the question moves to a line of its own.
 const ROOM_TO_TYPE: usize = 16;
 
-/// A question for one line of text.
 pub(super) struct TextInput<'a> {
     question: &'a Question,
     default: Option<&'a str>,

@@ -14,7 +14,6 @@ const ANSWER_INDENT: usize = 2;
 /// The most further lines of an answer that stay on the screen.
 const MOST_ANSWER_LINES: usize = 4;
 
-/// The styles of questions.
 pub(super) struct Theme {
     styles: ColorfulTheme,
 }
@@ -169,7 +168,6 @@ impl Theme {
         std::iter::once(first).chain(rest).collect()
     }
 
-    /// A hint below a question, wrapped to `columns`.
     pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {
         let lines = broken(text, columns.saturating_sub(ANSWER_INDENT).max(1)).into_iter();
         lines

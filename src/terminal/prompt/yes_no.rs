@@ -8,7 +8,6 @@ use super::question::Question;
 use super::theme::{Theme, columns_of, title};
 use crate::platform::key::Key;
 
-/// A yes-or-no question.
 pub(super) struct YesNo<'a> {
     question: &'a Question,
     default: Option<bool>,

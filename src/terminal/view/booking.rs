@@ -18,7 +18,6 @@ use crate::outcome::code::{self, Retry};
 use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
-/// A booking as a card.
 pub(crate) struct BookingView<'a> {
     pub(crate) booking: &'a Booking,
     pub(crate) dialect: Dialect,
@@ -65,7 +64,6 @@ impl<'a> BookingView<'a> {
         next_step::limits(self.booking, &self.dialect, self.certainty)
     }
 
-    /// The commands that can follow.
     pub(crate) fn commands(&self) -> Vec<String> {
         next_step::commands(self.booking, &self.dialect, self.now, self.certainty)
     }

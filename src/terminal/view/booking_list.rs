@@ -5,7 +5,6 @@ use crate::json::{Document, plain};
 use crate::model::booking::Booking;
 use crate::terminal::output::{Page, View};
 
-/// A list of bookings.
 pub(crate) struct BookingList<'a> {
     pub(crate) bookings: &'a [Booking],
 }

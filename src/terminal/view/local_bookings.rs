@@ -80,7 +80,6 @@ fn table(mut rows: Vec<Vec<TableCell>>, more: &[&'static str]) -> Page {
     page
 }
 
-/// The headers of [`cells`].
 pub(super) const HEADERS: &[&str] = &["id", "status", "venue", "when", "guest", "party"];
 
 /// The cells of a row: the status of `booking`, and what is known of it.

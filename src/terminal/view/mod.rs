@@ -37,7 +37,6 @@ pub(crate) fn capitalised(sentence: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// The colour of a status.
 pub(crate) fn tone_of(status: &Status) -> Tone {
     match status {
         Status::Confirmed => Tone::Good,

@@ -27,7 +27,6 @@ pub(super) fn limits(booking: &Booking, dialect: &Dialect, certainty: Certainty)
     elsewhere.then(|| format!("{provider} can neither change nor cancel a booking: call the venue"))
 }
 
-/// The commands that can follow.
 pub(super) fn commands(
     booking: &Booking,
     dialect: &Dialect,
@@ -55,7 +54,6 @@ pub(super) fn commands(
     }
 }
 
-/// The commands that answer the booking's `next_action`.
 fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
     match dialect.pause(action) {
         Pause::Otp => vec![format!("bookctl continue {id} --otp CODE")],

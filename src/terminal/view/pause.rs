@@ -14,10 +14,8 @@ use crate::model::time_text::dated;
 use crate::model::zone::system_zone;
 use crate::terminal::output::Page;
 
-/// A field that an action asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AskedField {
-    /// Its name in the answer.
     pub(crate) name: String,
     /// What the service calls it for people, if it does.
     pub(crate) label: Option<String>,

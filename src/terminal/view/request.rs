@@ -17,7 +17,6 @@ pub(crate) struct RequestView {
 }
 
 impl RequestView {
-    /// A request with exactly these headers.
     pub(crate) fn new(call: Call, headers: Vec<(String, String)>) -> Self {
         RequestView {
             method: call.method.as_str().to_owned(),

@@ -9,7 +9,6 @@ use crate::model::certainty::Certainty;
 use crate::model::slot::Slot;
 use crate::terminal::output::{Page, TableCell, View};
 
-/// A list of slots.
 pub(crate) struct SlotList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) slots: &'a [Slot],

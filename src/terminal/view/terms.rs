@@ -47,7 +47,6 @@ pub(crate) fn card_terms(terms: &Value, certainty: Certainty) -> Option<Terms> {
     terms_of(words, text.and(short), &fields)
 }
 
-/// What cancelling costs.
 pub(crate) fn cancellation_terms(terms: &Value, certainty: Certainty) -> Option<Terms> {
     if !terms.is_object() {
         return as_they_came(terms, certainty);
@@ -124,7 +123,6 @@ pub(crate) fn cost_of_cancelling(
     Some(format!("{cost} · {words}"))
 }
 
-/// The price of a slot or a booking.
 pub(crate) fn price(price: &Value, certainty: Certainty) -> Option<String> {
     raw(price, certainty)
 }

@@ -9,7 +9,6 @@ use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::terminal::output::{Page, TableCell, View};
 
-/// One row of a [`Timeline`].
 pub(crate) struct TimelineRow {
     pub(crate) at: jiff::Timestamp,
     pub(crate) kind: &'static str,

@@ -5,7 +5,6 @@ use crate::json::{Document, plain};
 use crate::model::venue::Venue;
 use crate::terminal::output::{Page, TableCell, View};
 
-/// A list of venues.
 pub(crate) struct VenueList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) venues: &'a [Venue],

@@ -34,7 +34,6 @@ const EVENT_FIELDS: &[&str] = &[
     "to",
 ];
 
-/// The order of an object's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::webhook) enum KeyOrder {
     Unchanged,
@@ -42,7 +41,6 @@ pub(in crate::webhook) enum KeyOrder {
     Sorted,
 }
 
-/// The whitespace between tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::webhook) enum Whitespace {
     /// `{"a":1,"b":2}`
@@ -53,7 +51,6 @@ pub(in crate::webhook) enum Whitespace {
     Lines(&'static str),
 }
 
-/// One way to write JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::webhook) struct JsonStyle {
     pub(in crate::webhook) keys: KeyOrder,

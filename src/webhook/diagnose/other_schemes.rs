@@ -12,7 +12,6 @@ const HEADERS: &[(&str, &str)] = &[
     ("x-twilio-signature", "Twilio"),
 ];
 
-/// The service whose signature header this is.
 pub(crate) fn owner_of_header(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let row = HEADERS.iter().find(|(header, _)| *header == name);

@@ -18,7 +18,6 @@ pub(crate) struct Check {
 /// The status that a consumer should have for a booking whose events came out of order.
 #[derive(Clone, Debug)]
 pub(crate) enum ExpectedStatus {
-    /// The status in the service.
     Known(String),
     /// The booking is invented, so only its events have a status: the newest event's is right, those of older events,
     /// which came later, are wrong.
@@ -42,7 +41,6 @@ pub(crate) struct Delivery {
     pub(crate) counts: bool,
 }
 
-/// The answer to expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expect {
     /// Any 2xx.
@@ -52,7 +50,6 @@ pub(crate) enum Expect {
 }
 
 impl Expect {
-    /// `2xx` or `4xx`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Expect::Taken => "2xx",

@@ -19,7 +19,6 @@ const CONCURRENT_DUPLICATES: usize = 8;
 /// A distance from now beyond every usual tolerance, in seconds.
 const OUT_OF_TOLERANCE: i64 = 15 * 60;
 
-/// All checks.
 pub(crate) fn plan(subject: &Subject<'_>) -> Vec<Check> {
     let first = subject.event("booking.confirmed");
     let mut checks = vec![one(
@@ -229,7 +228,6 @@ fn untimely(subject: &Subject<'_>, first: &SampleEvent) -> Vec<Check> {
     ]
 }
 
-/// Duplicates.
 fn repeated(subject: &Subject<'_>) -> Vec<Check> {
     let twice = subject.valid(&subject.event("booking.confirmed"));
     let again = Delivery {

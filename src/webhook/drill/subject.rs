@@ -19,7 +19,6 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// A new event of this kind.
     pub(super) fn event(&self, kind: &str) -> SampleEvent {
         let Some(booking) = self.booking else {
             return SampleEvent::invented(kind, self.dialect, self.now);
@@ -34,12 +33,10 @@ impl Subject<'_> {
         sign(self.secret, self.now.as_second() + seconds, body)
     }
 
-    /// A valid delivery of an event.
     pub(super) fn valid(&self, event: &SampleEvent) -> Delivery {
         self.with_body(event, event.body())
     }
 
-    /// A valid delivery of an event, with this body.
     pub(super) fn with_body(&self, event: &SampleEvent, body: Vec<u8>) -> Delivery {
         Delivery {
             event_id: event.id().to_owned(),
@@ -66,18 +63,15 @@ impl Subject<'_> {
         }
     }
 
-    /// The same, to be refused.
     pub(super) fn refused(&self, header: impl FnOnce(&str, &[u8]) -> Option<String>) -> Delivery {
         self.headed(Expect::Refused, header)
     }
 
-    /// The same, to be taken.
     pub(super) fn taken(&self, header: impl FnOnce(&str) -> String) -> Delivery {
         self.headed(Expect::Taken, |right, _| Some(header(right)))
     }
 }
 
-/// A check with one delivery.
 pub(super) fn one(
     name: &'static str,
     section: &'static str,

@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 use super::check::{Check, Expect};
 use crate::webhook::post::{NoReply, Reaction};
 
-/// The result of a check.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) check: Check,
     pub(crate) reactions: Vec<Reaction>,
     /// What is wrong, as sentences; empty if the check passed.
     pub(crate) faults: Vec<String>,
-    /// What could not be checked.
     pub(crate) unseen: Option<String>,
     /// Why the check was not run.
     pub(crate) skipped: Option<&'static str>,
@@ -140,17 +138,14 @@ fn answer(reaction: &Reaction) -> String {
     }
 }
 
-/// The result of a drill.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) url: String,
     pub(crate) findings: Vec<Finding>,
-    /// Whether the consumer's state was checked.
     pub(crate) state_checked: bool,
 }
 
 impl Report {
-    /// How many checks have this verdict.
     pub(crate) fn count(&self, verdict: &str) -> usize {
         let of = self.findings.iter().filter(|it| it.verdict() == verdict);
         of.count()
@@ -172,7 +167,6 @@ impl Report {
             .then_some(first)
     }
 
-    /// The report as `webhook drill --json` prints it.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "url": self.url,

@@ -25,7 +25,6 @@ pub(crate) struct QueuedDelivery {
     pub(crate) attempt: u32,
 }
 
-/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AppAnswer {
     /// The status, or why there was none.

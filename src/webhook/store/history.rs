@@ -7,7 +7,6 @@ use super::{Content, HeaderLine, State, Webhooks, moment};
 use crate::outcome::Result;
 use crate::webhook::event::{Event, IdSource};
 
-/// An event as a list shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct EventRow {
     pub(crate) number: i64,
@@ -126,7 +125,6 @@ impl Webhooks {
         })
     }
 
-    /// The event with this id.
     pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
         let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.origin = ? AND e.id = ?");
         self.read(|connection| {

@@ -63,12 +63,10 @@ impl Store {
     }
 }
 
-/// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Stored and not forwarded.
     Kept,
-    /// To be forwarded.
     Waiting,
     /// The app answered 2xx.
     Delivered,
@@ -79,7 +77,6 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// All states.
     pub(crate) const ALL: [State; 5] = [
         State::Kept,
         State::Waiting,

@@ -91,7 +91,6 @@ impl Webhooks {
         })
     }
 
-    /// Runs a query.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,

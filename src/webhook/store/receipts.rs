@@ -17,18 +17,14 @@ pub(crate) struct ReceivedDelivery {
     pub(crate) received_at: Timestamp,
 }
 
-/// What to do with a new event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
-    /// Store it only.
     Keep,
-    /// Forward it, with retries.
     Forward,
     /// Forward it once; the service retries.
     PassThrough,
 }
 
-/// What storing a delivery found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Receipt {
     New {
@@ -36,7 +32,6 @@ pub(crate) enum Receipt {
         /// Whether an earlier event of the booking has failed, and is forwarded first.
         held_up: bool,
     },
-    /// The event was stored before.
     Duplicate,
     /// An earlier event of the booking is waiting, so this one cannot be passed through; it was not stored.
     Behind,

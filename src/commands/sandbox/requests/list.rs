@@ -97,7 +97,6 @@ pub(super) fn time(at: &str) -> String {
     }
 }
 
-/// The colour of a status.
 pub(super) fn tone(status: Option<u64>) -> Tone {
     match status {
         Some(200..=299) => Tone::Good,

@@ -98,7 +98,6 @@ fn status(text: &str) -> Result<String, String> {
 }
 
 impl Filter {
-    /// The call that lists what the filter lets through.
     fn call(&self, limit: u32, after: Option<&str>) -> Call {
         let mut query = format!("limit={limit}");
         for (name, value) in [

@@ -59,7 +59,6 @@ pub(super) fn page(request: &Document) -> Page {
     page
 }
 
-/// Adds headers and body of `what`.
 pub(in super::super) fn add_message(page: &mut Page, what: &'static str, message: &Value) {
     let headers = message.get("headers").and_then(Value::as_object);
     let headers = headers.into_iter().flatten();

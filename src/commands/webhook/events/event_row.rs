@@ -54,7 +54,6 @@ pub(super) async fn pick(context: &Context) -> Result<String> {
     Ok(events[row].event.id.clone())
 }
 
-/// An event on one line of a menu.
 fn line(row: &EventRow) -> String {
     let at = row.received_at.to_zoned(system_zone());
     let event = &row.event;

@@ -111,7 +111,6 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     })
 }
 
-/// The events that the arguments name.
 fn chosen(context: &Context, webhooks: &Webhooks, args: &Args) -> Result<Vec<EventRow>> {
     if !args.events.is_empty() {
         let events = args.events.iter();

@@ -17,7 +17,6 @@ const KIND: usize = 23;
 const BOOKING: usize = 16;
 const STATUS: usize = 15;
 
-/// The listener is ready.
 pub(super) struct Ready {
     pub(super) url: String,
     pub(super) forwards_to: Option<String>,
@@ -96,7 +95,6 @@ impl View for SecretShown {
     }
 }
 
-/// One event as a line.
 pub(super) struct EventLine(pub(super) ListenerEvent);
 
 impl View for EventLine {
@@ -203,7 +201,6 @@ fn rfc3339(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
-/// The totals, at the end.
 pub(super) struct Summary {
     pub(super) totals: Totals,
     /// How many events the next listener will forward.

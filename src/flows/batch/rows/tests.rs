@@ -12,7 +12,6 @@ fn read_rows(text: &str, format: BatchFormat) -> Result<Vec<BatchRow>> {
     super::read_rows(text, format, false)
 }
 
-/// The message and the details.
 fn told(error: &Error) -> String {
     format!("{}\n{}", error.message, error.details.join("\n"))
 }

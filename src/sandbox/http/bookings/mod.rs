@@ -21,7 +21,6 @@ pub(super) use continue_::continue_;
 pub(super) use create::{create, replay, send_code};
 pub(super) use modify::modify;
 
-/// Reads a booking.
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
     Ok(Reply::booking(200, &find(context)?))
 }

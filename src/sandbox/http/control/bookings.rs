@@ -18,7 +18,6 @@ pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     Ok(Reply::text(format!(r#"{{"bookings":[{documents}]}}"#)))
 }
 
-/// What happened to a booking, as its events.
 pub(super) fn events(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let events = match IdKind::Booking.number(request.id()) {
         Some(number) => tx.events(number)?,

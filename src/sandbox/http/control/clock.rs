@@ -18,7 +18,6 @@ pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     Reply::ok(&state(tx)?)
 }
 
-/// The clock.
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     let mut clock = json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()});
     if tx.is_frozen() {
@@ -30,7 +29,6 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(clock)
 }
 
-/// A change of the clock.
 enum Change {
     /// To this moment, which is not past.
     To(Timestamp),

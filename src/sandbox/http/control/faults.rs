@@ -49,14 +49,12 @@ pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     Reply::ok(&state(tx)?)
 }
 
-/// Every fault.
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     let faults = tx.faults()?;
     let faults: Vec<_> = faults.iter().map(FaultDocument::of).collect();
     Ok(json!({"faults": faults}))
 }
 
-/// Adds a fault.
 pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let is_served = |method: &str, path: &str| {
         let mut endpoints = ENDPOINTS.iter();
@@ -74,7 +72,6 @@ pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     })
 }
 
-/// Deletes one fault.
 pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let number = IdKind::Fault.number(request.id());
     match number.map(|number| tx.delete_fault(number)).transpose()? {
@@ -83,7 +80,6 @@ pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     }
 }
 
-/// Deletes all faults.
 pub(super) fn clear(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     tx.clear_faults()?;
     list(tx, request)

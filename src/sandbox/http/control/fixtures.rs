@@ -162,7 +162,6 @@ impl<'a> Placed<'a> {
         }))
     }
 
-    /// Stores the booking.
     fn put(self, tx: &Tx<'_>, organization: &str) -> Result<Booking, ApiError> {
         let fixture = self.fixture;
         let venue = self.venue.as_ref();

@@ -35,7 +35,6 @@ pub(crate) struct Control {
     answer: Answer,
 }
 
-/// How a control is answered.
 #[derive(Clone, Copy)]
 enum Answer {
     /// From the store.
@@ -81,7 +80,6 @@ impl Control {
 /// The largest body of a control: fixtures of some thousand bookings.
 const LIMIT: usize = 64 * 1024 * 1024;
 
-/// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
     Control::write("POST", "/sandbox/fixtures", fixtures::load),
@@ -124,7 +122,6 @@ pub(crate) const CONTROLS: &[Control] = &[
     ),
 ];
 
-/// The route of a control.
 pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
     on(
         pipeline::filter(control.method),
@@ -134,7 +131,6 @@ pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
     )
 }
 
-/// The id of the organization that `?organization=` names.
 fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<String>, ApiError> {
     let name = request.query("organization");
     name.map(|name| Ok(organization::named(tx, &name)?.id.clone()))

@@ -19,7 +19,6 @@ pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     Reply::ok(&*find(tx, request)?)
 }
 
-/// The settings of every organization.
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(json!({"organizations": all(tx)?}))
 }
@@ -46,7 +45,6 @@ fn all(tx: &Tx<'_>) -> Result<Vec<Organization>, ApiError> {
     Ok(organizations)
 }
 
-/// Adds an organization.
 pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let body = request.fields()?;
     let name = Fields::of(&body).text("name")?;

@@ -42,7 +42,6 @@ fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     target.map_or(value, |it| document.pointer(&it[1..]).unwrap())
 }
 
-/// Calls `visit` with every value in a document, and where it is.
 fn walk(value: &Value, at: &str, visit: &mut impl FnMut(&str, &Value)) {
     visit(at, value);
     match value {

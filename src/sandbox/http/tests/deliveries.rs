@@ -85,7 +85,6 @@ async fn an_event_is_delivered_signed_and_a_failed_one_retried_by_the_sandboxs_c
     .await;
 }
 
-/// Waits until a delivery is in the wanted state.
 async fn settled(sandbox: &Served, wanted: impl Fn(&Value) -> bool) -> Value {
     let search = async {
         loop {
