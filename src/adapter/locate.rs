@@ -103,7 +103,6 @@ fn nothing_in<'a>(
     }
 }
 
-/// The object of a shape that an element is or holds.
 fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
     let object = element.as_object()?;
     if shape.is_usable(object) {

@@ -187,7 +187,6 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A key as jq writes it.
 pub(crate) fn jq_key(key: &str) -> String {
     let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

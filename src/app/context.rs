@@ -389,7 +389,6 @@ impl Context {
         !self.no_sandbox
     }
 
-    /// The deliveries that this machine has received from the service.
     pub(crate) fn webhooks(&self) -> Result<Webhooks> {
         Webhooks::open(&self.paths.webhooks, self.target.address())
     }

@@ -15,7 +15,6 @@ const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl aut
 
 const FAILED_READ_HINT: &str = "the service failed, and nothing was changed; try again later";
 
-/// Why a call has no usable answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// There is no key for this service. Nothing was sent.

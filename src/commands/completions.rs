@@ -49,7 +49,6 @@ impl Shell {
         }
     }
 
-    /// The script, which makes the shell call bookctl for candidates.
     fn script(self) -> &'static str {
         match self {
             Shell::Bash => include_str!("../../completions/bookctl.bash"),

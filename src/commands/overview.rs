@@ -52,7 +52,6 @@ pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
     text
 }
 
-/// A command's summary and aliases.
 fn summary(command: &clap::Command) -> String {
     let about = command.get_about().map(ToString::to_string);
     let mut summary = about.unwrap_or_default();

@@ -95,7 +95,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-/// The command that continues to watch.
 fn again(id: &str, until: &[String]) -> String {
     let until = until.iter().map(|status| format!(" --until {status}"));
     let until: String = until.collect();

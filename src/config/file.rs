@@ -184,7 +184,6 @@ fn expressions<K>(
 }
 
 impl Profile {
-    /// What the profile says about its service's documents.
     fn adapter(&self, name: &str) -> Result<Adapter, Wrong> {
         let mut adapter = Adapter::of_dialect(dialect(&self.names)?);
         adapter.local_times = self.local_times;

@@ -6,7 +6,6 @@ use crate::client::show_call;
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Result};
 
-/// An id that no booking has.
 const NO_BOOKING: &str = "no-such-booking";
 
 /// The unfinished bookings of the last day, made with any key, as the service sent them.

@@ -257,7 +257,6 @@ fn is_known(context: &Context, id: &str) -> bool {
     context.has_journal() && context.journal().and_then(known).unwrap_or(false)
 }
 
-/// The error for a text that is no id of a booking.
 fn no_such_id(text: &str) -> Error {
     let what = format!("{} is not the id of a booking", visible(text));
     Error::new(Code::Http404, what)

@@ -34,7 +34,6 @@ pub(super) fn checked(booking: Booking, id: &str) -> Result<Booking> {
     Err(another(&booking, id))
 }
 
-/// The error for an answer with another booking.
 pub(super) fn another(booking: &Booking, id: &str) -> Error {
     let mut error = unexpected(is_another(booking, id));
     error.body = Some(booking.document().clone());
@@ -56,7 +55,6 @@ pub(super) fn or_warn(context: &Context, booking: Booking, id: &str) -> (Booking
     (booking, is_it)
 }
 
-/// Reads the booking that the service shows under an id.
 pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
     let answer = context.read(show_call(id)).await;

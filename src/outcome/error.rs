@@ -30,7 +30,6 @@ pub(crate) struct ErrorReport {
     pub(crate) details: Vec<String>,
     /// Everything that is wrong with the input, for scripts, where it is more than the message says.
     pub(crate) problems: Vec<Value>,
-    /// What to do next.
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
     pub(crate) http_status: Option<u16>,

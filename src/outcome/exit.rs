@@ -23,7 +23,6 @@ macro_rules! exits {
                 }
             }
 
-            /// The meaning of the exit code, as a phrase.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Exit::$name => $meaning,)*

@@ -9,7 +9,6 @@ use crate::platform::signals;
 /// How long to wait for a locked file. Set once at startup.
 #[derive(Clone, Copy)]
 pub(crate) struct LockWaitSettings {
-    /// The longest that one wait may take.
     limit: Duration,
     /// Called with a sentence for the person once a wait takes long; `None` keeps waits silent.
     notify: Option<fn(&str)>,

@@ -11,7 +11,6 @@ use super::sqlite::Failure as SqliteFailure;
 
 pub(crate) type Answer<T> = Result<T, Trouble>;
 
-/// Why a statement or a transaction failed.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Sqlite(SqliteFailure),

@@ -47,7 +47,6 @@ pub(crate) enum Signing {
     AsReceived,
 }
 
-/// The app's address and what is added to each delivery.
 pub(crate) struct App {
     client: Client,
     endpoint: Endpoint,

@@ -104,7 +104,6 @@ pub(crate) enum IdSource {
     Shared,
 }
 
-/// An event's id, kind and booking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) id: String,

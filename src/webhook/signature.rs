@@ -147,7 +147,6 @@ fn trim_blanks(mut part: &[u8]) -> &[u8] {
     part
 }
 
-/// Why a signature header cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     SeveralHeaders,
@@ -184,7 +183,6 @@ pub(crate) struct Verified {
     pub(crate) secret: usize,
 }
 
-/// Why a delivery does not verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unverified {
     Malformed(Malformed),

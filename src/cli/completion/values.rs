@@ -58,7 +58,6 @@ fn kind(path: &[&str], arg: &Arg) -> Option<CandidateKind> {
     })
 }
 
-/// The line, the commands, and what candidates depend on.
 pub(super) struct Asked {
     pub(super) line: CommandLine,
     pub(super) root: Command,

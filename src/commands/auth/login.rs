@@ -327,7 +327,6 @@ fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> 
     })
 }
 
-/// The secrets to store.
 struct Given {
     key: Option<Secret>,
     webhook_secret: Option<Secret>,

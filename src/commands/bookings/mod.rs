@@ -177,7 +177,6 @@ fn note_overdue(context: &Context, kept: &[KeptBooking]) {
     ));
 }
 
-/// Parses a part of a field.
 fn part(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("there is nothing to look for".to_owned()),

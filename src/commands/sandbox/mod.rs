@@ -112,7 +112,6 @@ async fn load(context: &Context, sandbox: &Sandbox, file: Option<Source>) -> Res
     Ok(())
 }
 
-/// The call that lists something, of one organization if one is named.
 fn list_of(path: &str, organization: Option<&str>) -> Call {
     match organization {
         Some(id) => Call::get(format!("{path}?organization={}", Call::segment(id))),

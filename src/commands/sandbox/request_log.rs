@@ -98,7 +98,6 @@ fn line(exchange: &Exchange) -> (String, String) {
     (time.to_string(), line)
 }
 
-/// The bodies, laid out where they are JSON.
 fn show_bodies(exchange: &Exchange, style: StreamStyle) {
     for (sign, body) in [
         ("  >", exchange.request_body()),

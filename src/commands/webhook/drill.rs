@@ -100,7 +100,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     conclude(context, report, args.state_url.is_some())
 }
 
-/// Shows the report and what to make of it; returns the exit code.
 fn conclude(context: &Context, report: Report, has_state_url: bool) -> Result<Exit> {
     let all_passed =
         report.count("ok") == report.findings.len() && report.state_checked == has_state_url;

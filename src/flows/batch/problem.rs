@@ -6,7 +6,6 @@ use crate::outcome::{Error, Result};
 
 /// The most problems that are written out. The others are counted.
 const MOST_SHOWN: usize = 20;
-/// The longest part of a value that is quoted.
 const LONGEST_QUOTE: usize = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

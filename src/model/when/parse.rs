@@ -104,7 +104,6 @@ fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
     }
 }
 
-/// The result of an optional parser, and the remaining tokens.
 fn optional<'t, 'a, T>(
     tokens: &'t [Token<'a>],
     reader: impl Fn(&'t [Token<'a>]) -> Result<Option<(T, &'t [Token<'a>])>, Problem>,
@@ -186,7 +185,6 @@ fn like(text: String, otherwise: &str) -> String {
     }
 }
 
-/// The word that was probably meant.
 pub(super) fn meant(word: &str) -> Option<&'static str> {
     let distance = |known: &&str| strsim::osa_distance(word, known);
     let nearest = words().min_by_key(distance)?;

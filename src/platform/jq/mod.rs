@@ -22,7 +22,6 @@ use crate::platform::signals;
 
 /// The longest expression, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// How long an expression may run.
 const LONGEST_RUN: Duration = Duration::from_secs(5);
 /// How much the process may grow meanwhile, in bytes. The stack that is used counts too.
 const MOST_MEMORY: usize = 512 * 1024 * 1024;

@@ -133,6 +133,7 @@ impl Address {
         }
     }
 
+    /// The host and the port, as they are shown.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }

@@ -21,7 +21,6 @@ pub(super) struct Driver {
     handle: Handle,
     /// Ends the thread when it is dropped.
     _stop: oneshot::Sender<()>,
-    /// Whose answers are waited for.
     whom: String,
     /// Whether answers are waited for as long as it takes.
     is_patient: bool,

@@ -7,7 +7,6 @@ use crate::sandbox::store::Store;
 
 pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
 
-/// The state shared by all requests.
 pub(crate) struct Service {
     pub(crate) store: Store,
     /// Whether rate limits and the test allowance count.

@@ -53,7 +53,6 @@ pub(crate) struct ApiKey {
 /// The live key with every scope, of the main organization.
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
-/// The keys that every sandbox has.
 pub(crate) const KEYS: &[ApiKey] = &[
     ApiKey {
         secret: Cow::Borrowed(LIVE_KEY),

@@ -12,7 +12,6 @@ const DELAY_MS: i64 = 1000;
 /// The status of [`Fault::Status`] if the request names none.
 const STATUS: i64 = 500;
 
-/// The fields of every fault.
 const FIELDS: [&str; 7] = [
     "preset",
     "on",
@@ -204,7 +203,6 @@ impl FaultRequest {
     }
 }
 
-/// The body with the fields of the preset that it names.
 fn with_preset(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
     let Some(name) = Fields::of(body).text("preset")? else {
         return Ok(body.clone());
@@ -244,7 +242,6 @@ fn times(said: Option<&Value>, once: bool, errors: &mut FieldErrors) -> Option<O
     times.map(Some)
 }
 
-/// The numbers that some kinds of fault need.
 struct Numbers {
     delay_ms: Option<i64>,
     status: Option<i64>,

@@ -66,7 +66,6 @@ impl Organization {
         Self::BUILT_IN.contains(&id)
     }
 
-    /// The organization with its default settings.
     pub(crate) fn fresh(id: &str) -> Self {
         let suspended = id == Self::SUSPENDED;
         Self {

@@ -28,7 +28,6 @@ pub(crate) struct OwnOffer {
     pub(crate) cancellation: CancellationFee,
 }
 
-/// What a venue wants of the guest's card.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CardDemand {
     pub(crate) required: bool,

@@ -42,7 +42,6 @@ pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
         .collect()
 }
 
-/// The slot of an availability id, with its venue.
 #[cfg(test)]
 pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
     // Once, and not once a venue.

@@ -22,7 +22,6 @@ const CHECK_BITS: u32 = 35;
 /// Half the range of 40 bits: more seconds than the supported times have on either side of 1970.
 const BIAS: i64 = 1 << 39;
 
-/// The contents of an availability id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotId {
     pub(super) start: Timestamp,

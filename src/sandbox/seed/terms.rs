@@ -9,7 +9,6 @@ use super::seeded_random::Purpose;
 use super::venue::{Offer, Venue};
 use super::vertical::Vertical;
 
-/// What a slot requires of the guest's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CardTerms {
     pub(crate) required: bool,

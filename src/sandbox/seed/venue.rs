@@ -35,7 +35,6 @@ pub(crate) struct Venue {
     pub(crate) scenario: Option<Scenario>,
     /// When it has openings, and what they cost.
     pub(super) offer: Offer,
-    /// The seed of every random value of this venue.
     pub(super) random: SeededRandom,
 }
 

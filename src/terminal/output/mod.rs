@@ -37,7 +37,6 @@ pub(crate) use visible::visible;
 pub(crate) trait View {
     /// The JSON document; the service's own where there is one.
     fn json(&self) -> Document;
-    /// The human form.
     fn page(&self) -> Page;
 }
 
@@ -66,7 +65,6 @@ pub(crate) struct Output {
     stdout: StreamStyle,
     stderr: StreamStyle,
     quiet: bool,
-    /// What shows lists that are longer than the screen.
     pager: Option<Pager>,
     /// The progress bar on stderr. It is suspended while anything else is written.
     progress: RefCell<Option<ProgressBar>>,

@@ -20,7 +20,6 @@ enum Block {
         state: String,
         about: String,
     },
-    /// Label and value.
     Field(&'static str, String),
     Line(String),
     /// A sentence about what the heading says.

@@ -15,7 +15,6 @@ use crate::platform::key::Key;
 
 /// The most further lines of the marked row.
 const MOST_MORE_LINES: usize = 2;
-/// The most rows shown at once.
 const MOST_ROWS: usize = 12;
 /// The columns before each row, for the marker of the selected one.
 const MARK: usize = 2;

@@ -39,7 +39,6 @@ fn manner() -> impl Strategy<Value = Manner> {
         })
 }
 
-/// Names that the specification leaves open.
 const OPEN: &[&str] = &[
     "name",
     "address",

@@ -195,7 +195,6 @@ fn rewritten(decodings: Vec<Decoding>, matches: impl Fn(&[u8]) -> bool) -> Optio
     None
 }
 
-/// Describes the style in which the document matches.
 fn matching_style(document: &Value, matches: impl Fn(&[u8]) -> bool) -> Option<String> {
     for style in JsonStyle::all() {
         let mut text = style.write(document)?;

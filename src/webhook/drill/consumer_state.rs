@@ -17,6 +17,7 @@ pub(crate) struct ConsumerState {
 }
 
 impl ConsumerState {
+    /// `None` if the text is not such a document.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }

@@ -134,7 +134,6 @@ impl Webhooks {
         })
     }
 
-    /// An event's headers and raw body.
     pub(crate) fn content(&self, number: i64) -> Result<(Vec<HeaderLine>, Vec<u8>)> {
         let sql = "SELECT headers, body FROM events WHERE number = ?";
         self.read(|connection| {

@@ -20,6 +20,7 @@ pub(crate) struct ReceivedDelivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     Keep,
+    /// Forward it, with retries.
     Forward,
     /// Forward it once; the service retries.
     PassThrough,

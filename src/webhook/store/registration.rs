@@ -5,7 +5,6 @@ use rusqlite::OptionalExtension;
 use super::Store;
 use crate::outcome::Result;
 
-/// A listener's URL and the one that it replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Registration {
     pub(crate) ours: String,
