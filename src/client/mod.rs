@@ -24,6 +24,6 @@ pub(crate) use endpoints::{
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use named_fields::{Named, named};
-pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
+pub(crate) use rate_limit::RATE_LIMIT_WINDOW;
 pub(crate) use request_body::with_fields;
 pub(crate) use wire_trace::redacted;

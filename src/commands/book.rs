@@ -92,9 +92,6 @@ pub(crate) struct Args {
     /// Payment method: `vendor` is the external payment vendor
     #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
     payment: Option<String>,
-    /// URL that the service stores with the booking; it sends no webhooks there
-    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
-    webhook_url: Option<String>,
     /// Idempotency key: the service makes one booking per key, however often the request is sent
     #[arg(long, value_name = "K", value_parser = idempotency_key)]
     idempotency_key: Option<String>,
@@ -146,7 +143,6 @@ const ONE_BOOKING: &[&str] = &[
     "provider",
     "end_user",
     "payment",
-    "webhook_url",
     "idempotency_key",
     "fields",
 ];
@@ -338,7 +334,6 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
         phone: args.phone,
         provider: args.provider,
         end_user: args.end_user,
-        webhook_url: args.webhook_url,
         vendor_payment: args.payment.is_some(),
         fields: args.extra.body()?,
         goes_ahead: args.yes,

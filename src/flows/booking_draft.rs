@@ -33,7 +33,6 @@ pub(crate) struct BookingDraft {
     pub(crate) phone: Option<String>,
     pub(crate) provider: Option<String>,
     pub(crate) end_user: Option<String>,
-    pub(crate) webhook_url: Option<String>,
     pub(crate) vendor_payment: bool,
     /// Fields of the request that have no flag (`-F`).
     pub(crate) fields: Map<String, Value>,
@@ -51,7 +50,6 @@ impl BookingDraft {
             email: any(),
             phone: any(),
             end_user: any(),
-            webhook_url: any(),
             vendor_payment: true,
             ..NewBooking::default()
         };
@@ -91,7 +89,7 @@ impl BookingDraft {
             email: self.email.clone(),
             phone: self.phone.clone(),
             end_user: self.end_user.clone(),
-            webhook_url: self.webhook_url.clone(),
+            webhook_url: None,
             vendor_payment: self.vendor_payment,
         };
         BookingRequest::new(adapter, booking.body(), &self.fields)
@@ -120,7 +118,6 @@ impl BookingDraft {
             ("--email", self.email.clone()),
             ("--phone", self.phone.clone()),
             ("--end-user", self.end_user.clone()),
-            ("--webhook-url", self.webhook_url.clone()),
             (
                 "--payment",
                 self.vendor_payment.then(|| "vendor".to_owned()),

@@ -11,7 +11,10 @@ const TIME: &str = "2031-12-01T19:30:00+01:00";
 fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specification() {
     let slot = json!({"availability_id": "slot_1", "datetime": TIME});
     let server = Scripted::start(move |request| match request.path.as_str() {
-        "/v1/bookings" => Reply::json(201, &json!({"id": "bk_1", "status": "confirmed"})),
+        "/v1/bookings" => Reply::json(
+            201,
+            &json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "provider_b"}),
+        ),
         _ => Reply::json(200, &json!({"slots": [slot], "provider": "provider_b"})),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -32,8 +35,8 @@ fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specificati
         "user_7",
         "--payment",
         "vendor",
-        "--webhook-url",
-        "https://app.example/hooks",
+        "-F",
+        "webhook_url=https://app.example/hooks",
     ];
     home.run(arguments).exits(0);
     let requests = server.requests();
@@ -84,9 +87,12 @@ fn a_service_with_names_of_its_own_is_spoken_to_in_its_dialect() {
         ),
         "/v1/bookings" => Reply::json(
             201,
-            &json!({"id": "bk_1", "status": "requires_action", "next_action": {"kind": "pin", "message": "PIN, please"}}),
+            &json!({"id": "bk_1", "object": "booking", "provider": "b", "status": "requires_action", "next_action": {"kind": "pin", "message": "PIN, please"}}),
         ),
-        _ => Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"})),
+        _ => Reply::json(
+            200,
+            &json!({"id": "bk_1", "object": "booking", "status": "confirmed"}),
+        ),
     });
     let config = format!(
         "default_profile = 'real'\n[profiles.real]\nbase_url = '{}'\n[profiles.real.dialect]\n\
@@ -155,8 +161,12 @@ fn an_open_name_that_there_is_not_is_refused_with_its_line() {
 
 #[test]
 fn a_base_url_with_a_path_keeps_it() {
-    let server =
-        Scripted::start(|_| Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"})));
+    let server = Scripted::start(|_| {
+        Reply::json(
+            200,
+            &json!({"id": "bk_1", "object": "booking", "status": "confirmed"}),
+        )
+    });
     for slash in ["", "/"] {
         let url = format!("{}/partner/api{slash}", server.base_url());
         Home::pointing_to(&url, "sk_live_x")

@@ -194,7 +194,6 @@ fn an_unknown_command_flag_or_value_is_a_usage_error() {
         &["book", "ven_1", "--end-user", ""],
         &["book", "ven_1", "--email", ""],
         &["book", "ven_1", "--phone", ""],
-        &["book", "ven_1", "--webhook-url", ""],
         &["show", "bk_1", "--timeout", "0"],
         &["show", "bk_1", "--timeout", "0ms"],
         &["continue", "bk_1", "-F", "novalue"],

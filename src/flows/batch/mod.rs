@@ -9,23 +9,18 @@ mod problem;
 mod rows;
 mod share;
 mod spreadsheet;
-mod time_left;
 mod unique_keys;
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
-
-use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
 
 use super::create::make;
 use super::repeated::refuse_to_repeat_row;
 use super::wait::wait_while_processing;
 use crate::app::Context;
 use crate::app::in_flight::BatchProgress;
-use crate::client::RateLimit;
-use crate::journal::{Attempt, KeyOrigin, State};
+use crate::journal::{Attempt, KeyOrigin};
 use crate::model::booking::{Booking, Status};
-use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
 use earlier::{EarlierResult, earlier_result};
@@ -34,10 +29,7 @@ pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
 pub(crate) use known::known_result;
 pub(crate) use rows::{BatchFormat, read_rows};
 use share::Share;
-use time_left::{about, time_left};
 
-/// The rate limit that booking requests are counted in.
-const RATE_LIMIT: &str = "POST /v1/bookings";
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
 
@@ -87,7 +79,6 @@ pub(crate) async fn run_batch(
 ) -> Result<Exit> {
     context.wait_for_rate_limits();
     let total = rows.len();
-    let mut pace = Pace::new(context, &rows)?;
     let progress = context.out.progress_of(total);
     let mut failed: Vec<usize> = Vec::new();
     let mut unknown = 0;
@@ -95,15 +86,15 @@ pub(crate) async fn run_batch(
     let mut rows = Share::new(context, &rows);
     let mut done = 0;
     while let Some(keyed) = rows.next(&progress).await? {
-        progress.say(&pace.told(context, failed.len()));
+        if !failed.is_empty() {
+            progress.say(&format!("{} not confirmed", failed.len()));
+        }
         context
             .batch_progress
             .replace(Some(batch_progress(done, total, again)));
-        let began = Instant::now();
         let (result, sent) = settle(context, keyed, options, open, &sent_now).await;
         rows.release(keyed);
         if sent {
-            pace.sent(began.elapsed());
             sent_now.insert(result.idempotency_key.clone());
         }
         let exit = result.exit();
@@ -295,70 +286,6 @@ fn of_row(keyed: &KeyedRow, key: String, outcome: Result<Booking>) -> RowResult 
         guest: keyed.row.guest(),
         outcome,
     }
-}
-
-/// Measures the speed of the batch, to predict when it ends.
-struct Pace {
-    left: usize,
-    sent: u32,
-    took: Duration,
-}
-
-impl Pace {
-    fn new(context: &Context, rows: &[KeyedRow]) -> Result<Self> {
-        let journal = context.journal()?;
-        let mut left = 0;
-        for row in rows {
-            let attempt = journal.attempt(&row.key(0))?;
-            let settled = attempt.is_some_and(|attempt| attempt.state == State::Settled);
-            left += usize::from(!settled);
-        }
-        Ok(Pace {
-            left,
-            sent: 0,
-            took: Duration::ZERO,
-        })
-    }
-
-    fn sent(&mut self, took: Duration) {
-        self.left = self.left.saturating_sub(1);
-        self.sent += 1;
-        self.took += took;
-    }
-
-    fn told(&self, context: &Context, failed: usize) -> String {
-        let failed = match failed {
-            0 => String::new(),
-            failed => format!(", {failed} not confirmed"),
-        };
-        let a_row = self
-            .took
-            .checked_div(self.sent)
-            .unwrap_or(Duration::from_millis(500));
-        let left = time_left(self.left, a_row, rate_limit(context));
-        let ends = SignedDuration::try_from(left).unwrap_or(SignedDuration::MAX);
-        let ends = Timestamp::now()
-            .saturating_add(ends)
-            .unwrap_or(Timestamp::MAX);
-        let ends = ends.to_zoned(system_zone());
-        format!(
-            "about {} left, until {}{failed}",
-            about(left),
-            ends.strftime("%H:%M")
-        )
-    }
-}
-
-/// What the journal knows of the rate limit of booking requests.
-fn rate_limit(context: &Context) -> Option<RateLimit> {
-    let window = context.journal().ok()?.rate_limit(RATE_LIMIT).ok()??;
-    let now = Timestamp::now().saturating_add(window.ahead).ok()?;
-    let (remaining, resets_in) = window.left(now);
-    Some(RateLimit {
-        limit: window.allowed,
-        remaining,
-        resets_in,
-    })
 }
 
 /// Row numbers as people write them: `1-3, 7`.
