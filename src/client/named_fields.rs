@@ -55,7 +55,6 @@ const ABOUT_NAMES: &[&str] = &[
     "unsupported",
 ];
 
-/// A field that a refusal names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// With dots between the names of nested objects.
@@ -151,7 +150,6 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
     once
 }
 
-/// The sentences of a refusal.
 fn sentences(body: &Value) -> impl Iterator<Item = &str> {
     let documents = [Some(body), body.get("error")].into_iter().flatten();
     documents.flat_map(|document| {
@@ -210,7 +208,6 @@ fn collect(value: &Value, found: &mut Vec<Named>, depth: usize) {
     }
 }
 
-/// The field that an object is about, and what it says.
 fn one_field(object: &Map<String, Value>) -> Option<Named> {
     let source = object.get("source").and_then(Value::as_object);
     let name = [Some(object), source]
@@ -314,7 +311,6 @@ const FLAGS: &[(&str, &str)] = &[
     ("end_user", "--end-user"),
 ];
 
-/// Whether a field of a request has a flag.
 fn has_flag(name: &str) -> bool {
     FLAGS.iter().any(|(field, _)| *field == name)
 }

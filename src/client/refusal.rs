@@ -17,7 +17,6 @@ use crate::secrets::redact;
 /// the body says.
 pub(super) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
 
-/// A refusal as the service worded it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
@@ -32,7 +31,6 @@ pub(crate) struct Refusal {
     pub(super) shows_the_booking: bool,
     /// The content type of a body that is not a document.
     pub(super) instead: Option<String>,
-    /// How the refused key was sent.
     pub(super) key_sent: Option<KeySent>,
     /// The service's time, where its clock differs from this computer's.
     pub(super) other_time: Option<Timestamp>,

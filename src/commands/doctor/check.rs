@@ -59,7 +59,6 @@ impl Check {
     }
 }
 
-/// All checks.
 pub(super) struct Checks(pub(super) Vec<Check>);
 
 impl Checks {

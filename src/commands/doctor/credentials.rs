@@ -5,7 +5,6 @@ use crate::config::{Service, Target};
 use crate::outcome::Result;
 use crate::secrets::{Secret, Storage, Vault, look_up};
 
-/// The API key of a service, and where it comes from.
 pub(super) struct FoundKey {
     pub(super) secret: Secret,
     source: &'static str,

@@ -117,7 +117,6 @@ fn open_attempts(count: usize) -> String {
     format!("{attempts} an unknown outcome: a booking may exist")
 }
 
-/// Checks the journal that a team shares.
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
     let open = database(&setup.out, &setup.environment, &setup.paths, shared)
         .map(|database| Journal::open_shared(database, String::new(), None))

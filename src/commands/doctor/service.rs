@@ -198,7 +198,6 @@ fn limits(context: &Context) -> Check {
     Check::warning("limits", exhausted.join("; ")).fix("pass --max-wait 5m to wait until then")
 }
 
-/// Judges the service's answer to the key, and the rate limits.
 fn judged(
     context: &Context,
     key: Option<&FoundKey>,

@@ -166,7 +166,6 @@ async fn write(
     Ok(())
 }
 
-/// The recorded documents.
 fn recorded(args: &Args) -> Result<Vec<Came>> {
     let examples = args.example.iter().map(|(kind, file)| {
         let value = json(file, &text(file)?)?;

@@ -102,12 +102,10 @@ pub(super) fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
     named.or_else(|| by_default().map(str::to_owned))
 }
 
-/// Reads `config.toml`.
 pub(super) fn read(setup: &Startup) -> Result<ConfigFile> {
     ConfigFile::read(&setup.paths.config_file)
 }
 
-/// Emits a profile.
 pub(super) fn show(setup: &Startup, name: &str) -> Result<Exit> {
     setup
         .out
@@ -125,7 +123,6 @@ pub(super) fn rows(setup: &Startup) -> Result<Vec<ProfileRow>> {
         .collect()
 }
 
-/// A list of profiles.
 pub(super) struct Profiles(pub(super) Vec<ProfileRow>);
 
 impl View for Profiles {
