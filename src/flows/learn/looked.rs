@@ -30,7 +30,7 @@ impl Certain {
     }
 }
 
-/// A read that was refused, or not sent.
+/// A search that was refused.
 #[derive(Debug, Serialize)]
 pub(crate) struct Refused {
     pub(crate) why: String,
@@ -63,7 +63,7 @@ pub(crate) struct Looked {
     /// What is certain, and not yet said in the profile.
     pub(crate) settings: Vec<Certain>,
     pub(crate) refused: Vec<Refused>,
-    pub(crate) notes: Vec<String>,
+    notes: Vec<String>,
     /// The file with the settings.
     pub(crate) written: Option<String>,
     /// Whether nothing is to be written.
@@ -78,9 +78,9 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    pub(super) fn refuse(&mut self, why: impl Into<String>) {
-        let (why, setting) = (why.into(), None);
-        self.refused.push(Refused { why, setting });
+    /// Says what nobody has to correct.
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
     }
 
     /// Takes in a document with what is read of it. Of several of a kind, one that is not read counts.
@@ -191,11 +191,9 @@ impl Looked {
         } else {
             (Tone::Warn, "not read")
         };
-        let why = shown
-            .why
-            .as_ref()
-            .map_or(String::new(), |why| format!(": {why}"));
-        page.labelled(tone, state, format!("{}{why}", shown.kind));
+        let about = [Some(shown.kind), shown.why.as_deref()];
+        let about: Vec<&str> = about.into_iter().flatten().collect();
+        page.labelled(tone, state, about.join(": "));
         if !shown.missing.is_empty() {
             page.line(format!("    not found: {}", shown.missing.join(", ")));
         }
@@ -207,13 +205,8 @@ impl Looked {
             ));
         }
         if !self.is_check || !shown.read {
-            let width = shown
-                .paths
-                .keys()
-                .map(|it| it.chars().count())
-                .max()
-                .unwrap_or(0)
-                .min(48);
+            let widths = shown.paths.keys().map(String::len);
+            let width = widths.max().unwrap_or(0).min(48);
             for (path, kinds) in &shown.paths {
                 page.line(format!("    {path:width$}  {}", plain(kinds)));
             }

@@ -21,6 +21,9 @@ use reads::{Read, Reads, Seen};
 /// How many of this machine's own bookings are read.
 const BOOKINGS: u32 = 3;
 
+/// Why a read is not sent.
+const SPENT: &str = "no call is left, or the rate limit leaves too little";
+
 /// What to look for.
 pub(crate) struct Lookout {
     /// The place for which venues are searched.
@@ -84,9 +87,10 @@ pub(crate) async fn look(
         match reads.send(&read).await? {
             Seen::Answer(value) => came.push(Came::new(kind, value)),
             Seen::Refused { error, .. } => {
-                looked.refuse(format!("the read of {}: {}", kind.as_str(), error.message));
+                let kind = kind.as_str();
+                looked.note(format!("not looked at: {kind}: {}", error.message));
             }
-            Seen::Spent => looked.refuse(format!("no call was left for {}", kind.as_str())),
+            Seen::Spent => looked.note(format!("not looked at: {}: {SPENT}", kind.as_str())),
         }
     }
     looked.calls = reads.sent;
@@ -95,7 +99,7 @@ pub(crate) async fn look(
     if !has(ReadKind::Booking) {
         let none = "what a booking looks like is not known: this machine has none there yet; show a recorded one with \
                     --example booking=FILE";
-        looked.notes.push(none.to_owned());
+        looked.note(none);
     }
     let adapter = context.adapter().clone();
     for it in &came {

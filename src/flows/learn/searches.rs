@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::asked::Asked;
 use super::reads::{Read, Reads, Seen};
-use super::{Certain, Looked, Lookout, Refused, with};
+use super::{Certain, Looked, Lookout, Refused, SPENT, with};
 use crate::adapter::WriteKind;
 use crate::client::{SearchLocation, SlotQuery, VenueQuery, named};
 use crate::model::venue::Venue;
@@ -13,6 +13,9 @@ use crate::outcome::{Error, Result};
 
 /// Places that are asked for venues where none was named. The last place where venues were seen follows.
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
+
+const NO_VENUE: &str =
+    "no venue was found to look at; name a place that the service knows with --near";
 
 /// How many venues are asked for slots.
 const VENUES: usize = 2;
@@ -97,30 +100,27 @@ pub(super) async fn venues(
                     break;
                 }
             }
-            Reply::Refused(error) => refused = Some(error),
+            Reply::Refused(error) => {
+                let message = error.message.to_lowercase();
+                let is_unknown = ["location", &place.to_lowercase()];
+                let is_unknown = is_unknown.iter().any(|it| message.contains(it));
+                refused = Some((is_unknown, format!("the venue search: {}", error.message)));
+            }
             Reply::Spent => {
-                looked.refuse("the venue search was not sent again: no call was left, or the rate limit leaves too little");
+                looked.note(format!("the venue search was not sent again: {SPENT}"));
                 break;
             }
         }
     }
     match (&answer, refused) {
         (Some(_), _) if asked.is_certain() => looked.settings.extend(asked.settings()),
-        (Some(_), _) => {}
-        (None, Some(error)) => {
-            let message = format!("the venue search: {}", error.message);
-            // A place that is not known somewhere says nothing against the profile.
-            if lookout.near.is_none() && message.to_lowercase().contains("location") {
-                looked.notes.push(message);
-            } else {
-                looked.refused.push(unfilled(&asked, message));
-            }
-            looked.notes.push(
-                "no venue was found to look at; name a place that the service knows with --near"
-                    .to_owned(),
-            );
+        // A place that is not known somewhere says nothing against the profile.
+        (None, Some((true, message))) if lookout.near.is_none() => {
+            looked.note(message);
+            looked.note(NO_VENUE);
         }
-        (None, None) => {}
+        (None, Some((_, message))) => looked.refused.push(unfilled(&asked, message)),
+        (Some(_) | None, _) => {}
     }
     Ok(answer)
 }
@@ -132,13 +132,13 @@ pub(super) async fn slots(
     found: &Value,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
-    let venues = own.venues(&found.clone().into());
-    let venues = venues.map(|list| list.item.items).unwrap_or_default();
-    if venues.is_empty() {
-        looked
-            .notes
-            .push("slots were not asked for: they need a venue that can be read".to_owned());
+    let venues = own.venues(&found.clone().into()).map(|it| it.item.items);
+    match &venues {
+        Ok(list) if list.is_empty() => looked.note(NO_VENUE),
+        Ok(_) => {}
+        Err(_) => looked.note("slots were not asked for: they need a venue that can be read"),
     }
+    let venues = venues.unwrap_or_default();
     let mut asked = Asked::new(&own, WriteKind::Slots);
     let query = |venue: &Venue, day: i64| {
         let (venue, datetime) = (venue.clone(), evening_at(venue, day, own.local_times));
@@ -163,7 +163,9 @@ pub(super) async fn slots(
                 return Ok(None);
             }
             Reply::Spent => {
-                looked.refuse("the availability search was not sent again: no call was left, or the rate limit leaves too little");
+                looked.note(format!(
+                    "the availability search was not sent again: {SPENT}"
+                ));
                 return Ok(None);
             }
         };
