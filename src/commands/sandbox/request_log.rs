@@ -48,7 +48,7 @@ impl OnRequests<'_> {
         } = self;
         Ok(Some(Box::new(move |exchange| {
             // Reads of the sandbox's own surface are those of our own commands, again and again.
-            let is_shown = exchange.is_service() || exchange.method() != "GET";
+            let is_shown = exchange.is_service || exchange.method() != "GET";
             if lines && is_shown {
                 let (time, what) = line(exchange);
                 Output::log(style, &time, &what);
@@ -63,7 +63,7 @@ impl OnRequests<'_> {
                 show_bodies(exchange, style);
             }
             if let Some(har) = &har
-                && exchange.is_service()
+                && exchange.is_service
                 && let Ok(mut file) = har.lock()
                 && let Err(error) = file.add(exchange, &origin)
                 && !has_failed.swap(true, Ordering::Relaxed)
@@ -78,8 +78,8 @@ impl OnRequests<'_> {
 
 /// The time and the rest of `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`.
 fn line(exchange: &Exchange) -> (String, String) {
-    let time = exchange.at().to_zoned(system_zone()).strftime("%H:%M:%S");
-    let status = match exchange.status() {
+    let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S");
+    let status = match exchange.status {
         0 => "---".to_owned(),
         status => status.to_string(),
     };

@@ -10,7 +10,7 @@ use axum::response::Response;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::exchanges::{ExchangeLog, Opening};
+use super::exchanges::Opening;
 use super::service::Service;
 use super::{loopback, page, reply};
 use crate::sandbox::store::Topic;
@@ -59,25 +59,22 @@ impl Service {
         let path = request.uri().path();
         let is_service = !path.starts_with("/sandbox") && !["/", "/openapi.json"].contains(&path);
         let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
-        let memory = || self.exchanges.as_ref().map(ExchangeLog::memory);
-        is_wanted.then(|| Opening::of(request, is_service, memory().unwrap_or_default()))
+        is_wanted.then(|| Opening::of(request, is_service))
     }
 
     /// Keeps and shows a request with its answer, given at this time of the sandbox.
     async fn keep(&self, opening: Opening, response: Response, at: Timestamp) -> Response {
-        let is_service = opening.is_service();
-        let (mut exchange, response) = opening.close(response, at).await;
-        let kept = self.exchanges.as_ref().filter(|_| is_service);
-        if let Some(kept) = kept {
-            kept.keep(&mut exchange);
-            let changes = self.store.changes();
-            changes.add(Topic::Request, exchange.number());
-        }
+        let (exchange, response) = opening.close(response, at).await;
+        let exchange = match &self.exchanges {
+            Some(log) if exchange.is_service => {
+                let exchange = log.keep(exchange);
+                self.store.changes().add(Topic::Request, exchange.number);
+                exchange
+            }
+            _ => Arc::new(exchange),
+        };
         if let Some(on_request) = &self.on_request {
             on_request(&exchange);
-        }
-        if let Some(kept) = kept {
-            kept.reuse(exchange);
         }
         response
     }

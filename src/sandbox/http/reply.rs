@@ -9,7 +9,7 @@ use super::exchanges::Refusal;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
-use crate::sandbox::wire::booking::booking_document;
+use crate::sandbox::wire::booking::BookingDocument;
 
 /// A successful response: status and JSON body.
 #[derive(Debug)]
@@ -29,9 +29,8 @@ impl Reply {
         Self::json(201, document)
     }
 
-    pub(crate) fn booking(status: u16, booking: &Booking) -> Self {
-        let body = booking_document(booking).into_bytes();
-        Self { status, body }
+    pub(crate) fn booking(status: u16, booking: &Booking) -> Outcome {
+        Self::json(status, &BookingDocument::of(booking))
     }
 
     /// 200 with text that is JSON already.

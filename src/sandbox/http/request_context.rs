@@ -1,7 +1,5 @@
 //! What an endpoint works with.
 
-use std::sync::Arc;
-
 use super::parsed_request::ParsedRequest;
 use crate::sandbox::rules::access::ApiKey;
 use crate::sandbox::rules::organization::Organization;
@@ -13,5 +11,5 @@ pub(crate) struct RequestContext<'a, 't> {
     pub(crate) request: &'a ParsedRequest,
     pub(crate) key: ApiKey,
     /// The key's organization, as the transaction finds it.
-    pub(crate) organization: Arc<Organization>,
+    pub(crate) organization: Organization,
 }

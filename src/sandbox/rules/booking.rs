@@ -8,10 +8,12 @@ use super::state::BookingState;
 use crate::sandbox::seed::Provider;
 
 /// The guest ("Booking", `customer`).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Customer {
     pub(crate) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phone: Option<String>,
 }
 

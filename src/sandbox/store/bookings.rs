@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::hash::short_hash;
 use super::tx::{Tx, invalid_column, moment};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
@@ -11,7 +10,6 @@ use crate::sandbox::rules::error_code::ErrorCode;
 use crate::sandbox::rules::state::{BookingState, Status};
 use crate::sandbox::rules::transition::{EventKind, Transition};
 use crate::sandbox::seed::Provider;
-use crate::sandbox::wire::booking::customer_document;
 
 /// A query over bookings, with the columns in the order that [`booking`] reads them.
 macro_rules! bookings {
@@ -78,9 +76,9 @@ impl Tx<'_> {
     ) -> rusqlite::Result<Option<Booking>> {
         self.sql(bookings!(
             "WHERE number = (SELECT booking FROM idempotency_keys \
-             WHERE hash = ?3 AND organization = ?1 AND key = ?2)"
+             WHERE organization = ? AND key = ?)"
         ))?
-        .query_row((organization, key, short_hash(organization, key)), booking)
+        .query_row((organization, key), booking)
         .optional()
     }
 
@@ -90,9 +88,8 @@ impl Tx<'_> {
         key: &str,
         booking: &Booking,
     ) -> rusqlite::Result<()> {
-        let hash = short_hash(&booking.organization, key);
-        self.sql("INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)")?
-            .execute((&booking.organization, key, booking.number, hash))?;
+        self.sql("INSERT INTO idempotency_keys VALUES (?, ?, ?)")?
+            .execute((&booking.organization, key, booking.number))?;
         Ok(())
     }
 
@@ -114,6 +111,13 @@ impl Tx<'_> {
         ))?
         .query_map((organization, self.now.as_millisecond() - DAY_MS), booking)?
         .collect()
+    }
+
+    /// How many bookings of the organization occupy a slot. Each organization has slots of its own, so that tests that run
+    /// at once do not take each other's.
+    pub(crate) fn held(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {
+        self.sql("SELECT count(*) FROM bookings WHERE held_slot = ? AND organization = ?")?
+            .query_row((slot, organization), |row| row.get(0))
     }
 
     /// How many bookings of the test allowance the organization used, counted up to `limit`.
@@ -150,7 +154,7 @@ impl Tx<'_> {
             booking.venue_id,
             booking.datetime,
             booking.party_size,
-            customer_document(&booking.customer),
+            json(&booking.customer)?,
             booking.end_user,
             booking.seating,
             booking.pays_by_vendor,
@@ -167,16 +171,11 @@ impl Tx<'_> {
             columns.used_allowance,
             booking.venue_name,
         ])?;
-        self.handle.add_due(columns.due_at);
-        if let Some(slot) = columns.held_slot {
-            self.hold(&booking.organization, slot)?;
-        }
         Ok(())
     }
 
     fn update(&self, booking: &Booking) -> Result<(), ApiError> {
         let columns = Columns::of(booking)?;
-        self.let_go(booking.number)?;
         self.sql(
             "UPDATE bookings SET datetime = ?2, party_size = ?3, seating = ?4, slot_id = ?5, \
              status = ?6, error_code = ?7, pause = ?8, last_modification = ?9, updated_at = ?10, \
@@ -198,10 +197,6 @@ impl Tx<'_> {
             columns.held_slot,
             columns.used_allowance,
         ])?;
-        self.handle.forget_due();
-        if let Some(slot) = columns.held_slot {
-            self.hold(&booking.organization, slot)?;
-        }
         Ok(())
     }
 }
@@ -232,7 +227,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, ApiError> {
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String, ApiError> {
     serde_json::to_string(value).map_err(|error| ApiError::Broken(error.to_string()))
 }
 

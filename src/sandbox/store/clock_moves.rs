@@ -24,10 +24,8 @@ impl Tx<'_> {
         let by = at
             .as_millisecond()
             .saturating_sub(self.now.as_millisecond());
-        self.sql_of_kept(
-            "UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1",
-        )?
-        .execute([by])?;
+        self.sql("UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1")?
+            .execute([by])?;
         let tx = self.again()?;
         tx.apply_due_bookings()?;
         Ok(tx)
@@ -35,14 +33,14 @@ impl Tx<'_> {
 
     /// Stops the clock.
     pub(crate) fn freeze(&self) -> Result<Self, ApiError> {
-        self.sql_of_kept("UPDATE clock SET frozen_at = ?")?
+        self.sql("UPDATE clock SET frozen_at = ?")?
             .execute([self.now.as_millisecond()])?;
         Ok(self.again()?)
     }
 
     /// Lets the clock go on from the moment at which it stands.
     pub(crate) fn resume(&self) -> Result<Self, ApiError> {
-        self.sql_of_kept(
+        self.sql(
             "UPDATE clock SET offset_ms = frozen_at - ?, frozen_at = NULL \
              WHERE frozen_at IS NOT NULL",
         )?

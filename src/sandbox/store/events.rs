@@ -3,13 +3,15 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::bookings::json;
 use super::number::next_number;
 use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::wire::booking::booking_summary;
-use crate::sandbox::wire::event::event_document;
+use crate::sandbox::wire::booking::BookingSummary;
+use crate::sandbox::wire::event::{EventData, EventDocument};
+use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 
 impl Tx<'_> {
@@ -40,18 +42,24 @@ impl Tx<'_> {
         at: Timestamp,
     ) -> Result<Vec<i64>, ApiError> {
         let mut insert = self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?;
-        let summary = booking_summary(booking);
-        let created_at = Moment(at).text();
+        let summary = BookingSummary::of(booking);
         let mut numbers = Vec::new();
         for kind in kinds {
             let number = next_number();
+            let document = EventDocument {
+                id: IdKind::Event.id(number),
+                object: "event",
+                kind: kind.as_str(),
+                created_at: Moment(at),
+                data: EventData { object: &summary },
+            };
             insert.execute((
                 number,
                 &booking.organization,
                 booking.number,
                 kind.as_str(),
                 at.as_millisecond(),
-                event_document(number, kind, &summary, &created_at),
+                json(&document)?,
             ))?;
             numbers.push(number);
         }

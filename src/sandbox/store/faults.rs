@@ -27,7 +27,7 @@ impl Tx<'_> {
             FaultTarget::AnyRequest => (ANY_REQUEST, ""),
             FaultTarget::Webhook => (WEBHOOK, ""),
         };
-        self.sql_of_kept(
+        self.sql(
             "INSERT INTO faults (number, method, path, times, fault, rate, seed, organization) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         )?
@@ -65,20 +65,18 @@ impl Tx<'_> {
 
     /// Whether any fault is configured.
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
-        self.handle.has_faults()
+        self.sql("SELECT 1 FROM faults")?.exists(())
     }
 
     /// Deletes all faults.
     pub(crate) fn clear_faults(&self) -> rusqlite::Result<()> {
-        self.sql_of_kept("DELETE FROM faults")?
-            .execute(())
-            .map(|_| ())
+        self.sql("DELETE FROM faults")?.execute(()).map(|_| ())
     }
 
     /// Deletes a fault; returns false if there is none of that number.
     pub(crate) fn delete_fault(&self, number: i64) -> rusqlite::Result<bool> {
         let deleted = self
-            .sql_of_kept("DELETE FROM faults WHERE number = ?")?
+            .sql("DELETE FROM faults WHERE number = ?")?
             .execute([number])?;
         Ok(deleted > 0)
     }
@@ -110,15 +108,15 @@ impl Tx<'_> {
                 continue;
             }
             if let Some(chance) = fault.request.chance {
-                self.sql_of_kept("UPDATE faults SET drawn = drawn + 1 WHERE number = ?")?
+                self.sql("UPDATE faults SET drawn = drawn + 1 WHERE number = ?")?
                     .execute([fault.number])?;
                 if !chance.strikes(fault.drawn) {
                     continue;
                 }
             }
-            self.sql_of_kept("UPDATE faults SET times = times - 1 WHERE number = ? AND times > 0")?
+            self.sql("UPDATE faults SET times = times - 1 WHERE number = ? AND times > 0")?
                 .execute([fault.number])?;
-            self.sql_of_kept("DELETE FROM faults WHERE times = 0")?
+            self.sql("DELETE FROM faults WHERE times = 0")?
                 .execute(())?;
             return Ok(Some(fault.request.fault));
         }

@@ -59,7 +59,6 @@ impl Tx<'_> {
         booking: &Booking,
         kinds: &[EventKind],
     ) -> Result<(), ApiError> {
-        self.let_go(booking.number)?;
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
             "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE booking = ?)",
@@ -68,7 +67,7 @@ impl Tx<'_> {
             "DELETE FROM idempotency_keys WHERE booking = ?",
             "DELETE FROM bookings WHERE number = ?",
         ] {
-            self.sql_of_kept(sql)?.execute([booking.number])?;
+            self.sql(sql)?.execute([booking.number])?;
         }
         self.insert_booking(booking)?;
         self.insert_events(booking, kinds.iter().copied(), self.now)?;

@@ -12,9 +12,7 @@ mod deliveries;
 mod events;
 mod faults;
 mod fixtures;
-mod hash;
-mod held_slots;
-mod kept;
+mod handle;
 mod messages;
 mod number;
 mod open;
@@ -42,7 +40,7 @@ use super::rules::api_error::ApiError;
 use super::rules::organization::Organization;
 use crate::platform::sqlite;
 use clock::Clock;
-use kept::Handle;
+use handle::Handle;
 use queue::{Job, PendingWrite};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
@@ -98,7 +96,7 @@ impl Store {
     }
 
     /// The settings of an organization.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Arc<Organization>>> {
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
         Tx::read(&self.lock())?.organization(id)
     }
 
@@ -106,7 +104,12 @@ impl Store {
     pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
         let found = Tx::read(&self.lock())?.organization_named(name)?;
         let found = found.ok_or(ApiError::OrganizationUnknown)?;
-        Ok(found.id.clone())
+        Ok(found.id)
+    }
+
+    /// Whether any fault is configured.
+    pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
+        Tx::read(&self.lock())?.has_faults()
     }
 
     /// The sandbox's clock as last read, without reading the database.
@@ -181,7 +184,7 @@ impl Store {
             let handle = self.lock();
             queue::commit(&handle, jobs);
             // If it cannot be read, the next request says so.
-            if let Ok(clock) = handle.clock() {
+            if let Ok(clock) = Clock::read(&handle.connection) {
                 self.remember_clock(clock);
             }
         }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::hash;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
@@ -66,7 +65,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    version: 20,
+    version: 21,
     schema: include_str!("schema.sql"),
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
@@ -113,11 +112,10 @@ fn ephemeral() -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Sets the page and cache sizes that measured fastest. Each create writes to an entry of the keys' index and to a slot
-/// somewhere in the file: small pages, and a cache that has room for these pages of a million bookings.
+/// Sets the page and cache sizes that measured fastest. Each create writes to the index of keys and to that of slots,
+/// somewhere in the file: small pages.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    hash::register(connection)?;
     connection.pragma_update(None, "page_size", 4_096)?;
     connection.pragma_update(None, "cache_size", CACHE)
 }

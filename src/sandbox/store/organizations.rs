@@ -1,8 +1,8 @@
 //! The tables of organizations' settings and of the venues that they found.
 
-use std::sync::Arc;
+use rusqlite::OptionalExtension;
+use rusqlite::types::Type;
 
-use super::kept::parse;
 use super::number::next_number;
 use super::tx::Tx;
 use crate::sandbox::rules::organization::Organization;
@@ -11,15 +11,19 @@ use crate::sandbox::wire::id::IdKind;
 
 impl Tx<'_> {
     /// The organization's settings; the defaults of a built-in one if they were never changed.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Arc<Organization>>> {
-        self.handle.organization(id)
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
+        let settings: Option<String> = self
+            .sql("SELECT settings FROM organizations WHERE id = ?")?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        match settings {
+            None => Ok(Organization::is_built_in(id).then(|| Organization::fresh(id))),
+            Some(settings) => parse(&settings).map(Some),
+        }
     }
 
     /// The organization with this id, which may lack its prefix.
-    pub(crate) fn organization_named(
-        &self,
-        name: &str,
-    ) -> rusqlite::Result<Option<Arc<Organization>>> {
+    pub(crate) fn organization_named(&self, name: &str) -> rusqlite::Result<Option<Organization>> {
         match name.starts_with("org_") {
             true => self.organization(name),
             false => self.organization(&format!("org_{name}")),
@@ -44,8 +48,7 @@ impl Tx<'_> {
     /// state is sent where one of the old state was.
     pub(super) fn keep_urls(&self, staying: &[Organization]) -> rusqlite::Result<()> {
         for kept in staying {
-            if let Some(present) = self.organization(&kept.id)? {
-                let mut present = (*present).clone();
+            if let Some(mut present) = self.organization(&kept.id)? {
                 present.webhook_url.clone_from(&kept.webhook_url);
                 present.webhook_url_stays = true;
                 self.save_organization(&present)?;
@@ -71,7 +74,6 @@ impl Tx<'_> {
 
     /// Deletes an organization with all that is its.
     pub(crate) fn delete_organization(&self, id: &str) -> rusqlite::Result<()> {
-        self.let_go_of_all(id)?;
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE organization = ?)",
             "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE organization = ?)",
@@ -86,7 +88,7 @@ impl Tx<'_> {
             "DELETE FROM fixture_venues WHERE organization = ?",
             "DELETE FROM organizations WHERE id = ?",
         ] {
-            self.sql_of_kept(sql)?.execute([id])?;
+            self.sql(sql)?.execute([id])?;
         }
         Ok(())
     }
@@ -94,7 +96,7 @@ impl Tx<'_> {
     /// Stores the organization's settings.
     pub(crate) fn save_organization(&self, organization: &Organization) -> rusqlite::Result<()> {
         let settings = serde_json::json!(organization).to_string();
-        self.sql_of_kept("INSERT INTO organizations VALUES (?, ?) ON CONFLICT DO UPDATE SET settings = excluded.settings")?
+        self.sql("INSERT INTO organizations VALUES (?, ?) ON CONFLICT DO UPDATE SET settings = excluded.settings")?
             .execute([&organization.id, &settings])?;
         Ok(())
     }
@@ -116,6 +118,12 @@ impl Tx<'_> {
         self.sql("SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?")?
             .exists([organization, &venue.id])
     }
+}
+
+/// Reads the settings of an organization.
+fn parse(settings: &str) -> rusqlite::Result<Organization> {
+    serde_json::from_str(settings)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
 /// Whether a venue can be booked without a search.

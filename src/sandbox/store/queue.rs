@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use super::kept::Handle;
+use super::handle::Handle;
 use super::tx::Tx;
 use crate::sandbox::rules::api_error::ApiError;
 
@@ -91,7 +91,6 @@ pub(super) fn commit(handle: &Handle, mut jobs: Vec<Box<dyn Job>>) {
 /// Commits the jobs, unless one of them has to be rolled back: returns its place.
 fn run_all(handle: &Handle, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<Option<usize>> {
     handle.begin()?;
-    handle.count_on()?;
     if let Some(broken) = jobs.iter_mut().position(|job| !job.run(handle)) {
         return Ok(Some(broken));
     }
@@ -170,45 +169,5 @@ mod tests {
         let lost = fill().unwrap_err();
         assert!(format!("{lost:?}").contains("are lost"), "{lost:?}");
         assert!(Tx::read(&handle).is_err());
-    }
-
-    #[test]
-    fn reads_that_clean_the_cache_lose_nothing_and_a_write_after_them_can_be_rolled_back() {
-        let handle = Handle::new(connect(&Database::Memory).unwrap(), false);
-        let write = |text: &'static str, breaks: bool| {
-            let (job, mut answer) = PendingWrite::job(move |tx: &Tx<'_>| {
-                tx.sql("INSERT INTO events SELECT NULL, '', 0, '', 0, ? || hex(zeroblob(500000))")?
-                    .execute([text])?;
-                tx.sql("UPDATE events SET kind = kind || ?")?
-                    .execute([text])?;
-                match breaks {
-                    true => Err(ApiError::Broken(text.to_owned())),
-                    false => Ok(()),
-                }
-            });
-            commit(&handle, vec![job]);
-            answer.try_recv().unwrap()
-        };
-        let kinds = || {
-            let tx = Tx::read(&handle).unwrap();
-            let read = "SELECT kind || substr(body, 1, 1) FROM events ORDER BY number";
-            let mut read = tx.sql(read).unwrap();
-            let kinds = read.query_map((), |row| row.get(0)).unwrap();
-            kinds.collect::<rusqlite::Result<Vec<String>>>().unwrap()
-        };
-        // More than the cache holds.
-        for _ in 0..26 {
-            write("a", false).unwrap();
-        }
-        let before = kinds();
-        for _ in 0..300 {
-            Tx::read(&handle).unwrap();
-        }
-        assert_eq!(kinds(), before);
-        write("b", true).unwrap_err();
-        assert_eq!(kinds(), before);
-        write("c", false).unwrap();
-        assert_eq!(kinds().len(), 27);
-        assert!(kinds().iter().all(|it| it.contains('c')));
     }
 }

@@ -47,23 +47,18 @@ CREATE TABLE bookings (
   venue_name TEXT
 );
 CREATE INDEX bookings_due ON bookings (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX bookings_held ON bookings (held_slot, organization) WHERE held_slot IS NOT NULL;
 CREATE INDEX bookings_allowance ON bookings (organization) WHERE used_allowance = 1;
 CREATE INDEX bookings_open ON bookings (organization, created_at)
   WHERE status IN ('requires_action', 'processing');
 
--- How many bookings occupy each slot. A slot is the hash of the organization and the slot's id: each organization has slots of
--- its own, so that tests that run at once do not take each other's.
-CREATE TABLE held_slots (slot INTEGER PRIMARY KEY, bookings INTEGER NOT NULL);
-
--- For ever: which booking a create's key stands for. Clients choose keys at random, so each one is read and written somewhere
--- else in the index: its entries are hashes, which are small, and the rows are written one after the other.
+-- For ever: which booking a create's key stands for.
 CREATE TABLE idempotency_keys (
   organization TEXT NOT NULL,
   key TEXT NOT NULL,
   booking INTEGER NOT NULL,
-  hash INTEGER
-);
-CREATE INDEX idempotency_keys_hash ON idempotency_keys (hash);
+  PRIMARY KEY (organization, key)
+) WITHOUT ROWID;
 
 CREATE TABLE events (
   number INTEGER PRIMARY KEY,

@@ -5,7 +5,7 @@ use rusqlite::CachedStatement;
 use rusqlite::types::Type;
 
 use super::clock::Clock;
-use super::kept::Handle;
+use super::handle::Handle;
 use super::number::next_number;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::transition::{Event, step};
@@ -21,14 +21,13 @@ pub(crate) struct Tx<'a> {
 impl<'a> Tx<'a> {
     /// For reading, at the present time.
     pub(super) fn read(handle: &'a Handle) -> rusqlite::Result<Self> {
-        handle.refresh()?;
-        handle.count_read()?;
+        handle.check_that_nothing_is_lost()?;
         Self::begin(handle)
     }
 
-    /// The same within an SQL transaction that has begun, and in which [`Handle::refresh`] was called.
+    /// The same within an SQL transaction that has begun.
     pub(super) fn begin(handle: &'a Handle) -> rusqlite::Result<Self> {
-        let clock = handle.clock()?;
+        let clock = Clock::read(&handle.connection)?;
         Ok(Self {
             handle,
             now: moment(clock.now())?,
@@ -45,22 +44,10 @@ impl<'a> Tx<'a> {
         self.handle.connection.prepare_cached(sql)
     }
 
-    /// A statement that writes what is kept between requests: the clock, faults, organizations, or rows of a given number.
-    pub(super) fn sql_of_kept(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
-        self.handle.forget();
-        self.sql(sql)
-    }
-
-    /// Statements that may write anything.
-    pub(super) fn batch(&self, sql: &str) -> rusqlite::Result<()> {
-        self.handle.forget();
-        self.handle.connection.execute_batch(sql)
-    }
-
     /// Whether a booking is due to change by time alone.
     pub(super) fn has_due_bookings(&self) -> rusqlite::Result<bool> {
-        let first = self.handle.first_due()?;
-        Ok(first.is_some_and(|due| due <= self.now.as_millisecond()))
+        self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?
+            .exists([self.now.as_millisecond()])
     }
 
     /// Applies every due change, in the order and at the moment in which it was due.
@@ -79,19 +66,20 @@ impl<'a> Tx<'a> {
 
     /// A number that changes when another process has written to the file.
     pub(crate) fn data_version(&self) -> rusqlite::Result<i64> {
-        self.handle.data_version()
+        self.sql("PRAGMA data_version")?
+            .query_row((), |row| row.get(0))
     }
 
     /// Deletes everything but the URLs that stay, and sets the clock to real time.
     pub(crate) fn reset(&self) -> Result<(), ApiError> {
         let staying = self.staying_urls()?;
         self.handle.note_emptied();
-        self.batch(
+        self.handle.connection.execute_batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
              DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
              DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
-             DELETE FROM held_slots; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
+             UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
         Ok(self.keep_urls(&staying)?)
     }

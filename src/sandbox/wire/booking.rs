@@ -1,9 +1,7 @@
-//! The booking document, and its summary in events and `open_bookings`. They are put together as text, because most requests
-//! write one: `serde` takes more than twice as many instructions.
+//! The booking document, and its summary in events and `open_bookings`.
 
-use std::borrow::Cow;
-
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::id::IdKind;
 use super::moment::Moment;
@@ -11,134 +9,128 @@ use crate::sandbox::rules::booking::{Booking, Customer};
 use crate::sandbox::rules::state::{Ask, Pause};
 use crate::sandbox::seed;
 
-/// The size in bytes of most documents, for which room is made.
-const USUAL_SIZE: usize = 768;
-
 /// The booking document.
-pub(crate) fn booking_document(booking: &Booking) -> String {
-    let mut document = fields(booking);
-    document.push('}');
-    document
-}
-
-/// The booking document with the organization that the booking belongs to.
-pub(crate) fn owned_booking_document(booking: &Booking) -> String {
-    let mut document = fields(booking);
-    add_text(
-        &mut document,
-        r#","organization":""#,
-        Some(&booking.organization),
-    );
-    document.push('}');
-    document
+#[derive(Serialize)]
+pub(crate) struct BookingDocument<'a> {
+    id: String,
+    object: &'static str,
+    status: &'static str,
+    provider: &'static str,
+    venue_id: &'a str,
+    venue_name: &'a str,
+    datetime: &'a str,
+    party_size: u8,
+    customer: &'a Customer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_user: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seating_preference: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_collection: Option<&'static str>,
+    #[serde(flatten)]
+    outcome: Outcome<'a>,
+    /// Until when a payment can be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Moment>,
+    created_at: Moment,
+    updated_at: Moment,
+    /// Where the sandbox itself lists bookings of all organizations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    organization: Option<&'a str>,
 }
 
 /// The summary of a booking ("Events", 4).
-pub(crate) fn booking_summary(booking: &Booking) -> String {
-    let mut summary = String::with_capacity(USUAL_SIZE);
-    add_head(&mut summary, booking);
-    add_outcome(&mut summary, booking);
-    summary.push('}');
-    summary
+#[derive(Serialize)]
+pub(crate) struct BookingSummary<'a> {
+    id: String,
+    object: &'static str,
+    status: &'static str,
+    provider: &'static str,
+    #[serde(flatten)]
+    outcome: Outcome<'a>,
 }
 
-/// The fields of the document, without the brace at their end.
-fn fields(booking: &Booking) -> String {
-    let mut text = String::with_capacity(USUAL_SIZE);
-    add_head(&mut text, booking);
-    let venue_id = escaped(&booking.venue_id);
-    let venue_name = escaped(venue_name(booking));
-    let datetime = escaped(&booking.datetime);
-    let party_size = booking.party_size.to_string();
-    text.extend([
-        r#","venue_id":""#,
-        &venue_id,
-        r#"","venue_name":""#,
-        &venue_name,
-        r#"","datetime":""#,
-        &datetime,
-        r#"","party_size":"#,
-        &party_size,
-    ]);
-    text.extend([r#","customer":"#, &customer_document(&booking.customer)]);
-    let seating = booking.seating.as_deref();
-    let collection = booking.pays_by_vendor.then_some("vendor_external");
-    add_text(&mut text, r#","end_user":""#, booking.end_user.as_deref());
-    add_text(&mut text, r#","seating_preference":""#, seating);
-    add_text(&mut text, r#","payment_collection":""#, collection);
-    add_outcome(&mut text, booking);
-    let payment = booking.state.pause();
-    let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
-    let expires_at = payment.map(|pause| Moment(pause.expires_at).text());
-    add_text(&mut text, r#","expires_at":""#, expires_at.as_deref());
-    let created_at = Moment(booking.created_at).text();
-    let updated_at = match booking.updated_at == booking.created_at {
-        true => Cow::Borrowed(created_at.as_str()),
-        false => Cow::Owned(Moment(booking.updated_at).text()),
-    };
-    text.extend([
-        r#","created_at":""#,
-        &created_at,
-        r#"","updated_at":""#,
-        &updated_at,
-        "\"",
-    ]);
-    text
+/// Why a booking is in its state, what it waits for, and what was changed last.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_message: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_action: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modification: Option<LastModification<'a>>,
 }
 
-/// The first fields of document and summary.
-fn add_head(text: &mut String, booking: &Booking) {
-    text.extend([
-        r#"{"id":""#,
-        &IdKind::Booking.id(booking.number),
-        r#"","object":"booking","status":""#,
-        booking.state.status().as_str(),
-        r#"","provider":""#,
-        booking.provider.id(),
-        "\"",
-    ]);
+#[derive(Serialize)]
+struct LastModification<'a> {
+    at: Moment,
+    changes: &'a Map<String, Value>,
 }
 
-/// The guest, as the booking document and the store have it.
-pub(crate) fn customer_document(customer: &Customer) -> String {
-    let mut text = String::with_capacity(128);
-    add_text(&mut text, r#"{"name":""#, Some(&customer.name));
-    add_text(&mut text, r#","email":""#, customer.email.as_deref());
-    add_text(&mut text, r#","phone":""#, customer.phone.as_deref());
-    text.push('}');
-    text
-}
-
-/// Why the booking is in its state, what it waits for, and what was changed last.
-fn add_outcome(text: &mut String, booking: &Booking) {
-    let error = booking.state.error();
-    add_text(text, r#","error_code":""#, error.map(|it| it.as_str()));
-    add_text(text, r#","error_message":""#, error.map(|it| it.message()));
-    if let Some(pause) = booking.state.pause() {
-        let action = next_action(pause, booking).to_string();
-        text.extend([r#","next_action":"#, &action]);
+impl<'a> BookingDocument<'a> {
+    /// The document of a booking.
+    pub(crate) fn of(booking: &'a Booking) -> Self {
+        let payment = booking.state.pause();
+        let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
+        Self {
+            id: IdKind::Booking.id(booking.number),
+            object: "booking",
+            status: booking.state.status().as_str(),
+            provider: booking.provider.id(),
+            venue_id: &booking.venue_id,
+            venue_name: venue_name(booking),
+            datetime: &booking.datetime,
+            party_size: booking.party_size,
+            customer: &booking.customer,
+            end_user: booking.end_user.as_deref(),
+            seating_preference: booking.seating.as_deref(),
+            payment_collection: booking.pays_by_vendor.then_some("vendor_external"),
+            outcome: Outcome::of(booking),
+            expires_at: payment.map(|it| Moment(it.expires_at)),
+            created_at: Moment(booking.created_at),
+            updated_at: Moment(booking.updated_at),
+            organization: None,
+        }
     }
-    if let Some(last) = &booking.last_modification {
-        let last = json!({"at": Moment(last.at), "changes": last.changes}).to_string();
-        text.extend([r#","last_modification":"#, &last]);
+
+    /// The same with the organization that the booking belongs to.
+    pub(crate) fn owned(booking: &'a Booking) -> Self {
+        Self {
+            organization: Some(&booking.organization),
+            ..Self::of(booking)
+        }
     }
 }
 
-/// Adds a field that is a string, if it has a value: `start` is all that stands before that.
-fn add_text(text: &mut String, start: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        text.extend([start, &escaped(value), "\""]);
+impl<'a> BookingSummary<'a> {
+    /// The summary of a booking.
+    pub(crate) fn of(booking: &'a Booking) -> Self {
+        Self {
+            id: IdKind::Booking.id(booking.number),
+            object: "booking",
+            status: booking.state.status().as_str(),
+            provider: booking.provider.id(),
+            outcome: Outcome::of(booking),
+        }
     }
 }
 
-/// What stands between the quotes of a JSON string.
-fn escaped(text: &str) -> Cow<'_, str> {
-    let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-    if !text.bytes().any(is_special) {
-        return Cow::Borrowed(text);
+impl<'a> Outcome<'a> {
+    fn of(booking: &'a Booking) -> Self {
+        let error = booking.state.error();
+        let last = booking.last_modification.as_ref();
+        Self {
+            error_code: error.map(|it| it.as_str()),
+            error_message: error.map(|it| it.message()),
+            next_action: booking.state.pause().map(|it| next_action(it, booking)),
+            last_modification: last.map(|it| LastModification {
+                at: Moment(it.at),
+                changes: &it.changes,
+            }),
+        }
     }
-    let quoted = Value::from(text).to_string();
-    Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
 }
 
 /// What the guest is asked for. It never contains the one-time code.
@@ -251,7 +243,8 @@ mod tests {
             "updated_at": "2026-11-21T12:00:01.000Z",
             "organization": strange,
         });
-        assert_eq!(owned_booking_document(&booking), expected.to_string());
+        let document = serde_json::to_string(&BookingDocument::owned(&booking)).unwrap();
+        assert_eq!(document, expected.to_string());
         let short = json!({
             "id": "bk_0000000000001",
             "object": "booking",
@@ -259,6 +252,7 @@ mod tests {
             "provider": "provider_a",
             "last_modification": {"at": "2026-11-21T12:00:00.000Z", "changes": changes},
         });
-        assert_eq!(booking_summary(&booking), short.to_string());
+        let summary = serde_json::to_string(&BookingSummary::of(&booking)).unwrap();
+        assert_eq!(summary, short.to_string());
     }
 }

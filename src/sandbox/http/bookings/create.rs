@@ -8,7 +8,7 @@ use super::super::venues::known_venue;
 use crate::sandbox::rules::access::KeyKind;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::create::{CreateBody, CreateRequest};
+use crate::sandbox::rules::create::CreateRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, respond};
 use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::step;
@@ -24,14 +24,14 @@ pub(in super::super) fn replay(
         return Ok(None);
     };
     let booking = context.tx.booking_of_key(&context.organization.id, &key)?;
-    Ok(booking.map(|it| Reply::booking(200, &it)))
+    booking.map(|it| Reply::booking(200, &it)).transpose()
 }
 
 /// Creates a booking, even one that fails at once.
 pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let now = tx.now;
-    let request = CreateRequest::of(body(context)?, now)?;
+    let request = CreateRequest::of(&context.request.fields()?, now)?;
     let venue = known_venue(context, &request.venue_id)?;
     let venue = venue.as_ref();
     let provider = request.provider(venue)?;
@@ -88,15 +88,7 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
-    Ok(Reply::booking(201, &booking))
-}
-
-fn body(context: &RequestContext<'_, '_>) -> Result<CreateBody, ApiError> {
-    let request = context.request;
-    match CreateBody::at_once(request.body()) {
-        Some(body) => Ok(body),
-        None => CreateBody::of(&request.fields()?),
-    }
+    Reply::booking(201, &booking)
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.

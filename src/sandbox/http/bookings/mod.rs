@@ -5,7 +5,7 @@ mod continue_;
 mod create;
 mod modify;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::reply::{Outcome, Reply};
 use super::request_context::RequestContext;
@@ -13,7 +13,7 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::denial::Denial;
 use crate::sandbox::rules::transition::{Event, step};
-use crate::sandbox::wire::booking::{booking_document, booking_summary};
+use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 use crate::sandbox::wire::id::IdKind;
 
 pub(super) use cancel::cancel;
@@ -22,7 +22,7 @@ pub(super) use create::{create, replay, send_code};
 pub(super) use modify::modify;
 
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
-    Ok(Reply::booking(200, &find(context)?))
+    Reply::booking(200, &find(context)?)
 }
 
 /// Applies an event to a booking and returns the booking or why it was denied.
@@ -34,25 +34,20 @@ fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) 
         context.tx.apply(&mut booking, transition, now)?;
     }
     match denial {
-        None => Ok(Reply::booking(200, &booking)),
-        Some(denial) => Err(denied(denial, &booking)?),
+        None => Reply::booking(200, &booking),
+        Some(denial) => Err(denied(denial, &booking)),
     }
 }
 
 /// The error for a denial. A venue's denial carries the unchanged booking.
-fn denied(denial: Denial, booking: &Booking) -> Result<ApiError, ApiError> {
-    Ok(match denial {
+fn denied(denial: Denial, booking: &Booking) -> ApiError {
+    match denial {
         Denial::VenueRefused(code) => ApiError::VenueRefused {
             code,
-            booking: parsed(&booking_document(booking))?,
+            booking: json!(BookingDocument::of(booking)),
         },
         denial => ApiError::Denied(denial),
-    })
-}
-
-/// A document that was put together as text, to be a part of another one.
-pub(super) fn parsed(document: &str) -> Result<Value, ApiError> {
-    serde_json::from_str(document).map_err(|error| ApiError::Broken(error.to_string()))
+    }
 }
 
 /// The organization's booking that the path names.
@@ -73,7 +68,6 @@ fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
 
 fn open_bookings(context: &RequestContext<'_, '_>) -> Result<Vec<Value>, ApiError> {
     let open = context.tx.open_bookings(&context.organization.id)?;
-    open.iter()
-        .map(|booking| parsed(&booking_summary(booking)))
-        .collect()
+    let summary = |booking| json!(BookingSummary::of(booking));
+    Ok(open.iter().map(summary).collect())
 }

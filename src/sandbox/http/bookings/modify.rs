@@ -29,7 +29,7 @@ pub(in super::super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
     };
     let mut transition = step(&booking.state, &event, tx.now);
     if let Some(denial) = transition.denial.take() {
-        return Err(denied(denial, &booking)?);
+        return Err(denied(denial, &booking));
     }
     let datetime = request
         .at
@@ -37,10 +37,10 @@ pub(in super::super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
         .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone())));
     let slot = slot.as_ref().map(|(slot, _)| slot);
     match request.change(&booking, datetime, slot, tx.now) {
-        None => Ok(Reply::booking(200, &booking)),
+        None => Reply::booking(200, &booking),
         Some(mut changed) => {
             tx.apply(&mut changed, transition, tx.now)?;
-            Ok(Reply::booking(200, &changed))
+            Reply::booking(200, &changed)
         }
     }
 }

@@ -1,21 +1,21 @@
 //! `GET /sandbox/bookings`: every booking, or every one of an organization.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use super::super::bookings::parsed;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::booking::owned_booking_document;
+use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::id::IdKind;
 
 pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = super::organization_asked(tx, request)?;
     let bookings = tx.bookings(organization.as_deref())?;
-    let documents: Vec<String> = bookings.iter().map(owned_booking_document).collect();
-    let documents = documents.join(",");
-    Ok(Reply::text(format!(r#"{{"bookings":[{documents}]}}"#)))
+    let documents: Vec<_> = bookings.iter().map(BookingDocument::owned).collect();
+    Reply::ok(&BTreeMap::from([("bookings", documents)]))
 }
 
 pub(super) fn events(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
@@ -33,7 +33,5 @@ pub(super) fn events(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
 /// The state of one of them; `None` if it was deleted.
 pub(super) fn state(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiError> {
     let booking = tx.any_booking(number)?;
-    booking
-        .map(|it| parsed(&owned_booking_document(&it)))
-        .transpose()
+    Ok(booking.map(|it| json!(BookingDocument::owned(&it))))
 }

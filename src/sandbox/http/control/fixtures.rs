@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Zoned;
 use serde_json::{Map, Value, json};
 
-use super::super::bookings::{parsed, send_code};
+use super::super::bookings::send_code;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use super::super::slots::slot_of;
@@ -21,7 +21,7 @@ use crate::sandbox::rules::state::{BookingState, PROCESSING_TIME, Status};
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::seed::{Provider, Slot, Venue};
 use crate::sandbox::store::{Tx, one_time_code, reference};
-use crate::sandbox::wire::booking::booking_document;
+use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
 pub(super) fn load(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
@@ -61,7 +61,7 @@ pub(crate) fn load_into(
         let (path, slot) = (&placed.fixture.path, placed.slot.clone());
         let is_past = placed.at.timestamp() < tx.now;
         let booking = placed.put(tx, organization)?;
-        documents.push(parsed(&booking_document(&booking))?);
+        documents.push(json!(BookingDocument::of(&booking)));
         let note = note(tx, &booking, slot.as_ref(), is_past)?;
         notes.extend(note.map(|it| format!("{path}: {it}")));
     }

@@ -2,7 +2,6 @@
 //! added, one for each test, say.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +15,7 @@ use crate::sandbox::rules::scope::Scope;
 use crate::sandbox::store::Tx;
 
 pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    Reply::ok(&*find(tx, request)?)
+    Reply::ok(&find(tx, request)?)
 }
 
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
@@ -39,7 +38,7 @@ pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
 fn all(tx: &Tx<'_>) -> Result<Vec<Organization>, ApiError> {
     let mut organizations = Vec::new();
     for id in Organization::BUILT_IN {
-        organizations.extend(tx.organization(id)?.map(|it| (*it).clone()));
+        organizations.extend(tx.organization(id)?);
     }
     organizations.extend(tx.added_organizations()?);
     Ok(organizations)
@@ -87,13 +86,13 @@ fn document(organization: &Organization) -> Value {
 }
 
 /// The organization that `?organization=` names, else the main one.
-fn find(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Arc<Organization>, ApiError> {
+fn find(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Organization, ApiError> {
     let name = request.query("organization").map(Cow::Owned);
     named(tx, &name.unwrap_or(Cow::Borrowed(Organization::MAIN)))
 }
 
 /// The organization with this id, which may lack its prefix.
-pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Arc<Organization>, ApiError> {
+pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {
     tx.organization_named(name)?
         .ok_or(ApiError::OrganizationUnknown)
 }

@@ -4,8 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::exchange::Exchange;
-use super::parts::Message;
+use super::exchange::{Exchange, Message};
 use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::rules::no_key::masked;
@@ -16,8 +15,8 @@ impl Exchange {
     /// The whole exchange, with keys masked.
     pub(crate) fn document(&self) -> Value {
         let mut document = json!({
-            "id": IdKind::Request.id(self.number()),
-            "at": Moment(self.at()),
+            "id": IdKind::Request.id(self.number),
+            "at": Moment(self.at),
             "duration_ms": self.milliseconds(),
             "method": self.method(),
             "path": self.path(),
@@ -28,7 +27,7 @@ impl Exchange {
             }
         };
         add("query", self.query().map(Value::String));
-        add("status", Some(json!(self.status())));
+        add("status", Some(json!(self.status)));
         add("organization", self.organization().map(|it| json!(it)));
         add("key", self.key().map(|it| json!(masked(&it))));
         add(
@@ -39,10 +38,10 @@ impl Exchange {
         add("session_id", self.session().map(Value::String));
         add(
             "request",
-            Some(message(&self.request_headers(), self.request())),
+            Some(message(&self.shown_request_headers(), &self.request)),
         );
-        let headers = headers(self.response_lines());
-        add("response", Some(message(&headers, self.response())));
+        let headers = headers(&self.response_headers);
+        add("response", Some(message(&headers, &self.response)));
         add("reason", self.reason().map(Value::String));
         add("notes", Some(json!(self.notes())));
         add("fault", self.fault_kind().map(|it| json!(it)));
@@ -51,29 +50,19 @@ impl Exchange {
 
     /// How long the answer took.
     pub(crate) fn milliseconds(&self) -> f64 {
-        (self.metadata.duration.as_secs_f64() * 1e6).round() / 1e3
+        (self.duration.as_secs_f64() * 1e6).round() / 1e3
     }
 
     /// The method.
     pub(crate) fn method(&self) -> &str {
-        self.metadata.method.as_str()
+        self.method.as_str()
     }
 
     /// The path without the query.
     pub(crate) fn path(&self) -> &str {
-        self.target()
+        self.target
             .split_once('?')
-            .map_or(self.target(), |(path, _)| path)
-    }
-
-    /// The status; 0 if a fault closed the connection before anything was sent.
-    pub(crate) const fn status(&self) -> u16 {
-        self.metadata.status
-    }
-
-    /// The sandbox's time of the answer.
-    pub(crate) const fn at(&self) -> jiff::Timestamp {
-        self.metadata.at
+            .map_or(self.target.as_str(), |(path, _)| path)
     }
 
     /// The key, masked.
@@ -83,34 +72,34 @@ impl Exchange {
 
     /// The name of the fault that it met.
     pub(crate) fn fault_kind(&self) -> Option<&'static str> {
-        self.fault().map(Fault::kind)
+        self.fault.as_ref().map(Fault::kind)
     }
 
     /// What the fault did, and which rule refused the request: a fault may meet a request that is refused anyway.
     pub(crate) fn reason(&self) -> Option<String> {
-        let rule = self.refusal().map(str::to_owned);
+        let rule = self.refusal.clone();
         let said: Vec<String> = self.fault_in_words().into_iter().chain(rule).collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// The body of the request, with keys masked.
     pub(crate) fn request_body(&self) -> String {
-        self.request().text().0
+        self.request.text().0
     }
 
     /// The body of the answer, with keys masked.
     pub(crate) fn response_body(&self) -> String {
-        self.response().text().0
+        self.response.text().0
     }
 
     pub(super) fn query(&self) -> Option<String> {
-        let (_, query) = self.target().split_once('?')?;
+        let (_, query) = self.target.split_once('?')?;
         Some(without_keys(query))
     }
 
     /// The organization of its key.
     pub(super) fn organization(&self) -> Option<String> {
-        if self.metadata.status == 401 {
+        if self.status == 401 {
             return None;
         }
         access::key(&self.key()?).map(|it| it.organization.into_owned())
@@ -148,14 +137,14 @@ impl Exchange {
 
     /// A header of the request, as text.
     pub(super) fn request_header(&self, name: &str) -> Option<String> {
-        let found = fields(self.request_lines())
+        let found = fields(&self.request_headers)
             .find(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()));
         found.map(|(_, value)| text(value))
     }
 
     /// The headers of the request, with keys masked.
-    pub(super) fn request_headers(&self) -> Map<String, Value> {
-        let mut headers = headers(self.request_lines());
+    pub(super) fn shown_request_headers(&self) -> Map<String, Value> {
+        let mut headers = headers(&self.request_headers);
         for name in ["authorization", "proxy-authorization"] {
             if let Some(Value::String(value)) = headers.get_mut(name) {
                 let came = std::mem::take(value);
@@ -206,7 +195,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn message(headers: &Map<String, Value>, message: Message<'_>) -> Value {
+fn message(headers: &Map<String, Value>, message: &Message) -> Value {
     let (body, encoding) = message.text();
     let mut document = json!({"headers": headers, "body": body, "truncated": message.truncated});
     if let Some(encoding) = encoding {
@@ -215,10 +204,10 @@ fn message(headers: &Map<String, Value>, message: Message<'_>) -> Value {
     document
 }
 
-impl Message<'_> {
+impl Message {
     /// The body as text, with keys masked; bytes that are no text as Base64, and the word for that.
     pub(super) fn text(&self) -> (String, Option<&'static str>) {
-        let whole = match std::str::from_utf8(self.body) {
+        let whole = match std::str::from_utf8(&self.body) {
             Ok(text) => Some(text),
             // A body that is cut may end in the middle of a character.
             Err(error) if self.truncated && error.error_len().is_none() => {
@@ -228,7 +217,7 @@ impl Message<'_> {
         };
         match whole {
             Some(text) => (without_keys(text), None),
-            None => (STANDARD.encode(self.body), Some("base64")),
+            None => (STANDARD.encode(&self.body), Some("base64")),
         }
     }
 }
@@ -257,6 +246,7 @@ fn without_keys(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::body::Bytes;
 
     #[test]
     fn keys_are_masked_wherever_they_stand_and_other_words_are_left() {
@@ -267,7 +257,10 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_shown_as_base64_and_a_cut_character_is_left_out() {
-        let message = |body: &'static [u8], truncated| Message { body, truncated };
+        let message = |body: &'static [u8], truncated| Message {
+            body: Bytes::from_static(body),
+            truncated,
+        };
         assert_eq!(
             message(b"\xff\x00", false).text(),
             ("/wA=".to_owned(), Some("base64"))

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
-use axum::http::Method;
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use jiff::Timestamp;
 
-use super::parts::{Layout, Message, Part, Parts};
 use crate::sandbox::rules::fault::Fault;
+
+/// How much of a body is kept.
+const MOST_OF_BODY: usize = 64 * 1024;
 
 /// Why a request was refused: an extension of the response.
 #[derive(Clone)]
@@ -58,32 +60,22 @@ impl Received {
 pub(in super::super) struct Opening {
     began: Instant,
     method: Method,
-    parts: Parts,
+    target: String,
+    headers: Vec<u8>,
     /// Whether it is a call of the service, whose bodies are kept.
     is_service: bool,
 }
 
 impl Opening {
-    /// `memory` may be what an older exchange was kept in.
-    pub(in super::super) fn of(request: &Request, is_service: bool, memory: Vec<u8>) -> Self {
-        let mut parts = Parts::in_memory(memory);
+    pub(in super::super) fn of(request: &Request, is_service: bool) -> Self {
         let target = request.uri().path_and_query();
-        parts.add(
-            Part::Target,
-            target.map_or("/", |it| it.as_str()).as_bytes(),
-        );
-        parts.add_headers(Part::RequestHeaders, request.headers());
         Self {
             began: Instant::now(),
             method: request.method().clone(),
-            parts,
+            target: target.map_or("/", |it| it.as_str()).to_owned(),
+            headers: lines(request.headers()),
             is_service,
         }
-    }
-
-    /// Whether the request is kept.
-    pub(in super::super) const fn is_service(&self) -> bool {
-        self.is_service
     }
 
     /// The exchange, and the response as it is sent. `at` is the sandbox's time.
@@ -96,36 +88,46 @@ impl Opening {
         let received: Received = extensions.remove().unwrap_or_default();
         let refusal = extensions.remove().map(|Refusal(why)| why);
         let (head, mut body) = response.into_parts();
-        let mut kept = self.parts;
-        kept.add_body(Part::Request, &received.body, received.is_cut);
-        kept.add_headers(Part::ResponseHeaders, &head.headers);
-        let mut length = 0;
+        let mut answer = Bytes::new();
         if self.is_service {
-            let answer = whole(body).await;
-            length = answer.len();
-            kept.add_body(Part::Response, &answer, false);
-            body = Body::from(answer);
+            answer = whole(body).await;
+            body = Body::from(answer.clone());
         }
-        let metadata = Metadata {
+        let exchange = Exchange {
             number: 0,
             is_service: self.is_service,
             at,
             real: SystemTime::now(),
             duration: self.began.elapsed(),
             method: self.method,
+            target: self.target,
             status: match received.fault {
                 // Nothing was sent.
                 Some(Fault::DropBefore) => 0,
                 _ => head.status.as_u16(),
             },
-            rare: Rare::of(refusal, received.fault, length),
-        };
-        let exchange = Exchange {
-            metadata,
-            parts: kept,
+            request_headers: self.headers,
+            request: Message::of_request(&received.body, received.is_cut),
+            response_headers: lines(&head.headers),
+            response: Message::of_answer(&answer),
+            response_length: answer.len(),
+            refusal,
+            fault: received.fault,
         };
         (exchange, Response::from_parts(head, body))
     }
+}
+
+/// Headers, a line each. A value that is not text keeps its bytes.
+fn lines(headers: &HeaderMap) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(256);
+    for (name, value) in headers {
+        lines.extend_from_slice(name.as_str().as_bytes());
+        lines.push(b':');
+        lines.extend_from_slice(value.as_bytes());
+        lines.push(b'\n');
+    }
+    lines
 }
 
 /// The bytes of a body. Those of the service's answers are in memory, in one piece.
@@ -140,118 +142,84 @@ async fn whole(mut body: Body) -> Bytes {
     [first, rest].concat().into()
 }
 
-/// One request and its answer.
-pub(crate) struct Exchange {
-    pub(super) metadata: Metadata,
-    pub(super) parts: Parts,
+/// A body, up to 64 KB of it.
+pub(super) struct Message {
+    pub(super) body: Bytes,
+    pub(super) truncated: bool,
 }
 
-/// What is known of an exchange besides its bytes.
-#[derive(Clone)]
-pub(super) struct Metadata {
-    pub(super) number: i64,
-    is_service: bool,
+impl Message {
+    /// The body of a request: a copy, because it came as a part of the connection's buffer. `is_cut` if there was more of
+    /// it.
+    fn of_request(body: &Bytes, is_cut: bool) -> Self {
+        Self {
+            body: Bytes::copy_from_slice(body.get(..MOST_OF_BODY).unwrap_or(body)),
+            truncated: is_cut || body.len() > MOST_OF_BODY,
+        }
+    }
+
+    /// The body of an answer: itself, if all of it is kept.
+    fn of_answer(body: &Bytes) -> Self {
+        let first = body.get(..MOST_OF_BODY).map(Bytes::copy_from_slice);
+        Self {
+            truncated: body.len() > MOST_OF_BODY,
+            body: first.unwrap_or_else(|| body.clone()),
+        }
+    }
+}
+
+/// One request and its answer.
+pub(crate) struct Exchange {
+    /// Its number in the log.
+    pub(crate) number: i64,
+    /// Whether it is a call of the service, not of the sandbox's own surface.
+    pub(crate) is_service: bool,
     /// When it was answered, by the sandbox's clock.
-    pub(super) at: Timestamp,
+    pub(crate) at: Timestamp,
     /// The same in real time.
     pub(super) real: SystemTime,
     pub(super) duration: Duration,
     pub(super) method: Method,
-    /// 0 if nothing was sent.
-    pub(super) status: u16,
-    rare: Option<Box<Rare>>,
-}
-
-/// What few exchanges have.
-#[derive(Clone)]
-struct Rare {
-    refusal: Option<String>,
-    fault: Option<Fault>,
+    /// Path and query.
+    pub(super) target: String,
+    /// 0 if a fault closed the connection before anything was sent.
+    pub(crate) status: u16,
+    /// The headers of the request, a line each.
+    pub(super) request_headers: Vec<u8>,
+    pub(super) request: Message,
+    /// The headers of the answer, a line each.
+    pub(super) response_headers: Vec<u8>,
+    pub(super) response: Message,
     /// How many bytes the body of the answer has, of which not all may be kept.
-    length: usize,
-}
-
-impl Rare {
-    fn of(refusal: Option<String>, fault: Option<Fault>, length: usize) -> Option<Box<Self>> {
-        let is_any = refusal.is_some() || fault.is_some();
-        is_any.then(|| {
-            Box::new(Self {
-                refusal,
-                fault,
-                length,
-            })
-        })
-    }
-}
-
-impl Metadata {
-    /// The memory that it takes.
-    pub(super) fn size(&self) -> usize {
-        let rare = self.rare.as_ref().map_or(0, |it| {
-            let refusal = it.refusal.as_ref().map_or(0, String::len);
-            size_of::<Rare>() + refusal
-        });
-        size_of::<(Self, Layout)>() + rare
-    }
+    response_length: usize,
+    /// The rule that refused the request.
+    pub(super) refusal: Option<String>,
+    /// The fault that the request met.
+    pub(super) fault: Option<Fault>,
 }
 
 impl Exchange {
-    /// Its number in the log.
-    pub(crate) const fn number(&self) -> i64 {
-        self.metadata.number
-    }
-
-    /// Whether it is a call of the service, not of the sandbox's own surface.
-    pub(crate) const fn is_service(&self) -> bool {
-        self.metadata.is_service
-    }
-
-    /// The rule that refused the request.
-    pub(super) fn refusal(&self) -> Option<&str> {
-        self.metadata.rare.as_ref()?.refusal.as_deref()
-    }
-
-    /// The fault that the request met.
-    pub(super) fn fault(&self) -> Option<&Fault> {
-        self.metadata.rare.as_ref()?.fault.as_ref()
+    /// The memory that it takes.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>()
+            + self.target.len()
+            + self.request_headers.len()
+            + self.request.body.len()
+            + self.response_headers.len()
+            + self.response.body.len()
+            + self.refusal.as_ref().map_or(0, String::len)
     }
 
     /// What the fault did, as one sentence.
     pub(super) fn fault_in_words(&self) -> Option<String> {
-        let rare = self.metadata.rare.as_ref()?;
-        Some(rare.fault.as_ref()?.in_words(rare.length))
+        Some(self.fault.as_ref()?.in_words(self.response_length))
     }
 
     /// The body of the service's own answer: empty if a fault answered instead.
     pub(super) fn service_answer(&self) -> &[u8] {
-        match self.fault() {
+        match self.fault {
             Some(Fault::Status { .. }) => &[],
-            _ => self.response().body,
+            _ => &self.response.body,
         }
-    }
-
-    /// Path and query.
-    pub(super) fn target(&self) -> &str {
-        str::from_utf8(self.parts.part(Part::Target)).unwrap_or_default()
-    }
-
-    /// The headers of the request, a line each.
-    pub(super) fn request_lines(&self) -> &[u8] {
-        self.parts.part(Part::RequestHeaders)
-    }
-
-    /// The body of the request.
-    pub(super) fn request(&self) -> Message<'_> {
-        self.parts.request()
-    }
-
-    /// The headers of the answer, a line each.
-    pub(super) fn response_lines(&self) -> &[u8] {
-        self.parts.part(Part::ResponseHeaders)
-    }
-
-    /// The body of the answer.
-    pub(super) fn response(&self) -> Message<'_> {
-        self.parts.response()
     }
 }

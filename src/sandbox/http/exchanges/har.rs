@@ -9,8 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::document::headers;
-use super::exchange::Exchange;
-use super::parts::Message;
+use super::exchange::{Exchange, Message};
 use crate::platform::system::files;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
@@ -108,8 +107,8 @@ impl HarFile {
 impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
-        let duration = SignedDuration::try_from(self.metadata.duration).unwrap_or_default();
-        let ended = Timestamp::try_from(self.metadata.real).unwrap_or_default();
+        let duration = SignedDuration::try_from(self.duration).unwrap_or_default();
+        let ended = Timestamp::try_from(self.real).unwrap_or_default();
         let began = ended.saturating_sub(duration).unwrap_or(ended);
         let mut entry = json!({
             "startedDateTime": format!("{began:.3}"),
@@ -127,8 +126,8 @@ impl Exchange {
     }
 
     fn har_request(&self, origin: &str) -> Value {
-        let headers = self.request_headers();
-        let message = self.request();
+        let headers = self.shown_request_headers();
+        let message = &self.request;
         let query = self.query();
         let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
         let mut request = json!({
@@ -154,8 +153,8 @@ impl Exchange {
     }
 
     fn har_response(&self) -> Value {
-        let headers = headers(self.response_lines());
-        let message = self.response();
+        let headers = headers(&self.response_headers);
+        let message = &self.response;
         let (text, encoding) = message.text();
         let mut content = json!({
             "size": message.body.len(),
@@ -168,9 +167,9 @@ impl Exchange {
         if let Some(cut) = message.cut() {
             content["comment"] = json!(cut);
         }
-        let status = axum::http::StatusCode::from_u16(self.status()).ok();
+        let status = axum::http::StatusCode::from_u16(self.status).ok();
         json!({
-            "status": self.status(),
+            "status": self.status,
             "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
             "httpVersion": "HTTP/1.1",
             "cookies": [],
@@ -197,7 +196,7 @@ impl Exchange {
     }
 }
 
-impl Message<'_> {
+impl Message {
     /// The length of the body; -1, which is HAR's word for a length that is not known, if only its beginning is kept.
     fn size(&self) -> i64 {
         match self.truncated {

@@ -1,12 +1,11 @@
 //! The last requests, in memory.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::exchange::{Exchange, Metadata};
-use super::parts::{Layout, Parts};
+use super::exchange::Exchange;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::wire::id::IdKind;
@@ -15,8 +14,6 @@ use crate::sandbox::wire::id::IdKind;
 const MOST: usize = 1000;
 /// How many bytes they may hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// How many pieces of memory wait for another exchange: as many as requests that are often answered at a time.
-const MOST_SPARE: usize = 64;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
 
@@ -24,14 +21,9 @@ const LIMIT: usize = 100;
 pub(crate) struct ExchangeLog(Mutex<Kept>);
 
 struct Kept {
-    exchanges: VecDeque<(Metadata, Layout)>,
-    /// The bytes of them all. One ring is written sequentially, which suits the processor's cache: with an allocation for
-    /// each exchange, to log a read took twice as long.
-    bytes: VecDeque<u8>,
-    /// How much memory the exchanges take.
+    exchanges: VecDeque<Arc<Exchange>>,
+    /// How much memory they take.
     size: usize,
-    /// Memory for exchanges that are not complete yet.
-    spare: Vec<Vec<u8>>,
     /// The number of the last one.
     last: i64,
 }
@@ -41,99 +33,50 @@ impl ExchangeLog {
     pub(crate) fn new() -> Self {
         Self(Mutex::new(Kept {
             exchanges: VecDeque::new(),
-            bytes: VecDeque::new(),
             size: 0,
-            spare: Vec::new(),
             last: Timestamp::now().as_millisecond() << 21,
         }))
     }
 
-    /// Memory for another exchange.
-    pub(in super::super) fn memory(&self) -> Vec<u8> {
-        self.lock().spare.pop().unwrap_or_default()
-    }
-
-    /// Takes back the memory of an exchange.
-    pub(in super::super) fn reuse(&self, exchange: Exchange) {
-        let mut kept = self.lock();
-        if kept.spare.len() < MOST_SPARE {
-            kept.spare.push(exchange.parts.into_memory());
-        }
-    }
-
-    /// Keeps and numbers a request, and drops the oldest ones that it leaves no room for.
-    pub(in super::super) fn keep(&self, exchange: &mut Exchange) {
+    /// Numbers and keeps a request, and drops the oldest ones that it leaves no room for.
+    pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
         let mut kept = self.lock();
         kept.last += 1;
-        exchange.metadata.number = kept.last;
-        let layout = exchange.parts.layout();
-        let size = exchange.metadata.size() + layout.length();
-        let is_full = |kept: &Kept| kept.exchanges.len() >= MOST || kept.size + size > MOST_BYTES;
-        while is_full(&kept) && kept.drop_oldest() {}
-        kept.size += size;
-        kept.exchanges
-            .push_back((exchange.metadata.clone(), layout));
-        kept.add(exchange.parts.bytes());
+        exchange.number = kept.last;
+        kept.size += exchange.size();
+        let exchange = Arc::new(exchange);
+        kept.exchanges.push_back(Arc::clone(&exchange));
+        while (kept.exchanges.len() > MOST || kept.size > MOST_BYTES)
+            && let Some(oldest) = kept.exchanges.pop_front()
+        {
+            kept.size -= oldest.size();
+        }
+        exchange
     }
 
     /// Those that a filter lets through, newest first.
-    pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Exchange> {
+    pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
         let kept = self.lock();
-        let candidates = kept.newest(|metadata| filter.may_take(metadata));
-        let wanted = candidates.filter(|it| filter.takes(it));
-        wanted.take(filter.limit).collect()
+        let newest = kept.exchanges.iter().rev().filter(|it| filter.takes(it));
+        newest.take(filter.limit).cloned().collect()
     }
 
     /// The one with this id.
-    pub(in super::super) fn find(&self, id: &str) -> Option<Exchange> {
+    pub(in super::super) fn find(&self, id: &str) -> Option<Arc<Exchange>> {
         self.numbered(IdKind::Request.number(id)?)
     }
 
     /// The one with this number.
-    pub(in super::super) fn numbered(&self, number: i64) -> Option<Exchange> {
-        self.lock().newest(|it| it.number == number).next()
+    pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
+        let kept = self.lock();
+        kept.exchanges
+            .iter()
+            .rfind(|it| it.number == number)
+            .cloned()
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Kept {
-    /// Adds to the bytes. Their memory doubles as it fills, but never beyond what they may hold.
-    fn add(&mut self, bytes: &[u8]) {
-        let needed = self.bytes.len() + bytes.len();
-        if needed > self.bytes.capacity() {
-            let room = (2 * needed).min(MOST_BYTES.max(needed));
-            self.bytes.reserve_exact(room - self.bytes.len());
-        }
-        self.bytes.extend(bytes);
-    }
-
-    /// Drops the oldest exchange; `false` if there is none.
-    fn drop_oldest(&mut self) -> bool {
-        let Some((metadata, layout)) = self.exchanges.pop_front() else {
-            return false;
-        };
-        self.bytes.drain(..layout.length());
-        self.size -= metadata.size() + layout.length();
-        true
-    }
-
-    /// Copies of the exchanges of which this is true, newest first.
-    fn newest(&self, is_wanted: impl Fn(&Metadata) -> bool) -> impl Iterator<Item = Exchange> {
-        let mut start = self.bytes.len();
-        self.exchanges
-            .iter()
-            .rev()
-            .filter_map(move |(metadata, layout)| {
-                let end = start;
-                start -= layout.length();
-                is_wanted(metadata).then(|| Exchange {
-                    metadata: metadata.clone(),
-                    parts: Parts::new(self.bytes.range(start..end).copied().collect(), *layout),
-                })
-            })
     }
 }
 
@@ -189,27 +132,24 @@ impl Filter {
         })
     }
 
-    /// Whether it may let an exchange through, as far as its bytes do not decide.
-    fn may_take(&self, metadata: &Metadata) -> bool {
-        let status = metadata.status.to_string();
+    /// Whether it lets an exchange through.
+    fn takes(&self, exchange: &Exchange) -> bool {
+        let status = exchange.status.to_string();
         let is_status = |wanted: &String| match wanted.strip_suffix("xx") {
             Some(class) => status.len() == 3 && status.starts_with(class),
             None => *wanted == status,
         };
         let method = self.method.as_ref();
-        self.after.is_none_or(|after| metadata.number > after)
-            && self.status.as_ref().is_none_or(is_status)
-            && method.is_none_or(|it| it.eq_ignore_ascii_case(metadata.method.as_str()))
-    }
-
-    /// Whether it lets an exchange through that it may take.
-    fn takes(&self, exchange: &Exchange) -> bool {
         let is = |wanted: &Option<String>, has: Option<String>| {
             wanted.is_none() || wanted.as_deref() == has.as_deref()
         };
-        self.path
-            .as_ref()
-            .is_none_or(|it| exchange.path().starts_with(it.as_str()))
+        self.after.is_none_or(|after| exchange.number > after)
+            && self.status.as_ref().is_none_or(is_status)
+            && method.is_none_or(|it| it.eq_ignore_ascii_case(exchange.method()))
+            && self
+                .path
+                .as_ref()
+                .is_none_or(|it| exchange.path().starts_with(it.as_str()))
             && (self.booking.is_none() || is(&self.booking, exchange.booking()))
             && (self.organization.is_none() || is(&self.organization, exchange.organization()))
     }

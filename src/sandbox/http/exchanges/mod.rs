@@ -8,7 +8,6 @@ mod exchange;
 mod har;
 mod log;
 mod notes;
-mod parts;
 
 pub(crate) use exchange::Exchange;
 pub(super) use exchange::{Opening, Received, Refusal};

@@ -31,9 +31,9 @@ impl Exchange {
             notes.extend(self.other_path());
             return notes;
         };
-        let body = serde_json::from_slice(self.request().body);
+        let body = serde_json::from_slice(&self.request.body);
         // A request without a key of the sandbox's was not looked at.
-        if endpoint.replays && self.status() != 401 {
+        if endpoint.replays && self.status != 401 {
             notes.extend(self.repeated(body.as_ref().ok()));
         }
         notes.extend(self.failed());
@@ -64,7 +64,7 @@ impl Exchange {
     fn other_type(&self) -> Option<String> {
         let kind = self.request_header("content-type")?;
         let kind = kind.split(';').next().unwrap_or_default().trim();
-        let is_other = !self.request().body.is_empty() && !kind.contains("json");
+        let is_other = !self.request.body.is_empty() && !kind.contains("json");
         is_other.then(|| format!("Content-Type is {kind}; the service reads JSON alone"))
     }
 
@@ -77,7 +77,7 @@ impl Exchange {
             return Some(note.to_owned());
         };
         // A fresh booking is answered with 201.
-        if self.status() != 200 {
+        if self.status != 200 {
             return None;
         }
         let booking: Value = serde_json::from_slice(self.service_answer()).ok()?;
@@ -93,7 +93,7 @@ impl Exchange {
 
     /// A booking that failed in a normal response, which a client that looks at the HTTP status alone takes for a success.
     fn failed(&self) -> Option<String> {
-        let is_write = self.method() == "POST" && (200..300).contains(&self.status());
+        let is_write = self.method() == "POST" && (200..300).contains(&self.status);
         if !is_write {
             return None;
         }
@@ -118,7 +118,7 @@ impl Exchange {
             .filter(|it| it["in"] == "query")
             .filter_map(|it| it["name"].as_str())
             .collect();
-        let uri: Option<Uri> = self.target().parse().ok();
+        let uri: Option<Uri> = self.target.parse().ok();
         let query = uri.as_ref().and_then(Uri::query).unwrap_or_default();
         for pair in query.split('&').filter(|it| !it.is_empty()) {
             let name = pair.split('=').next().unwrap_or(pair);
