@@ -80,7 +80,10 @@ fn the_list_follows_what_is_done_and_reads_anew_where_it_is_told_to() {
 #[test]
 fn a_create_that_is_waited_for_is_listed_as_it_ended() {
     let server = Scripted::start(|request| match request.path.as_str() {
-        "/v1/bookings" => Reply::json(201, &json!({"id": "bk_1", "status": "processing"})),
+        "/v1/bookings" => {
+            let accepted = json!({"id": "bk_1", "object": "booking", "status": "processing"});
+            Reply::json(201, &accepted)
+        }
         _ => Reply::json(200, &confirmed()),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
