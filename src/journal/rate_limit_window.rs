@@ -12,7 +12,7 @@ const SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// The assumed length of the next window, until an answer reports it (spec, Limits 1).
 const LENGTH: SignedDuration = SignedDuration::from_mins(5);
 
-/// The window of one rate limit of one account, as it was last seen.
+/// The window of one rate limit of a service, as it was last seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimitWindow {
     /// Named for its endpoint, such as `POST /v1/bookings`.
@@ -155,10 +155,9 @@ pub(super) fn end_learning(
         false => "DELETE FROM limits".to_owned(),
     };
     let end = format!(
-        "{end} WHERE origin = ?1 AND account = ?2 AND bucket = ?3 AND allowed = 0 AND remaining = {UNKNOWN}"
+        "{end} WHERE origin = ?1 AND bucket = ?2 AND allowed = 0 AND remaining = {UNKNOWN}"
     );
-    let of = values![&scope.origin, &scope.account, name];
-    statements.later(&end, of).map(drop)
+    statements.later(&end, &of(scope, name)).map(drop)
 }
 
 /// Updates the stored window with what an answer has shown, within a transaction. Within a window an answer never gives
@@ -170,7 +169,7 @@ pub(super) fn correct(
 ) -> Answer<()> {
     let slack = SLACK.as_millis();
     let if_stored = format!(
-        "ON CONFLICT (origin, account, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,
+        "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,
          ahead = excluded.ahead, seen_at = excluded.seen_at,
          remaining = CASE WHEN excluded.resets_at <= limits.resets_at + {slack} AND limits.remaining < excluded.remaining
                           THEN limits.remaining ELSE excluded.remaining END"
@@ -190,20 +189,16 @@ pub(super) fn find(
 }
 
 /// The values of `FIND`.
-pub(super) fn of<'a>(scope: &'a Scope, name: &'a str) -> [Value<'a>; 3] {
-    [
-        Value::from(&scope.origin),
-        Value::from(&scope.account),
-        Value::from(name),
-    ]
+pub(super) fn of<'a>(scope: &'a Scope, name: &'a str) -> [Value<'a>; 2] {
+    [Value::from(&scope.origin), Value::from(name)]
 }
 
 pub(super) const FIND: &str = "
     SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
-    WHERE origin = ?1 AND account = ?2 AND bucket = ?3";
+    WHERE origin = ?1 AND bucket = ?2";
 
 /// What is done if a window is stored already.
-const REPLACE: &str = "ON CONFLICT (origin, account, bucket) DO UPDATE SET allowed = excluded.allowed,
+const REPLACE: &str = "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed,
     remaining = excluded.remaining, resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
 
 fn store(
@@ -213,12 +208,11 @@ fn store(
     if_stored: &str,
 ) -> Answer<()> {
     let store = format!(
-        "INSERT INTO limits (origin, account, bucket, allowed, remaining, resets_at, ahead, seen_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) {if_stored}"
+        "INSERT INTO limits (origin, bucket, allowed, remaining, resets_at, ahead, seen_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) {if_stored}"
     );
     let row = values![
         &scope.origin,
-        &scope.account,
         &window.name,
         window.allowed,
         window.remaining,

@@ -14,13 +14,12 @@ use crate::platform::sql::{Answer, values};
 const PLENTY: u32 = 8;
 
 impl Journal {
-    /// All rate limits that this account has met at this service.
+    /// All rate limits that were met at this service.
     pub(crate) fn rate_limits(&self) -> Result<Vec<RateLimitWindow>> {
         let query = "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
-                     WHERE origin = ?1 AND account = ?2 ORDER BY bucket";
+                     WHERE origin = ?1 ORDER BY bucket";
         self.read(|statements| {
-            let of = values![&self.scope.origin, &self.scope.account];
-            let rows = statements.query(query, of)?;
+            let rows = statements.query(query, values![&self.scope.origin])?;
             let mut windows: Vec<RateLimitWindow> =
                 rows.into_iter().map(window).collect::<Answer<_>>()?;
             windows.retain(|window| !window.is_unknown());
@@ -112,7 +111,7 @@ mod tests {
     /// What is left of a window that is known, after an answer has shown another state of it.
     fn corrected(known: &RateLimitWindow, shown: RateLimitWindow) -> u32 {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder, "o", "a");
+        let mut journal = journal(&folder, "o");
         for window in [known.clone(), shown] {
             journal.observe(window);
             journal.write_observed().unwrap();
@@ -152,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn two_processes_share_one_window_and_another_account_does_not() {
+    fn two_processes_share_one_window_whichever_key_they_send() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |account: &str| {
             let journal = Journal::open(&path, "o".into(), None).unwrap();
             journal.of_account(account.to_owned())
         };
-        let (mut first, mut second, mut other) = (open("a"), open("a"), open("b"));
+        let (mut first, mut second) = (open("a"), open("b"));
         first.observe(seen(1, after(60)));
         first.write_observed().unwrap();
         assert_eq!(
@@ -173,19 +172,14 @@ mod tests {
                 .map(|exhausted| exhausted.resets_at),
             Some(after(60))
         );
-        assert_eq!(
-            other.count_request("POST /v1/bookings", &|_| NOW).unwrap(),
-            None
-        );
-        assert!(other.rate_limits().unwrap().is_empty());
+        assert_eq!(second.rate_limits().unwrap(), first.rate_limits().unwrap());
     }
 
     const RATE_LIMIT: &str = "POST /v1/bookings";
 
-    fn journal(folder: &tempfile::TempDir, origin: &str, account: &str) -> Journal {
+    fn journal(folder: &tempfile::TempDir, origin: &str) -> Journal {
         let path = folder.path().join("journal.db");
-        let journal = Journal::open(&path, origin.into(), None).unwrap();
-        journal.of_account(account.to_owned())
+        Journal::open(&path, origin.into(), None).unwrap()
     }
 
     #[test]
@@ -212,7 +206,7 @@ mod tests {
     #[test]
     fn a_window_is_kept_with_all_that_was_seen_of_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder, "o", "a");
+        let mut journal = journal(&folder, "o");
         let window = RateLimitWindow {
             ahead: SignedDuration::from_millis(-1_500),
             seen_at: after(7),
@@ -236,7 +230,7 @@ mod tests {
             (9, after(60), (9, after(360))),
         ] {
             let folder = tempfile::tempdir().unwrap();
-            let mut journal = journal(&folder, "o", "a");
+            let mut journal = journal(&folder, "o");
             journal.observe(seen(remaining, after(60)));
             journal.write_observed().unwrap();
             assert_eq!(journal.count_request(RATE_LIMIT, &|_| now).unwrap(), None);
@@ -248,8 +242,8 @@ mod tests {
     #[test]
     fn the_windows_of_one_service_are_forgotten_and_those_of_another_stay() {
         let folder = tempfile::tempdir().unwrap();
-        let mut one = journal(&folder, "one", "a");
-        let mut other = journal(&folder, "other", "a");
+        let mut one = journal(&folder, "one");
+        let mut other = journal(&folder, "other");
         for journal in [&mut one, &mut other] {
             journal.observe(seen(3, after(60)));
             journal.write_observed().unwrap();

@@ -84,18 +84,17 @@ CREATE INDEX bookings_unsearched ON bookings (origin, id) WHERE search IS NULL A
 -- All that a search looks at, so that it reads no documents.
 CREATE INDEX bookings_search ON bookings (origin, created_at, id, gone_at, status, day, search) WHERE search IS NOT NULL;
 
--- What is left of the rate limits of an account, which distinguishes the API keys of an origin without containing one.
--- `resets_at` is in milliseconds of the service's clock, which is `ahead` of ours.
+-- What is left of the rate limits of a service, which all API keys of an organization share. `resets_at` is in milliseconds
+-- of the service's clock, which is `ahead` of ours.
 CREATE TABLE limits (
     origin    TEXT NOT NULL,
-    account   TEXT NOT NULL,
     bucket    TEXT NOT NULL,
     allowed   INTEGER NOT NULL,
     remaining INTEGER NOT NULL,
     resets_at INTEGER NOT NULL,
     ahead     INTEGER NOT NULL,
     seen_at   INTEGER NOT NULL,
-    PRIMARY KEY (origin, account, bucket)
+    PRIMARY KEY (origin, bucket)
 ) WITHOUT ROWID;
 
 -- Each state in which a booking was seen, for its story. Triggers keep it, so that no command can forget to, and delete it

@@ -67,14 +67,13 @@ pub(super) const SCHEMA: &[&str] = &[
     "CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL",
     r#"CREATE TABLE limits (
         origin    TEXT COLLATE "C" NOT NULL,
-        account   TEXT COLLATE "C" NOT NULL,
         bucket    TEXT COLLATE "C" NOT NULL,
         allowed   BIGINT NOT NULL,
         remaining BIGINT NOT NULL,
         resets_at BIGINT NOT NULL,
         ahead     BIGINT NOT NULL,
         seen_at   BIGINT NOT NULL,
-        PRIMARY KEY (origin, account, bucket))"#,
+        PRIMARY KEY (origin, bucket))"#,
     r#"CREATE TABLE sightings (
         origin     TEXT COLLATE "C" NOT NULL,
         booking_id TEXT COLLATE "C" NOT NULL,
