@@ -154,11 +154,8 @@ impl Journal {
     /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free
     /// pages may contain remains until the file is rewritten the next time.
     pub(super) fn clean_after(&mut self, purged: usize) {
-        if purged > 0 {
-            let _ = match self.size() <= SMALL {
-                true => self.rewrite(),
-                false => self.empty_log(),
-            };
+        if purged > 0 && self.size() <= SMALL {
+            let _ = self.rewrite();
         }
     }
 

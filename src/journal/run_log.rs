@@ -93,7 +93,7 @@ impl Journal {
             counted_in,
             token: &token,
         };
-        let begun = self.write_ahead(|statements, journal| intent.write(statements, journal))?;
+        let begun = self.write(|statements, journal| intent.write(statements, journal))?;
         let (outcome, learns) = begun.map_err(|refused| refused.idempotency_key(key))?;
         self.learns = learns;
         if let BeginOutcome::Run { .. } = outcome {

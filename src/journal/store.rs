@@ -13,6 +13,7 @@ use super::rate_limit_window::{self, RateLimitWindow};
 use super::scope::{Maker, Scope};
 use super::{VERSION, team};
 use crate::model::booking::Booking;
+use crate::model::shell;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::platform::sql::{Answer, Statements, Trouble};
@@ -79,7 +80,11 @@ impl Journal {
     /// Opens the journal, and makes it where there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String, profile: Option<String>) -> Result<Self> {
         ownership::refuse_others(path)?;
-        Journal::try_open(path, origin, profile).map_err(|why| into_error(path, &why))
+        let journal = Journal::try_open(path, origin, profile);
+        let journal = journal.map_err(|why| into_error(path, &why))?;
+        // After the file was looked at: one that `recover` was setting aside when it was killed has two names, too.
+        refuse_second_name(path)?;
+        Ok(journal)
     }
 
     /// Like `open`, but returns the reason why the journal cannot be used.
@@ -137,7 +142,7 @@ impl Journal {
         Ok(connection)
     }
 
-    /// The same, for the attempts and rate limits of one account at the service.
+    /// The same, for the attempts of one account at the service.
     pub(crate) fn of_account(mut self, account: String) -> Self {
         self.scope.account = account;
         self
@@ -157,22 +162,6 @@ impl Journal {
         &mut self,
         work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
     ) -> Result<T> {
-        self.commit(sqlite::Place::File, work)
-    }
-
-    /// The same with as few syncs as possible, because a request waits for it.
-    pub(super) fn write_ahead<T>(
-        &mut self,
-        work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
-    ) -> Result<T> {
-        self.commit(sqlite::Place::Log, work)
-    }
-
-    fn commit<T>(
-        &mut self,
-        end: sqlite::Place,
-        work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
-    ) -> Result<T> {
         let (scope, observed) = (&self.scope, std::mem::take(&mut self.observed));
         let work = |statements: &dyn Statements| {
             for seen in &observed {
@@ -182,7 +171,7 @@ impl Journal {
         };
         match &mut self.place {
             Place::File { connection, path } => {
-                in_file(end, connection, path, work).map_err(|why| in_words(path, &why))
+                in_file(connection, work).map_err(|why| in_words(path, &why))
             }
             Place::Team(database) => database
                 .transaction(&work)
@@ -226,26 +215,14 @@ impl Journal {
     }
 
     /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
-    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one,
-    /// nor the log.
+    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
     ///
     /// PostgreSQL does it by itself, when it vacuums.
     pub(super) fn rewrite(&mut self) -> Result<()> {
         match &self.place {
             Place::File { connection, path } => connection
                 .execute_batch("VACUUM")
-                .map_err(|error| in_words(path, &error.into()))?,
-            Place::Team(_) => return Ok(()),
-        }
-        self.empty_log()
-    }
-
-    /// Leaves nothing in the log, where what was deleted is still to be read.
-    pub(super) fn empty_log(&self) -> Result<()> {
-        match &self.place {
-            Place::File { connection, path } => {
-                sqlite::empty_log(connection, path, &KIND).map_err(|why| into_error(path, &why))
-            }
+                .map_err(|error| in_words(path, &error.into())),
             Place::Team(_) => Ok(()),
         }
     }
@@ -282,17 +259,39 @@ impl Place {
 }
 
 fn in_file<T>(
-    end: sqlite::Place,
     connection: &mut Connection,
-    path: &Path,
     work: impl FnOnce(&dyn Statements) -> Answer<T>,
 ) -> Answer<T> {
-    sqlite::commit_to(end, connection, path, &KIND, |connection| {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let value = work(&*transaction)?;
-        transaction.commit()?;
-        Ok(value)
-    })
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let value = work(&*transaction)?;
+    transaction.commit()?;
+    Ok(value)
+}
+
+/// Refuses a journal that has another name, as a backup with hard links gives it: what is booked under one name would
+/// not be known under the other once one of them is replaced, and each name has a rollback file of its own.
+#[cfg(unix)]
+fn refuse_second_name(path: &Path) -> Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    if fs::metadata(path).is_ok_and(|found| found.nlink() <= 1) {
+        return Ok(());
+    }
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let copy = private_file::beside(&real, ".copy");
+    let [real, copy] = [real, copy].map(|it| shell::word(&it.to_string_lossy()));
+    let what = format!(
+        "{} {} has a second name (a hard link)",
+        KIND.name,
+        path.display()
+    );
+    Err(Error::journal(what).hint(format!(
+        "give this one a file of its own, while no bookctl runs: cp -p {real} {copy} && mv {copy} {real}"
+    )))
+}
+
+#[cfg(not(unix))]
+fn refuse_second_name(_: &Path) -> Result<()> {
+    Ok(())
 }
 
 fn in_words(path: &Path, trouble: &Trouble) -> Error {
@@ -315,11 +314,6 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
         Failure::Empty | Failure::Foreign => (
             Some("is empty: its attempts are lost".to_owned()),
             "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
-             keeps the old file",
-        ),
-        Failure::LogLost => (
-            None,
-            "look at the service for what was booked last, then start a new journal with `bookctl attempts recover`; it \
              keeps the old file",
         ),
         Failure::Moved => (

@@ -226,23 +226,24 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of
     });
 }
 
-/// Makes a journal one of a newer version, in its log alone.
+/// Makes a journal one of a newer version, which holds that only in a log: `recover` has to read it, and to set it aside
+/// together with the file.
 fn age(home: &Home) {
     let journal = home.path().join("journal.db");
     let newer = rusqlite::Connection::open(&journal).unwrap();
     newer
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .unwrap();
+    newer.pragma_update(None, "journal_mode", "wal").unwrap();
     newer.pragma_update(None, "user_version", 99).unwrap();
     drop(newer);
     let version = &std::fs::read(journal).unwrap()[60..64];
     assert_ne!(version, 99u32.to_be_bytes(), "it is in the file itself");
 }
 
-/// The journal and its log have to be set aside together: what is only in the log is not forgotten in between.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent_of_its_log() {
+fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent() {
     if strace_is_missing() {
         return;
     }
@@ -258,7 +259,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent_o
     let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
     output.exits(0);
     let calls = worth_killing(calls, 19);
-    let what = "kills of a recovery with a log";
+    let what = "kills of a recovery of another version's journal";
     try_each(what, 4, &calls, |served, number, call| {
         let (home, intent) = prepared(served, number);
         let ended = run_injected(&home, recover, &[call.inject(KILL)]);

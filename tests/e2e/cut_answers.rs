@@ -325,5 +325,5 @@ fn the_intent_is_synced_before_the_request_leaves() {
             .rposition(|call| call.name.starts_with(name) && call.concerns(of));
         found.unwrap_or_else(|| panic!("no {name} of {of}"))
     };
-    assert!(last("pwrite64", "journal.db-wal>") < last("fsync", "journal.db-wal>"));
+    assert!(last("pwrite64", "journal.db>") < last("fsync", "journal.db>"));
 }

@@ -18,8 +18,6 @@ pub(crate) enum Failure {
     Damaged,
     /// The file is empty. Our files always contain a schema, so something else emptied it.
     Empty,
-    /// Something else removed or overwrote the file's log.
-    LogLost,
     /// The file belongs to another program.
     Foreign,
     /// Another version of bookctl wrote the file.
@@ -46,7 +44,6 @@ impl Failure {
             self,
             Failure::Damaged
                 | Failure::Empty
-                | Failure::LogLost
                 | Failure::Foreign
                 | Failure::OtherVersion { .. }
                 | Failure::Tables(_)
@@ -61,7 +58,6 @@ impl fmt::Display for Failure {
             Failure::ReadOnly => f.write_str("cannot be written: it, or its folder, is read-only"),
             Failure::Damaged => f.write_str("is damaged"),
             Failure::Empty => f.write_str("is empty: it was truncated, or its log was removed"),
-            Failure::LogLost => f.write_str("has lost its log: the file beside it that ends with -wal was removed or overwritten"),
             Failure::Foreign => f.write_str("is a database of another program"),
             Failure::OtherVersion { found, known } => write!(
                 f,
@@ -91,9 +87,7 @@ impl From<&rusqlite::Error> for Failure {
     fn from(error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Failure::Damaged,
-            Some(ErrorCode::ReadOnly | ErrorCode::ConstraintViolation) if is_moved(error) => {
-                Failure::Moved
-            }
+            Some(ErrorCode::ReadOnly) if is_moved(error) => Failure::Moved,
             Some(ErrorCode::ReadOnly) => Failure::ReadOnly,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Failure::Unreachable(error.to_string())
@@ -117,10 +111,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// SQLite notices it with a rollback file, and a hook of ours with a write-ahead log.
 fn is_moved(error: &rusqlite::Error) -> bool {
-    use rusqlite::ffi::{SQLITE_CONSTRAINT_COMMITHOOK, SQLITE_READONLY_DBMOVED};
-    error.sqlite_error().is_some_and(|error| {
-        [SQLITE_READONLY_DBMOVED, SQLITE_CONSTRAINT_COMMITHOOK].contains(&error.extended_code)
-    })
+    let error = error.sqlite_error();
+    error.is_some_and(|it| it.extended_code == rusqlite::ffi::SQLITE_READONLY_DBMOVED)
 }

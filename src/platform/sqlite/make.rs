@@ -35,7 +35,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
     if fs::metadata(path)?.len() == 0 {
         return Err(Failure::Empty);
     }
-    if kind.journal == JournalMode::Durable && !kind.journal.has_log(path) {
+    if kind.journal == JournalMode::Durable {
         let rollback = beside(path, "-journal");
         if !rollback.exists() {
             private_file::make(&rollback)?;
@@ -50,7 +50,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
     // SQLite would apply the log of a deleted file to the new one.
     remove_companions(path)?;
     let connection = build(&new, kind)?;
-    if kind.journal.has_log(path) {
+    if kind.journal.has_log() {
         // Enabled last, so that no log is needed for what the file already contains.
         switch_journal(&connection, &new, kind)?;
     }
@@ -61,12 +61,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
     private_file::sync(&new)?;
     if kind.journal == JournalMode::Durable {
         // Its name is kept with that of the file.
-        let companion = if kind.journal.has_log(path) {
-            "-wal"
-        } else {
-            "-journal"
-        };
-        private_file::make_unsynced(&beside(path, companion))?;
+        private_file::make_unsynced(&beside(path, "-journal"))?;
     }
     private_file::rename(&new, path)?;
     // Where the last commits may be lost, a file that is as young may be, too.

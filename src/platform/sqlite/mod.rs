@@ -1,7 +1,6 @@
 //! SQLite files that several processes share: created atomically, private to their owner, of one schema.
 
 mod failure;
-mod log;
 mod make;
 mod peek;
 mod schema;
@@ -14,7 +13,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
-pub(crate) use log::{Place, commit_to, empty as empty_log, hold};
 pub(crate) use make::{build, remove};
 pub(crate) use peek::{Peek, change_counter, fields, prefix_end};
 pub(crate) use schema::create;
@@ -25,10 +23,10 @@ use crate::platform::private_file::beside;
 /// How a file survives a crash, and which promise a commit makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalMode {
-    /// A commit is on the disk when it returns: a write-ahead log where processes can share memory, else a rollback file,
-    /// both with `synchronous=EXTRA`. See [`commit_to`].
+    /// A commit is in the file itself, and on the disk, when it returns: a rollback file with `synchronous=EXTRA`. SQLite
+    /// then refuses to write to a file that has another name since it was opened.
     ///
-    /// A rollback file is truncated at the end of a transaction, and that is synced through a file that is open already.
+    /// The rollback file is truncated at the end of a transaction, and that is synced through a file that is open already.
     /// To delete it, SQLite would have to open the folder for the sync, and it goes on where it cannot: a power cut would
     /// then bring the rollback file back, and take the transaction away.
     Durable,
@@ -54,13 +52,9 @@ impl JournalMode {
         !matches!(self.synchronous(), "EXTRA" | "FULL")
     }
 
-    /// Whether such a file has a write-ahead log at this path.
-    fn has_log(self, path: &Path) -> bool {
-        match self {
-            JournalMode::Durable => log::works_at(path),
-            JournalMode::WriteAhead { .. } => true,
-            JournalMode::Unsynced => false,
-        }
+    /// Whether such a file has a write-ahead log.
+    fn has_log(self) -> bool {
+        matches!(self, JournalMode::WriteAhead { .. })
     }
 }
 
@@ -85,15 +79,10 @@ pub(crate) struct Kind {
 /// a limit, with a note to the person, and until a signal.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     make::make(path, kind)?;
-    let has_log = kind.journal.has_log(path);
-    let is_durable = kind.journal == JournalMode::Durable;
-    if has_log && is_durable {
-        log::check(path)?;
-    }
-    let (mut connection, opened) = log::Opened::connect(path, kind)?;
+    let mut connection = connect(path, kind)?;
     // SQLite also opens a file that it can only read.
     let is_readonly = connection.is_readonly("main")?;
-    if is_readonly && matches!(kind.journal, JournalMode::WriteAhead { .. }) {
+    if is_readonly && kind.journal.has_log() {
         return Err(Failure::ReadOnly);
     }
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
@@ -110,10 +99,14 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
         connection.pragma_update(None, "fullfsync", true)?;
         connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     }
-    if has_log && is_durable && !is_readonly {
-        opened.guard(&mut connection)?;
-    }
     Ok(connection)
+}
+
+/// Opens a file as it is, and lets nobody write to it until the connection is dropped.
+pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
+    let held = connect(path, kind)?;
+    held.execute_batch("BEGIN IMMEDIATE")?;
+    Ok(held)
 }
 
 /// Opens the file as it is, even if it is damaged or of another kind. Waits for locks as [`open`] does.
@@ -121,18 +114,14 @@ pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> 
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Before any pragma: several processes may be here at once.
-    wait_for_locks(&mut connection, path, kind)?;
+    connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))?;
     Ok(connection)
-}
-
-fn wait_for_locks(connection: &mut Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
-    connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))
 }
 
 /// Enables the kind's journal mode. Switching to a write-ahead log needs an exclusive lock, and SQLite does not call the
 /// busy handler for it.
 fn switch_journal(connection: &Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
-    let switch = match kind.journal.has_log(path) {
+    let switch = match kind.journal.has_log() {
         true => "PRAGMA journal_mode = WAL",
         false => "PRAGMA journal_mode = TRUNCATE",
     };

@@ -36,7 +36,7 @@ impl OpenError {
                 "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
                     .to_owned()
             }
-            Failure::Empty | Failure::LogLost => format!(
+            Failure::Empty => format!(
                 "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
             Failure::OtherVersion { .. } => {

@@ -114,14 +114,12 @@ fn into_error(path: &Path, failure: &Failure) -> Error {
         Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
             "check the file and its folder".to_owned()
         }
-        Failure::Damaged
-        | Failure::Empty
-        | Failure::LogLost
-        | Failure::Foreign
-        | Failure::OtherVersion { .. } => format!(
-            "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
+        Failure::Damaged | Failure::Empty | Failure::Foreign | Failure::OtherVersion { .. } => {
+            format!(
+                "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
              without the earlier deliveries"
-        ),
+            )
+        }
     };
     Error::webhooks(format!("{} {shown} {failure}", KIND.name)).hint(hint)
 }
