@@ -270,7 +270,7 @@ fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_sp
         let slot = json!({"availability_id": "slot_1", "datetime": offered});
         let slots = json!({"slots": [slot], "provider": "provider_a"});
         let server = Scripted::start(move |request| match request.path.as_str() {
-            "/v1/bookings" => Reply::json(201, &json!({"id": "bk_1", "status": "confirmed"})),
+            "/v1/bookings" => Reply::json(201, &crate::faults::confirmed()),
             _ => Reply::json(200, &slots),
         });
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
