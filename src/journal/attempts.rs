@@ -129,7 +129,6 @@ fn in_order(rows: Vec<Row>) -> Answer<Vec<Run>> {
     runs.collect()
 }
 
-/// One attempt with its runs.
 pub(super) fn find(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
     Ok(find_beside(statements, key, "", &[])?.0)
 }
@@ -299,7 +298,6 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
     .idempotency_key(&attempt.idempotency_key)
 }
 
-/// The hash that identifies a request.
 pub(super) fn request_hash(request: &Json) -> String {
     hex::encode(sha256([canonical(request).as_bytes()]))
 }

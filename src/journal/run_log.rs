@@ -24,7 +24,6 @@ pub(crate) struct RunId {
     number: u32,
 }
 
-/// Whether a run was begun.
 #[derive(Debug)]
 pub(crate) enum BeginOutcome {
     /// The run is on the disk, and the request may be sent.
@@ -40,10 +39,8 @@ pub(crate) enum BeginOutcome {
     RateLimitAwaited,
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
-    /// What its last try was told.
     pub(crate) last: LastTry,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
@@ -51,7 +48,6 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) http_status: Option<u16>,
     /// The booking that was asked for, if it was answered with; it is kept.
     pub(crate) booking: Option<&'a Booking>,
-    /// The request that was sent.
     pub(crate) request: &'a Value,
     /// What was asked for in the contract's shape, where the request has another one.
     pub(crate) asked: Option<&'a Value>,
@@ -303,7 +299,6 @@ fn begun(key: &str, known: Attempt, number: u32) -> BeginOutcome {
     }
 }
 
-/// What the end of a run has to know.
 struct Found {
     attempt: Option<Attempt>,
     /// Whether guests may have been kept long enough.

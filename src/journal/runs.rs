@@ -63,7 +63,6 @@ impl Outcome {
         known.unwrap_or(Outcome::InDoubt)
     }
 
-    /// Whether the run may have created a booking.
     pub(crate) fn may_have_booked(self) -> bool {
         !matches!(self, Outcome::NotSent | Outcome::Refused)
     }
@@ -79,7 +78,6 @@ pub(crate) struct Evidence<'a> {
     pub(crate) account: Option<&'a str>,
 }
 
-/// The state of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum State {
     /// A run may have created a booking that is not known: the attempt is open.
@@ -160,7 +158,6 @@ pub(crate) fn may_be_sent_by<'a>(
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.
     Nothing,
-    /// An earlier run may have created a booking.
     MayHaveBooked,
     /// An earlier run was answered with a booking.
     Booked,
@@ -206,7 +203,6 @@ pub(crate) struct ShownBooking {
     pub(crate) is_200: bool,
 }
 
-/// What the last try of a run was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LastTry {
     /// No byte of the request left this machine.

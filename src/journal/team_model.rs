@@ -80,7 +80,6 @@ struct World {
     has_lied: bool,
 }
 
-/// What became of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Commit {
     Answered,

@@ -9,7 +9,6 @@ use crate::journal::runs::{
 };
 
 impl Protocol {
-    /// The state after an action.
     pub(super) fn after(&self, world: &World, action: Action) -> World {
         let mut world = world.clone();
         match action {
