@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::app::in_flight::abandon_command;
 use crate::flows::{
     Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking,
     warn_of_its_booking,
@@ -134,7 +135,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if attempt.forgotten_at.is_some() {
                 return Err(not_whole(&attempt));
             }
-            if !attempt.is_intact {
+            if !attempt.request.is_intact() {
                 return Err(Error::journal(
                     "the attempt was changed in the journal after it was made; nothing was sent",
                 )
@@ -271,7 +272,15 @@ fn not_whole(attempt: &Attempt) -> Error {
         "the attempt is {} and its guest was deleted, so it cannot be sent again",
         attempt.state.as_str()
     );
-    Error::new(Code::Http409, what).hint("make a new booking with `bookctl book`")
+    // What is open may be booked.
+    let hint = match attempt.state {
+        State::Unsettled => format!(
+            "look for the booking at the service; then: {}",
+            abandon_command(&attempt.idempotency_key)
+        ),
+        _ => "make a new booking with `bookctl book`".to_owned(),
+    };
+    Error::new(Code::Http409, what).hint(hint)
 }
 
 fn tone_of(state: State) -> Tone {
@@ -375,9 +384,9 @@ impl View for AttemptList<'_> {
                 "profile": attempt.profile,
                 "origin": attempt.origin,
                 "created_at": attempt.created_at,
-                "request": attempt.request,
+                "request": attempt.request.body,
             });
-            if attempt.asked() != &attempt.request
+            if attempt.asked() != &attempt.request.body
                 && let Some(object) = object.as_object_mut()
             {
                 object.insert("asked".to_owned(), attempt.asked().clone());

@@ -236,9 +236,7 @@ async fn make(
             guide(context, draft).await?;
             walked = true;
         }
-        if !given {
-            refuse_to_repeat(context, draft, open).await?;
-        }
+        let may_be_second = given || refuse_to_repeat(context, draft, open).await?;
         let (datetime, choice) = find_time(context, draft).await?;
         if !walked {
             review(context, draft, &datetime, choice).await?;
@@ -246,7 +244,7 @@ async fn make(
         let request = draft.request(context.adapter(), datetime)?;
         let origin = match given {
             true => KeyOrigin::Caller,
-            false => KeyOrigin::Generated,
+            false => KeyOrigin::Generated { may_be_second },
         };
         let error = match create(context, &key, origin, request).await {
             Ok(booking) => return Ok(booking),

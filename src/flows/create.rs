@@ -14,8 +14,8 @@ use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_comm
 use crate::app::{Context, WaitOutcome};
 use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
-    Attempt, BeginOutcome, Conclusion, Earlier, Ended, KeyOrigin, LastTry, RateLimitWindow, RunEnd,
-    RunId, ServiceClock, ShownBooking, conclusion, existed_before, judge, outcome_of,
+    Attempt, BeginOutcome, Conclusion, Earlier, Ended, Intent, KeyOrigin, LastTry, RateLimitWindow,
+    RunEnd, RunId, ServiceClock, ShownBooking, conclusion, existed_before, judge, outcome_of,
 };
 use crate::json::Document;
 use crate::model::booking::Booking;
@@ -46,7 +46,7 @@ impl CreatedBooking {
 
 /// The request of an attempt, as it was sent.
 pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
-    BookingRequest::sent_before(attempt.request.clone(), attempt.asked().clone())
+    BookingRequest::sent_before(attempt.request.body.clone(), attempt.asked().clone())
 }
 
 /// Makes a booking under `key`, and tells a person if it existed before. Fails like [`make`].
@@ -173,7 +173,7 @@ impl Sending<'_> {
         // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
         // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
         let margin = match (self.origin, client.is_loopback()) {
-            (KeyOrigin::Generated, _) => SignedDuration::from_mins(1),
+            (KeyOrigin::Generated { .. }, _) => SignedDuration::from_mins(1),
             (KeyOrigin::Derived | KeyOrigin::Caller, true) => SignedDuration::ZERO,
             (KeyOrigin::Derived | KeyOrigin::Caller, false) => SignedDuration::from_secs(5),
         };
@@ -211,12 +211,13 @@ impl Sending<'_> {
         loop {
             let clock = |window: Option<&RateLimitWindow>| self.context.believed_clock(window);
             let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
-            let begun = self.context.journal()?.begin(
-                self.key,
-                self.body(),
-                self.asked_otherwise(),
+            let begun = self.context.journal()?.begin(&Intent {
+                key: self.key,
+                request: self.body(),
+                asked: self.asked_otherwise(),
+                may_be_second: self.origin.may_be_second(),
                 counted_in,
-            )?;
+            })?;
             let window = match begun {
                 BeginOutcome::Run {
                     run,
@@ -227,6 +228,9 @@ impl Sending<'_> {
                     return Ok((run, earlier, allowed));
                 }
                 BeginOutcome::RateLimited(window) => window,
+                BeginOutcome::OpenUnder(key) => {
+                    return Err(asked_before(&key, "pass a new --idempotency-key"));
+                }
                 BeginOutcome::RateLimitAwaited => {
                     let what = "waiting for the first answer of another machine";
                     progress.get_or_insert_with(|| self.context.out.progress(what));
@@ -427,6 +431,18 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
     .idempotency_key(key);
     error.body = Some(booking.document().clone());
     error
+}
+
+/// The error for a booking that an open attempt may have made. `anew` says how to make another one.
+pub(super) fn asked_before(key: &str, anew: &str) -> Error {
+    let what = "the same booking was requested before, and the result is unknown; nothing was sent";
+    let hint = format!(
+        "to find out: {}; to make another booking, {anew}",
+        resume_command(key)
+    );
+    Error::new(Code::OutcomeUnknown, what)
+        .hint(hint)
+        .idempotency_key(key)
 }
 
 /// The error for a response with a booking that does not settle the attempt.

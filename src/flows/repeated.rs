@@ -6,18 +6,17 @@ use serde_json::Value;
 
 use super::booking_draft::BookingDraft;
 use super::confirmation::Confirmation;
-use super::create::attempt_request;
+use super::create::{asked_before, attempt_request};
 use super::offer::{ZoneSource, resolve};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
-use crate::journal::{Attempt, State};
+use crate::journal::{Attempt, Request, State, Wish, is_same_but_time, is_same_time};
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
-use crate::model::text_fold::fold;
 use crate::model::when::{Moment, When};
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::Result;
 
 /// What a slot adds to a request.
 const OF_THE_SLOT: [&str; 2] = ["availability_id", "provider"];
@@ -51,7 +50,7 @@ pub(crate) fn repeated(
     }
     // Where nothing was booked, the command begins anew.
     let may_have_booked = matches!(attempt.state, State::Unsettled | State::Settled);
-    let is_same = may_have_booked && attempt.is_intact && before == request.asked;
+    let is_same = may_have_booked && attempt.request.is_intact() && before == request.asked;
     Ok(is_same.then(|| attempt_request(&attempt)))
 }
 
@@ -85,7 +84,8 @@ fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> 
     resolve(when, context.now().ok()?, &zone).ok()
 }
 
-/// Refuses to book where an open attempt asks for the same booking: a script gets an error, a person is asked.
+/// Refuses to book where an open attempt asks for the same booking: a script gets an error, a person is asked. Returns whether
+/// a person wants a second one. What begins later is refused where the run begins.
 ///
 /// # Errors
 ///
@@ -94,20 +94,21 @@ pub(crate) async fn refuse_to_repeat(
     context: &Context,
     draft: &BookingDraft,
     open: &[Attempt],
-) -> Result<()> {
+) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
         let before = attempt.asked();
         let time = before
             .get("datetime")
             .filter(|it| is_at(context, draft, it));
         let request = time.map(|time| draft.request(context.adapter(), time.clone()));
-        request.is_some_and(|it| it.is_ok_and(|it| is_same_wish(&it.asked, before)))
+        request.is_some_and(|it| it.is_ok_and(|it| is_same_but_time(&it.asked, before)))
     };
     let Some(attempt) = open.iter().find(is_same) else {
-        return Ok(());
+        return Ok(false);
     };
     if !context.prompter.interactive() || draft.goes_ahead {
-        return Err(asked_before(attempt, "pass a new --idempotency-key"));
+        let key = &attempt.idempotency_key;
+        return Err(asked_before(key, "pass a new --idempotency-key"));
     }
     let confirmation = Confirmation {
         action: "booking the same again",
@@ -116,7 +117,8 @@ pub(crate) async fn refuse_to_repeat(
     };
     let resume = resume_command(&attempt.idempotency_key);
     let asked = confirmation.ask(&context.prompter).await;
-    asked.map_err(|error| error.hint(format!("to find out: {resume}")))
+    asked.map_err(|error| error.hint(format!("to find out: {resume}")))?;
+    Ok(true)
 }
 
 /// The same for a row of a batch.
@@ -125,13 +127,13 @@ pub(crate) async fn refuse_to_repeat(
 ///
 /// `outcome_unknown` (16), with the command that finds out.
 pub(super) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
-    let time = |asked: &Value| asked.get("datetime").and_then(DocumentTime::read);
-    let is_same = |attempt: &&Attempt| {
-        let before = attempt.asked();
-        is_same_time(time(before), time(&request.asked)) && is_same_wish(&request.asked, before)
-    };
+    let wanted = Request::new(&request.asked, None);
+    let is_same = |attempt: &&Attempt| attempt.request.is_same_wish(&wanted);
     match open.iter().find(is_same) {
-        Some(attempt) => Err(asked_before(attempt, "give the row an idempotency_key")),
+        Some(attempt) => {
+            let key = &attempt.idempotency_key;
+            Err(asked_before(key, "give the row an idempotency_key"))
+        }
         None => Ok(()),
     }
 }
@@ -167,45 +169,6 @@ pub(crate) fn booked_already(
     ))
 }
 
-/// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.
-fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else {
-        return false;
-    };
-    match (one.instant, other.instant) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.local.is_some() && one.local == other.local,
-    }
-}
-
-/// The error for a booking that an open attempt may have made. `anew` says how to make another one.
-fn asked_before(attempt: &Attempt, anew: &str) -> Error {
-    let key = &attempt.idempotency_key;
-    let what = "the same booking was requested before, and the result is unknown; nothing was sent";
-    let hint = format!(
-        "to find out: {}; to make another booking, {anew}",
-        resume_command(key)
-    );
-    Error::new(Code::OutcomeUnknown, what)
-        .hint(hint)
-        .idempotency_key(key)
-}
-
-/// Whether two requests for the same time are for the same venue, party and name, as the search compares names.
-fn is_same_wish(one: &Value, other: &Value) -> bool {
-    let text = |asked: &Value, field: &str| asked.pointer(field).map(plain);
-    let name = |asked: &Value| text(asked, "/customer/name").map(|name| words(&name));
-    ["/venue_id", "/party_size"]
-        .iter()
-        .all(|field| text(one, field) == text(other, field))
-        && name(one) == name(other)
-}
-
-/// The words of a name without case and accents.
-fn words(name: &str) -> Vec<String> {
-    fold(name).split_whitespace().map(str::to_owned).collect()
-}
-
 /// Whether two requests or bookings are for the same guest. Guests of one name are different if both have an email address or
 /// a phone number, and these differ.
 fn is_same_guest(one: &Value, other: &Value) -> bool {
@@ -218,27 +181,4 @@ fn is_same_guest(one: &Value, other: &Value) -> bool {
     text(one, name) == text(other, name)
         && !differs("/customer/email")
         && !differs("/customer/phone")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn times_are_one_by_their_instant_and_without_an_offset_by_the_venues_clock() {
-        let is_same = |one: &str, other: &str| {
-            let read = |text: &str| DocumentTime::read(&json!(text));
-            is_same_time(read(one), read(other))
-        };
-        assert!(is_same("2026-12-01T19:30:00+01:00", "2026-12-01T18:30:00Z"));
-        assert!(!is_same(
-            "2026-12-01T19:30:00+01:00",
-            "2026-12-01T19:30:00Z"
-        ));
-        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
-        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
-        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00+01:00"));
-        assert!(!is_same("soon", "soon"));
-    }
 }

@@ -213,7 +213,8 @@ impl Story {
             size,
         ];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-        let details = json!({"idempotency_key": key, "from": source, "request": attempt.request});
+        let details =
+            json!({"idempotency_key": key, "from": source, "request": attempt.request.body});
         let at = self.clock.before_creation(&attempt.created_at);
         self.add(at, Kind::Request, text, details);
         let maker = attempt

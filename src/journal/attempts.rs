@@ -5,91 +5,34 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::Journal;
-use super::runs::{Evidence, Outcome, State, state_of};
-use super::scope::Maker;
-use crate::model::request::canonical;
+use super::protocol::Attempt;
+use super::runs::{Maker, Outcome, Run, State};
+use super::wish::Request;
 use crate::outcome::{Error, Result};
-use crate::platform::sha256::sha256;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 
-/// One time that an attempt was sent.
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    /// Numbered from 1 within the attempt.
-    pub(crate) number: u32,
-    /// The id of the process, unless the run was recovered.
-    pub(crate) process: Option<u32>,
-    pub(crate) outcome: Outcome,
-    pub(crate) http_status: Option<u16>,
-    pub(crate) booking_id: Option<String>,
-    /// RFC 3339.
-    pub(crate) started_at: String,
-    /// RFC 3339.
-    pub(crate) ended_at: Option<String>,
-    /// Who began it, unless the run was recovered.
-    pub(crate) maker: Option<Maker>,
-    /// Distinguishes it from every other run, wherever it was begun.
-    pub(super) token: String,
-    pub(super) abandoned: bool,
-    pub(super) account: Option<String>,
-}
+const COLUMNS: &str = "idempotency_key, state, profile, origin, account, request, request_hash, asked, asked_hash, booking_id,
+    http_status, created_at, forgotten_at";
 
-impl Run {
-    pub(super) fn evidence(&self) -> Evidence<'_> {
-        Evidence {
-            outcome: self.outcome,
-            abandoned: self.abandoned,
-            account: self.account.as_deref(),
-        }
-    }
-}
-
-/// An idempotency key and the request that was to be sent under it.
-#[derive(Clone, Debug)]
-pub(crate) struct Attempt {
-    pub(crate) idempotency_key: String,
-    pub(crate) state: State,
-    pub(crate) profile: Option<String>,
-    /// The service that it goes to. An idempotency key is never sent to another service.
-    pub(crate) origin: String,
-    /// As it was sent, and as it is sent again.
-    pub(crate) request: Json,
-    /// What was asked for in the contract's shape, where the request has another one.
-    asked: Option<Json>,
-    asked_hash: Option<String>,
-    pub(crate) booking_id: Option<String>,
-    /// RFC 3339.
-    pub(crate) created_at: String,
-    /// Whether the stored request still matches its hash.
-    pub(crate) is_intact: bool,
-    /// The hash of the request as it was sent, including the guest.
-    request_hash: String,
-    /// When its guest was deleted (RFC 3339). The request is incomplete since then.
-    pub(crate) forgotten_at: Option<String>,
-    /// In the order in which they began.
-    pub(crate) runs: Vec<Run>,
-}
-
-const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, asked, asked_hash";
-
-fn attempt(mut row: Row) -> Answer<Attempt> {
-    let text: String = row.take(4)?;
-    let request: Json = serde_json::from_str(&text).unwrap_or_default();
-    let request_hash: String = row.take(7)?;
-    let asked: Option<String> = row.take(9)?;
+/// An attempt without its runs.
+pub(super) fn attempt(mut row: Row) -> Answer<Attempt> {
+    let (body, asked): (String, Option<String>) = (row.take(5)?, row.take(7)?);
     Ok(Attempt {
         idempotency_key: row.take(0)?,
         state: State::parse(&row.take::<String>(1)?),
         profile: row.take(2)?,
         origin: row.take(3)?,
-        booking_id: row.take(5)?,
-        created_at: row.take(6)?,
-        is_intact: request_hash == self::request_hash(&request),
-        request,
-        request_hash,
-        forgotten_at: row.take(8)?,
-        asked: asked.and_then(|text| serde_json::from_str(&text).ok()),
-        asked_hash: row.take(10)?,
+        account: row.take(4)?,
+        request: Request {
+            body: serde_json::from_str(&body).unwrap_or_default(),
+            hash: row.take(6)?,
+            asked: asked.and_then(|text| serde_json::from_str(&text).ok()),
+            asked_hash: row.take(8)?,
+        },
+        booking_id: row.take(9)?,
+        http_status: row.take(10)?,
+        created_at: row.take(11)?,
+        forgotten_at: row.take(12)?,
         runs: Vec::new(),
     })
 }
@@ -119,26 +62,18 @@ fn run(mut row: Row) -> Answer<(String, Run)> {
     Ok((row.take(0)?, run))
 }
 
-/// The runs of an attempt, in the order in which they began.
-pub(super) fn runs(statements: &dyn Statements, key: &str) -> Answer<Vec<Run>> {
-    in_order(statements.query(&runs_of_one(), values![key])?)
-}
-
 fn in_order(rows: Vec<Row>) -> Answer<Vec<Run>> {
     let runs = rows.into_iter().map(|row| Ok(run(row)?.1));
     runs.collect()
 }
 
+/// One attempt with its runs.
 pub(super) fn find(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
     Ok(find_beside(statements, key, "", &[])?.0)
 }
 
-/// The same, for a transaction that changes it: others wait until the transaction ends.
-pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
-    Ok(hold_beside(statements, key, &[])?.0)
-}
-
-/// The same, and the rows of further queries, all of which are sent together.
+/// The same, for a transaction that changes it: others wait until the transaction ends. And the rows of further queries,
+/// all of which are sent together.
 pub(super) fn hold_beside(
     statements: &dyn Statements,
     key: &str,
@@ -172,6 +107,11 @@ fn find_beside(
     Ok((found_attempt, found.collect()))
 }
 
+/// All attempts, oldest first.
+pub(super) fn every(statements: &dyn Statements) -> Answer<Vec<Attempt>> {
+    several(statements, "", &[])
+}
+
 /// The attempts that meet a condition, oldest first, each with its runs.
 fn several(
     statements: &dyn Statements,
@@ -199,38 +139,23 @@ fn several(
     Ok(attempts)
 }
 
-impl Attempt {
-    pub(super) fn evidence(&self) -> impl Iterator<Item = Evidence<'_>> {
-        self.runs.iter().map(Run::evidence)
-    }
+const OPEN: &str = "WHERE state = 'unsettled' AND origin = ?1";
 
+/// The query for the open attempts at a service.
+pub(super) fn open_here() -> String {
+    format!("SELECT {COLUMNS} FROM attempts {OPEN}")
+}
+
+impl Attempt {
     /// What was asked for, in the contract's shape.
     pub(crate) fn asked(&self) -> &Json {
-        self.asked.as_ref().unwrap_or(&self.request)
-    }
-
-    /// Whether the attempt asks for exactly this, in the contract's shape, however it was written for the service.
-    pub(crate) fn asks_for(&self, asked: &Json) -> bool {
-        match &self.asked_hash {
-            Some(hashed) => *hashed == request_hash(asked),
-            None => self.is_of(asked),
-        }
+        self.request.asked()
     }
 
     /// Whether this asks for the same as the attempt, whose request is then sent again as it was sent before.
     pub(crate) fn repeats(&self, asked: &Json) -> bool {
-        self.is_intact && self.asks_for(asked)
+        self.request.is_intact() && self.request.asks_for(asked)
     }
-
-    /// Whether the attempt is for exactly this request.
-    pub(crate) fn is_of(&self, request: &Json) -> bool {
-        self.request_hash == request_hash(request)
-    }
-}
-
-/// The state that follows from the runs of an attempt.
-pub(super) fn derived(runs: &[Run]) -> State {
-    state_of(runs.iter().map(Run::evidence))
 }
 
 impl Journal {
@@ -241,7 +166,7 @@ impl Journal {
 
     /// Whether the attempt may be sent, or its booking read, with the present API key.
     pub(crate) fn owns(&self, attempt: &Attempt) -> bool {
-        self.scope.may_send(attempt.evidence())
+        self.scope.may_send(&attempt.runs)
     }
 
     /// The open attempts at all services, oldest first.
@@ -251,7 +176,7 @@ impl Journal {
 
     /// All attempts at all services, oldest first.
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements| several(statements, "", &[]))
+        self.read(every)
     }
 
     /// The attempts at this service that made the booking, or ended with it, oldest first.
@@ -273,9 +198,7 @@ impl Journal {
 
     /// The open attempts at this service, whichever API key made them, and also those that another process is sending now.
     pub(crate) fn open_attempts_here(&self) -> Result<Vec<Attempt>> {
-        let mut attempts = self.open_attempts()?;
-        attempts.retain(|attempt| attempt.origin == self.scope.origin);
-        Ok(attempts)
+        self.read(|statements| several(statements, OPEN, values![&self.scope.origin]))
     }
 }
 
@@ -296,10 +219,6 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
          --same-organization; for another organization use another idempotency key or batch name",
     )
     .idempotency_key(&attempt.idempotency_key)
-}
-
-pub(super) fn request_hash(request: &Json) -> String {
-    hex::encode(sha256([canonical(request).as_bytes()]))
 }
 
 #[cfg(test)]

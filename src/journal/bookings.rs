@@ -13,6 +13,7 @@ use crate::outcome::Result;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 use crate::secrets::redact_document;
 
+/// A booking of the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {
     /// The document from the service. If its guest was deleted, only the id and the status.
@@ -195,6 +196,7 @@ impl Journal {
         })
     }
 
+    /// How many bookings the service has lost.
     pub(crate) fn lost(&self) -> Result<u32> {
         self.read(|statements| {
             let row = statements.first(LOST, values![&self.scope.origin])?;

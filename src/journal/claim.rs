@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::Journal;
+use super::lease::{LONGEST, LONGEST_LEASE, is_over};
 use crate::outcome::Result;
 use crate::platform::sql::values;
 
@@ -17,12 +18,6 @@ pub(crate) enum Claim {
     },
 }
 
-/// A claim takes the place of one that is over, or is this process's own.
-const CLAIM: &str = "
-    INSERT INTO claims (idempotency_key, claimed_by, until) VALUES (?1, ?2, ?3)
-    ON CONFLICT (idempotency_key) DO UPDATE SET claimed_by = excluded.claimed_by, until = excluded.until
-    WHERE claims.claimed_by = excluded.claimed_by OR claims.until <= ?4";
-
 impl Journal {
     /// Claims an idempotency key for this process, unless another one has claimed it. The claim ends with `release`, or
     /// after `lease`, because its process may have died. The time is that of the journal's clock, which all
@@ -30,22 +25,33 @@ impl Journal {
     ///
     /// Two processes that send one attempt all the same get the same booking, because they send the same key.
     pub(crate) fn claim(&mut self, key: &str, lease: Duration) -> Result<Claim> {
-        let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
+        let lease = i64::try_from(lease.min(LONGEST_LEASE).as_millis()).unwrap_or(LONGEST);
         self.write(|statements, scope| {
             let now = statements.clock()?;
-            let until = now.saturating_add(lease);
-            let claim = values![key, scope.claimer(), until, now];
-            if statements.execute(CLAIM, claim)? == 1 {
-                return Ok(Claim::Ours);
+            let claimer = scope.claimer();
+            let find = "SELECT claimed_by, until FROM claims WHERE idempotency_key = ?1 FOR UPDATE";
+            let found = statements.first(find, values![key])?;
+            let is_found = found.is_some();
+            if let Some(mut row) = found {
+                let (by, until): (String, i64) = (row.take(0)?, row.take(1)?);
+                if by != claimer && !is_over(until, now, LONGEST) {
+                    let seconds = (until - now) / 1000 + 1;
+                    return Ok(Claim::Others { seconds });
+                }
             }
-            let until = "SELECT until FROM claims WHERE idempotency_key = ?1";
-            let row = statements.first(until, values![key])?;
-            let until: i64 = row.map_or(Ok(now), |mut row| row.take(0))?;
-            let seconds = until.saturating_sub(now).max(0) / 1000 + 1;
-            Ok(Claim::Others { seconds })
+            // Of two that insert a claim, one has a conflict, and looks again.
+            let claim = match is_found {
+                true => "UPDATE claims SET claimed_by = ?2, until = ?3 WHERE idempotency_key = ?1",
+                false => {
+                    "INSERT INTO claims (idempotency_key, claimed_by, until) VALUES (?1, ?2, ?3)"
+                }
+            };
+            statements.later(claim, values![key, claimer, now.saturating_add(lease)])?;
+            Ok(Claim::Ours)
         })
     }
 
+    /// Releases this process's claim.
     pub(crate) fn release(&mut self, key: &str) -> Result<()> {
         self.write(|statements, scope| {
             let release = "DELETE FROM claims WHERE idempotency_key = ?1 AND claimed_by = ?2";
@@ -90,5 +96,8 @@ mod tests {
         assert_eq!(two.claim("k", LEASE).unwrap(), Claim::Ours);
         one.execute("UPDATE claims SET until = until - 61000");
         assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
+        // The clock was set back by a day.
+        two.execute("UPDATE claims SET until = until + 86400000");
+        assert_eq!(two.claim("k", LEASE).unwrap(), Claim::Ours);
     }
 }

@@ -45,6 +45,7 @@ struct GuestDocument {
 }
 
 impl CompletionIndex {
+    /// Opens the journal if it exists.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         let file = Peek::open(path)?;
         Some(CompletionIndex { file, origin })

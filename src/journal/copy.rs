@@ -5,15 +5,15 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
-
-use super::Journal;
-use super::attempts::runs;
-use super::proof::derive;
+use super::attempts::hold_beside;
+use super::protocol::Attempt;
+use super::save::save;
 use super::scope::Scope;
+use super::{Journal, protocol};
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Row, Statements, values};
 
+/// What was copied.
 #[derive(Debug, Default)]
 pub(crate) struct Copied {
     pub(crate) attempts: u32,
@@ -22,6 +22,7 @@ pub(crate) struct Copied {
     pub(crate) refused: Vec<String>,
 }
 
+/// Copies the journal at `from` into another one.
 pub(crate) fn copy(from: &Path, into: &mut Journal) -> Result<Copied> {
     if !from.is_file() {
         return Err(
@@ -32,17 +33,11 @@ pub(crate) fn copy(from: &Path, into: &mut Journal) -> Result<Copied> {
     }
     let source = Journal::open(from, String::new(), None)?;
     let mut copied = Copied::default();
-    for attempt in source.read(|statements| all(statements, ATTEMPTS, attempt))? {
-        let of = values![&attempt.key];
-        let runs = source.read(|statements| {
-            let rows = statements.query(RUNS, of)?;
-            rows.into_iter().map(run).collect::<Answer<Vec<_>>>()
-        })?;
-        let is_same =
-            into.write(|statements, scope| copy_attempt(statements, scope, &attempt, &runs))?;
-        match is_same {
+    for attempt in source.attempts()? {
+        let key = attempt.idempotency_key.clone();
+        match into.write(|statements, scope| copy_attempt(statements, scope, &attempt))? {
             true => copied.attempts += 1,
-            false => copied.refused.push(attempt.key),
+            false => copied.refused.push(key),
         }
     }
     for booking in source.read(|statements| all(statements, BOOKINGS, booking))? {
@@ -68,157 +63,18 @@ fn all<T>(
         .collect()
 }
 
-const ATTEMPTS: &str = "
-    SELECT idempotency_key, origin, profile, account, state, request, request_hash, asked, asked_hash, created_at,
-           updated_at, forgotten_at
-    FROM attempts ORDER BY created_at";
-
-struct AttemptRow {
-    key: String,
-    origin: String,
-    profile: Option<String>,
-    account: Option<String>,
-    state: String,
-    request: String,
-    request_hash: String,
-    asked: Option<String>,
-    asked_hash: Option<String>,
-    created_at: String,
-    updated_at: String,
-    forgotten_at: Option<String>,
-}
-
-fn attempt(mut row: Row) -> Answer<AttemptRow> {
-    Ok(AttemptRow {
-        key: row.take(0)?,
-        origin: row.take(1)?,
-        profile: row.take(2)?,
-        account: row.take(3)?,
-        state: row.take(4)?,
-        request: row.take(5)?,
-        request_hash: row.take(6)?,
-        asked: row.take(7)?,
-        asked_hash: row.take(8)?,
-        created_at: row.take(9)?,
-        updated_at: row.take(10)?,
-        forgotten_at: row.take(11)?,
-    })
-}
-
-const RUNS: &str = "
-    SELECT account, process, outcome, abandoned, http_status, booking_id, started_at, ended_at, username, host, token
-    FROM runs WHERE idempotency_key = ?1 ORDER BY number";
-
-struct RunRow {
-    account: Option<String>,
-    process: Option<i64>,
-    outcome: String,
-    abandoned: i64,
-    http_status: Option<u16>,
-    booking_id: Option<String>,
-    started_at: String,
-    ended_at: Option<String>,
-    user: Option<String>,
-    host: Option<String>,
-    token: String,
-}
-
-fn run(mut row: Row) -> Answer<RunRow> {
-    Ok(RunRow {
-        account: row.take(0)?,
-        process: row.take(1)?,
-        outcome: row.take(2)?,
-        abandoned: row.take(3)?,
-        http_status: row.take(4)?,
-        booking_id: row.take(5)?,
-        started_at: row.take(6)?,
-        ended_at: row.take(7)?,
-        user: row.take(8)?,
-        host: row.take(9)?,
-        token: row.take(10)?,
-    })
-}
-
 /// Copies an attempt with its runs. Returns `false` if the key stands for another request there.
-fn copy_attempt(
-    statements: &dyn Statements,
-    scope: &Scope,
-    attempt: &AttemptRow,
-    copied: &[RunRow],
-) -> Answer<bool> {
-    let AttemptRow { key, .. } = attempt;
-    statements.execute(
-        "INSERT INTO attempts (idempotency_key, origin, profile, account, state, request, request_hash, asked, asked_hash,
-                               created_at, updated_at, forgotten_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (idempotency_key) DO NOTHING",
-        values![
-            key,
-            &attempt.origin,
-            &attempt.profile,
-            &attempt.account,
-            &attempt.state,
-            &attempt.request,
-            &attempt.request_hash,
-            &attempt.asked,
-            &attempt.asked_hash,
-            &attempt.created_at,
-            &attempt.updated_at,
-            &attempt.forgotten_at,
-        ],
-    )?;
-    let same = "SELECT origin = ?2 AND request_hash = ?3 FROM attempts WHERE idempotency_key = ?1 FOR UPDATE";
-    let same = statements.first(same, values![key, &attempt.origin, &attempt.request_hash])?;
-    if !same.map_or(Ok(false), |mut row| row.take(0))? {
+fn copy_attempt(statements: &dyn Statements, scope: &Scope, attempt: &Attempt) -> Answer<bool> {
+    let mut attempt = attempt.clone();
+    for run in &mut attempt.runs {
+        run.maker.get_or_insert_with(|| scope.maker.clone());
+    }
+    let (there, _) = hold_beside(statements, &attempt.idempotency_key, &[])?;
+    let Some(now) = protocol::copy(there.clone(), attempt) else {
         return Ok(false);
-    }
-    for run in copied {
-        copy_run(statements, scope, key, run)?;
-    }
-    let now = Timestamp::now().to_string();
-    derive(statements, key, &runs(statements, key)?, None, &now)?;
+    };
+    save(statements, there.as_ref(), Some(&now))?;
     Ok(true)
-}
-
-fn copy_run(statements: &dyn Statements, scope: &Scope, key: &str, run: &RunRow) -> Answer<()> {
-    // One that was under way when it was copied may have ended since.
-    let known = statements.execute(
-        "UPDATE runs SET outcome = ?3, abandoned = ?4, http_status = ?5, booking_id = ?6, ended_at = ?7
-         WHERE idempotency_key = ?1 AND token = ?2 AND outcome = 'under_way'",
-        values![
-            key,
-            &run.token,
-            &run.outcome,
-            run.abandoned,
-            run.http_status,
-            &run.booking_id,
-            &run.ended_at
-        ],
-    )?;
-    if known > 0 {
-        return Ok(());
-    }
-    statements.execute(
-        "INSERT INTO runs (idempotency_key, number, token, account, process, outcome, abandoned, http_status, booking_id,
-                           started_at, ended_at, username, host)
-         SELECT ?1, 1 + coalesce((SELECT max(number) FROM runs WHERE idempotency_key = ?1), 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-                ?9, ?10, ?11, ?12
-         WHERE NOT EXISTS (SELECT 1 FROM runs WHERE idempotency_key = ?1 AND token = ?2)",
-        values![
-            key,
-            &run.token,
-            &run.account,
-            run.process,
-            &run.outcome,
-            run.abandoned,
-            run.http_status,
-            &run.booking_id,
-            &run.started_at,
-            &run.ended_at,
-            run.user.as_ref().unwrap_or(&scope.maker.user),
-            run.host.as_ref().unwrap_or(&scope.maker.host),
-        ],
-    )?;
-    Ok(())
 }
 
 const BOOKINGS: &str = "
@@ -304,4 +160,99 @@ fn copy_booking(
         ],
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::State;
+    use serde_json::{Value, json};
+
+    fn journal(folder: &tempfile::TempDir, name: &str) -> (std::path::PathBuf, Journal) {
+        let path = folder.path().join(name);
+        let journal = Journal::open(&path, "o".into(), None).unwrap();
+        (path, journal)
+    }
+
+    fn request() -> Value {
+        json!({"venue_id": "v", "party_size": 2, "customer": {"name": "Ada Lovelace"}})
+    }
+
+    fn forget(journal: &mut Journal) {
+        journal.forget_next("", jiff::Timestamp::now()).unwrap();
+    }
+
+    /// A8.
+    #[test]
+    fn an_attempt_that_a_copy_opens_has_its_guest_although_that_was_deleted_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, mut team) = journal(&folder, "team.db");
+        let refused = team.run("order-1", &request());
+        team.end_refused(&refused, 409).unwrap();
+        forget(&mut team);
+        let (path, mut laptop) = journal(&folder, "laptop.db");
+        laptop.run("order-1", &request());
+        assert_eq!(copy(&path, &mut team).unwrap().attempts, 1);
+        let attempt = team.attempt("order-1").unwrap().unwrap();
+        assert_eq!(attempt.state, State::Unsettled);
+        assert!(attempt.request.is_intact() && attempt.forgotten_at.is_none());
+        assert_eq!(attempt.request.body, request());
+        assert_eq!(attempt.runs.len(), 2);
+    }
+
+    /// A8.
+    #[test]
+    fn what_was_abandoned_and_forgotten_stays_so_when_it_is_copied_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, mut team) = journal(&folder, "team.db");
+        let (path, mut laptop) = journal(&folder, "laptop.db");
+        let under_way = laptop.run("order-1", &request());
+        copy(&path, &mut team).unwrap();
+        assert_eq!(team.abandon("order-1").unwrap(), State::Abandoned);
+        forget(&mut team);
+        for ends in [false, true] {
+            if ends {
+                laptop.end_in_doubt(&under_way, &request(), None).unwrap();
+            }
+            copy(&path, &mut team).unwrap();
+            let attempt = team.attempt("order-1").unwrap().unwrap();
+            assert_eq!(attempt.state, State::Abandoned, "{ends}");
+            assert!(attempt.forgotten_at.is_some() && attempt.runs.len() == 1);
+        }
+    }
+
+    #[test]
+    fn a_copied_run_is_known_by_its_token_and_may_have_ended_since() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, mut team) = journal(&folder, "team.db");
+        let (path, mut laptop) = journal(&folder, "laptop.db");
+        let run = laptop.run("order-1", &request());
+        laptop.run("order-2", &request());
+        copy(&path, &mut team).unwrap();
+        let made = json!({"id": "bk_1", "status": "confirmed"});
+        let made = crate::model::booking::Booking::from_document(made.into()).unwrap();
+        laptop.end_booked(&run, &made, 201).unwrap();
+        let copied = copy(&path, &mut team).unwrap();
+        assert_eq!((copied.attempts, copied.bookings), (2, 1));
+        let settled = team.attempt("order-1").unwrap().unwrap();
+        assert_eq!(settled.state, State::Settled);
+        assert_eq!(settled.booking_id.as_deref(), Some("bk_1"));
+        assert_eq!(settled.runs.len(), 1);
+        assert_eq!(team.open_attempts().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_key_that_stands_for_another_request_there_is_not_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, mut team) = journal(&folder, "team.db");
+        team.run("order-1", &json!({"party_size": 9}));
+        let (path, mut laptop) = journal(&folder, "laptop.db");
+        laptop.run("order-1", &request());
+        let copied = copy(&path, &mut team).unwrap();
+        assert_eq!(
+            (copied.attempts, copied.refused),
+            (0, vec!["order-1".to_owned()])
+        );
+        assert_eq!(team.attempt("order-1").unwrap().unwrap().runs.len(), 1);
+    }
 }

@@ -22,6 +22,7 @@ const FORGOTTEN_AT_ONCE: u32 = 2000;
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
 
+/// What was deleted, and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forgotten {
     /// Bookings, and attempts without a booking.
@@ -278,19 +279,18 @@ mod tests {
         assert!(!place.holds(GUEST));
         assert_eq!(journal.forget_booking("bk_1").unwrap().count, 0);
         assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
-        let again = journal.begin("k", &request(GUEST), None, None).unwrap();
+        let again = journal.begins("k", &request(GUEST)).unwrap();
         let earlier = match again {
             BeginOutcome::Run { earlier, .. } => earlier,
             other => panic!("{other:?}"),
         };
         assert_eq!(earlier, Earlier::Booked);
-        assert!(
-            journal
-                .begin("k", &request("Another Guest"), None, None)
-                .is_err()
-        );
+        assert!(journal.begins("k", &request("Another Guest")).is_err());
         let left = journal.attempt("k").unwrap().unwrap();
-        assert_eq!(left.request, json!({"venue_id": "ven_1", "party_size": 2}));
+        assert_eq!(
+            left.request.body,
+            json!({"venue_id": "ven_1", "party_size": 2})
+        );
     }
 
     /// Pages that were split, merged and freed hold no remains either.
@@ -337,7 +337,7 @@ mod tests {
             }
         );
         let open = journal.attempt("open").unwrap().unwrap();
-        assert_eq!(open.request, request(GUEST));
+        assert_eq!(open.request.body, request(GUEST));
         assert!(!place.holds("Another Guest") && !place.holds("Third Guest"));
     }
 
@@ -389,7 +389,7 @@ mod tests {
         let again = journal.run("k", &request(GUEST));
         let open = &journal.open_attempts().unwrap()[0];
         assert_eq!(
-            (&open.request, &open.forgotten_at),
+            (&open.request.body, &open.forgotten_at),
             (&request(GUEST), &None)
         );
         journal

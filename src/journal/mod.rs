@@ -9,9 +9,10 @@ mod claim;
 mod completion_index;
 mod copy;
 mod guests;
+mod lease;
 #[cfg(test)]
 mod plans;
-mod proof;
+mod protocol;
 #[cfg(test)]
 mod protocol_model;
 mod rate_limit_window;
@@ -19,6 +20,7 @@ mod rate_limits;
 mod recover;
 mod run_log;
 mod runs;
+mod save;
 mod scope;
 mod search;
 mod sightings;
@@ -28,26 +30,29 @@ mod team;
 #[cfg(test)]
 mod team_model;
 mod team_schema;
+mod wish;
 
 /// The version of the tables, in the file and in a shared journal.
 const VERSION: i64 = 20;
 
-pub(crate) use attempts::{Attempt, Run, another_account};
+pub(crate) use attempts::another_account;
 pub(crate) use bookings::KeptBooking;
 pub(crate) use claim::Claim;
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
+pub(crate) use lease::LONGEST_LEASE;
+pub(crate) use protocol::Attempt;
 pub(crate) use rate_limit_window::{RateLimitWindow, ServiceClock};
 pub(crate) use recover::{Recovery, recover};
-pub(crate) use run_log::{BeginOutcome, Ended, RunEnd, RunId};
+pub(crate) use run_log::{BeginOutcome, Ended, Intent, RunEnd, RunId};
 pub(crate) use runs::{
-    Conclusion, Earlier, KeyOrigin, LastTry, Outcome, ShownBooking, State, conclusion,
+    Conclusion, Earlier, KeyOrigin, LastTry, Maker, Outcome, Run, ShownBooking, State, conclusion,
     existed_before, judge, outcome_of,
 };
-pub(crate) use scope::Maker;
 pub(crate) use search::Sought;
 pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
 pub(crate) use team::{Prepared, prepare};
+pub(crate) use wish::{Request, Wish, is_same_but_time, is_same_time};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::lease::is_over;
 use super::scope::Scope;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 
@@ -125,7 +126,7 @@ fn learn(
         return Ok(Admission::Sent);
     }
     let now = statements.clock()?;
-    if until.is_some_and(|until| until > now) {
+    if until.is_some_and(|until| !is_over(until, now, LEARNING)) {
         return Ok(Admission::Awaited);
     }
     let learning = RateLimitWindow {
@@ -177,6 +178,7 @@ pub(super) fn correct(
     store(statements, scope, seen, &if_stored)
 }
 
+/// A window that is known.
 pub(super) fn find(
     statements: &dyn Statements,
     scope: &Scope,

@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::attempts::{
-    Attempt, OTHER_ATTEMPT, Run, another_account, hold, hold_beside, request_hash, runs,
-};
-use super::proof::derive;
+use super::attempts::{OTHER_ATTEMPT, another_account, attempt, hold_beside, open_here};
+use super::protocol::{Attempt, End, Forbidden, begin, end};
 use super::rate_limit_window::{self, Admission, RateLimitWindow, ServiceClock};
-use super::runs::{Earlier, LastTry, Outcome, State, earlier, outcome_of};
+use super::runs::{Earlier, LastTry, Outcome, Run, State};
+use super::save::save;
 use super::scope::Scope;
+use super::wish::Request;
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
 use crate::model::shell;
@@ -21,9 +21,11 @@ use crate::platform::sql::{Answer, Statements, values};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunId {
     key: String,
-    number: u32,
+    /// Distinguishes the run from all others.
+    token: String,
 }
 
+/// Whether a run was begun.
 #[derive(Debug)]
 pub(crate) enum BeginOutcome {
     /// The run is on the disk, and the request may be sent.
@@ -35,12 +37,16 @@ pub(crate) enum BeginOutcome {
     },
     /// Nothing was recorded: the service would refuse the request until this window resets.
     RateLimited(RateLimitWindow),
+    /// Nothing was recorded: the attempt under this other key is open, and is for the same booking.
+    OpenUnder(String),
     /// Nothing was recorded: the rate limit is not known, and another machine waits for the answer that shows it.
     RateLimitAwaited,
 }
 
+/// How a run ended.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
+    /// What its last try was told.
     pub(crate) last: LastTry,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
@@ -48,6 +54,7 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) http_status: Option<u16>,
     /// The booking that was asked for, if it was answered with; it is kept.
     pub(crate) booking: Option<&'a Booking>,
+    /// The request that was sent.
     pub(crate) request: &'a Value,
     /// What was asked for in the contract's shape, where the request has another one.
     pub(crate) asked: Option<&'a Value>,
@@ -66,31 +73,14 @@ impl Journal {
     /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
     /// otherwise.
     ///
-    /// `asked` is what was asked for in the contract's shape, where `request` has another one. If the attempt asked for the
-    /// same before, its own request counts. `counted_in` is the name of the rate limit that the request counts towards, and
-    /// the service's clock.
-    ///
     /// # Errors
     ///
     /// `usage` (2) if the key was used for another request or at another service, `config` (3) if another
     /// organization's API key may have booked with it. Nothing is recorded then.
-    pub(crate) fn begin(
-        &mut self,
-        key: &str,
-        request: &Value,
-        asked: Option<&Value>,
-        counted_in: Option<(&str, ServiceClock<'_>)>,
-    ) -> Result<BeginOutcome> {
+    pub(crate) fn begin(&mut self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
-        let intent = Intent {
-            key,
-            request,
-            asked,
-            counted_in,
-            token: &token,
-        };
-        let begun = self.write(|statements, journal| intent.write(statements, journal))?;
-        let (outcome, learns) = begun.map_err(|refused| refused.idempotency_key(key))?;
+        let begun = self.write(|statements, scope| intent.write(statements, scope, &token))?;
+        let (outcome, learns) = begun.map_err(|refused| refused.idempotency_key(intent.key))?;
         self.learns = learns;
         if let BeginOutcome::Run { .. } = outcome {
             self.prepare_the_end();
@@ -103,14 +93,13 @@ impl Journal {
     /// An attempt that was never sent is removed. An attempt that stays open gets its whole request back, even if a
     /// person abandoned it or its guest was deleted in the meantime.
     pub(crate) fn end(&mut self, run: &RunId, end: &RunEnd<'_>) -> Result<Ended> {
-        let now = Timestamp::now().to_string();
         let learns = self.learns.take();
         let (ended, purged) = self.write(|statements, journal| {
             if let Some(limit) = &learns {
                 let was_answered = end.http_status.is_some();
                 rate_limit_window::end_learning(statements, journal, limit, was_answered)?;
             }
-            write_end(statements, journal, run, end, &now)
+            write_end(statements, journal, run, end)
         })?;
         if ended.outcome == Outcome::Booked {
             self.last_kept = end.booking.cloned();
@@ -121,15 +110,12 @@ impl Journal {
 
     /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.
     pub(crate) fn abandon(&mut self, key: &str) -> Result<State> {
-        let now = Timestamp::now().to_string();
         let (state, purged) = self.write(|statements, journal| {
-            hold(statements, key)?;
-            statements.later(
-                "UPDATE runs SET abandoned = 1
-                 WHERE idempotency_key = ?1 AND outcome NOT IN ('booked', 'refused', 'not_sent')",
-                values![key],
-            )?;
-            let state = derive(statements, key, &runs(statements, key)?, None, &now)?;
+            let (before, _) = hold_beside(statements, key, &[])?;
+            let mut attempt = before.clone();
+            attempt.as_mut().map(Attempt::abandon).unwrap_or_default();
+            save(statements, before.as_ref(), attempt.as_ref())?;
+            let state = attempt.map_or(State::Unsettled, |it| it.state);
             Ok((state, guests::purge(statements, journal)?))
         })?;
         self.clean_after(purged);
@@ -138,34 +124,46 @@ impl Journal {
 }
 
 /// A run that is to begin.
-struct Intent<'a> {
-    key: &'a str,
-    request: &'a Value,
-    asked: Option<&'a Value>,
-    counted_in: Option<(&'a str, ServiceClock<'a>)>,
-    /// Distinguishes the run from all others.
-    token: &'a str,
+pub(crate) struct Intent<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) request: &'a Value,
+    /// What is asked for in the contract's shape, where `request` has another one. If the attempt asked for the same
+    /// before, its own request counts.
+    pub(crate) asked: Option<&'a Value>,
+    /// Whether the booking may be made although an open attempt under another key is for the same: the caller chose a new
+    /// key, or a person wants to.
+    pub(crate) may_be_second: bool,
+    /// The name of the rate limit that the request counts towards, and the service's clock.
+    pub(crate) counted_in: Option<(&'a str, ServiceClock<'a>)>,
+}
+
+/// What a run that is to begin depends on.
+struct Held {
+    known: Option<Attempt>,
+    window: Option<RateLimitWindow>,
+    /// The open attempts, without their runs, where they count.
+    others: Vec<Attempt>,
 }
 
 /// What became of an intent, and the rate limit that its request shows first; or why it is refused.
 type Written = std::result::Result<(BeginOutcome, Option<String>), Error>;
 
 impl Intent<'_> {
-    fn write(&self, statements: &dyn Statements, journal: &Scope) -> Answer<Written> {
-        let (known, window) = self.held(statements, journal)?;
-        if let Some(known) = &known {
-            let own = |run: &&Run| run.token == self.token;
-            if let Some(number) = known.runs.iter().find(own).map(|run| run.number) {
-                // This transaction was committed before, and its answer was lost.
-                return Ok(Ok((begun(self.key, known.clone(), number), None)));
-            }
-            if let Some(refused) = journal.refusal(known, self.request, self.asked) {
-                return Ok(Err(refused));
-            }
-        }
+    fn write(&self, statements: &dyn Statements, scope: &Scope, token: &str) -> Answer<Written> {
+        let Held {
+            known,
+            window,
+            others,
+        } = self.held(statements, scope)?;
+        let first = self.first(scope, token);
+        let begun = match begin(known.clone(), first, scope.takes_any_account, &others) {
+            Ok(begun) => begun,
+            Err(Forbidden::OpenUnder(key)) => return Ok(Ok((BeginOutcome::OpenUnder(key), None))),
+            Err(forbidden) => return Ok(Err(in_words(&forbidden, known.as_ref()))),
+        };
         let mut learns = None;
-        if let Some((limit, clock)) = self.counted_in {
-            match rate_limit_window::count(statements, journal, limit, window, clock)? {
+        if let Some((limit, clock)) = self.counted_in.filter(|_| begun.is_new) {
+            match rate_limit_window::count(statements, scope, limit, window, clock)? {
                 Admission::Sent => {}
                 Admission::SentFirst => learns = Some(limit.to_owned()),
                 Admission::Awaited => return Ok(Ok((BeginOutcome::RateLimitAwaited, None))),
@@ -174,131 +172,76 @@ impl Intent<'_> {
                 }
             }
         }
-        Ok(Ok((self.record(statements, journal, known)?, learns)))
+        save(statements, known.as_ref(), Some(&begun.attempt))?;
+        let outcome = BeginOutcome::Run {
+            run: RunId {
+                key: self.key.to_owned(),
+                token: token.to_owned(),
+            },
+            earlier: begun.earlier,
+            known: known.map(Box::new),
+        };
+        Ok(Ok((outcome, learns)))
     }
 
-    /// The attempt, and the window of its rate limit. Others wait until the transaction ends.
-    fn held(
-        &self,
-        statements: &dyn Statements,
-        journal: &Scope,
-    ) -> Answer<(Option<Attempt>, Option<RateLimitWindow>)> {
+    /// Finds what it depends on with one wait. Others wait until the transaction ends, also for the window, before the open
+    /// attempts are looked at.
+    fn held(&self, statements: &dyn Statements, scope: &Scope) -> Answer<Held> {
         let find = format!("{} FOR UPDATE", rate_limit_window::FIND);
         let limit = self.counted_in.map_or("", |(limit, _)| limit);
-        let of = rate_limit_window::of(journal, limit);
-        let window = self.counted_in.map(|_| (find.as_str(), of.as_slice()));
-        let (known, found) = hold_beside(statements, self.key, window.as_slice())?;
-        let row = found.into_iter().flatten().next();
-        Ok((known, row.map(rate_limit_window::window).transpose()?))
-    }
-
-    /// Adds the run, and the attempt if it is not known.
-    fn record(
-        &self,
-        statements: &dyn Statements,
-        journal: &Scope,
-        known: Option<Attempt>,
-    ) -> Answer<BeginOutcome> {
-        let now = Timestamp::now().to_string();
-        let number = known.as_ref().map_or(1, next_number);
-        if known.is_none() {
-            self.add(statements, journal, &now)?;
-        }
-        statements.later(
-            "INSERT INTO runs (idempotency_key, number, account, process, outcome, started_at, username, host, token)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            values![
-                self.key,
-                number,
-                &journal.account,
-                std::process::id(),
-                Outcome::UnderWay.as_str(),
-                &now,
-                &journal.maker.user,
-                &journal.maker.host,
-                self.token,
-            ],
-        )?;
-        let Some(known) = known else {
-            return Ok(BeginOutcome::Run {
-                run: RunId {
-                    key: self.key.to_owned(),
-                    number,
-                },
-                earlier: Earlier::Nothing,
-                known: None,
-            });
+        let (of, open) = (rate_limit_window::of(scope, limit), open_here());
+        let (is_counted, looks) = (self.counted_in.is_some(), !self.may_be_second);
+        let at = values![&scope.origin];
+        let window = is_counted.then_some((find.as_str(), of.as_slice()));
+        let others = looks.then_some((open.as_str(), at.as_slice()));
+        let beside: Vec<_> = window.into_iter().chain(others).collect();
+        let (known, found) = hold_beside(statements, self.key, &beside)?;
+        let mut found = found.into_iter();
+        let mut next = |is_there: bool| match is_there {
+            true => found.next().unwrap_or_default(),
+            false => Vec::new(),
         };
-        let own = "UPDATE attempts SET account = ?2 WHERE idempotency_key = ?1";
-        statements.later(own, values![self.key, &journal.account])?;
-        let request = Some((self.request, self.asked));
-        derive(
-            statements,
-            self.key,
-            &runs(statements, self.key)?,
-            request,
-            &now,
-        )?;
-        Ok(begun(self.key, known, number))
+        let (window, others) = (next(is_counted).into_iter().next(), next(looks));
+        let others = others.into_iter().map(attempt);
+        Ok(Held {
+            known,
+            window: window.map(rate_limit_window::window).transpose()?,
+            others: others.collect::<Answer<_>>()?,
+        })
     }
 
-    /// Adds the attempt. If another process has added it in between, this is a conflict, and the transaction is repeated.
-    fn add(&self, statements: &dyn Statements, journal: &Scope, now: &str) -> Answer<()> {
-        statements.later(
-            "INSERT INTO attempts (idempotency_key, origin, profile, account, state, request, request_hash, created_at,
-                                   updated_at, asked, asked_hash)
-             VALUES (?1, ?2, ?3, ?4, 'unsettled', ?5, ?6, ?7, ?7, ?8, ?9)",
-            values![
-                self.key,
-                &journal.origin,
-                &journal.profile,
-                &journal.account,
-                self.request.to_string(),
-                request_hash(self.request),
-                now,
-                self.asked.map(Value::to_string),
-                self.asked.map(request_hash),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
-impl Scope {
-    /// Why no run of a known attempt may begin for this request.
-    fn refusal(&self, known: &Attempt, request: &Value, asked: Option<&Value>) -> Option<Error> {
-        if known.origin != self.origin {
-            Some(at_another_service(&known.origin))
-        } else if !self.may_send(known.evidence()) {
-            Some(another_account(known))
-        } else if !known.repeats(asked.unwrap_or(request)) && !known.is_of(request) {
-            Some(for_another_request(known))
-        } else {
-            None
+    /// The attempt with its first run.
+    fn first(&self, scope: &Scope, token: &str) -> Attempt {
+        let now = Timestamp::now().to_string();
+        Attempt {
+            idempotency_key: self.key.to_owned(),
+            origin: scope.origin.clone(),
+            profile: scope.profile.clone(),
+            account: Some(scope.account.clone()),
+            request: Request::new(self.request, self.asked),
+            forgotten_at: None,
+            created_at: now.clone(),
+            runs: vec![Run {
+                number: 1,
+                token: token.to_owned(),
+                account: Some(scope.account.clone()),
+                maker: Some(scope.maker.clone()),
+                process: Some(std::process::id()),
+                outcome: Outcome::UnderWay,
+                abandoned: false,
+                http_status: None,
+                booking_id: None,
+                started_at: now,
+                ended_at: None,
+            }],
+            state: State::Unsettled,
+            booking_id: None,
+            http_status: None,
         }
     }
 }
 
-fn next_number(known: &Attempt) -> u32 {
-    known
-        .runs
-        .last()
-        .map_or(1, |last| last.number.saturating_add(1))
-}
-
-/// What a run that has begun knows of those before it.
-fn begun(key: &str, known: Attempt, number: u32) -> BeginOutcome {
-    let before = known.runs.iter().filter(|run| run.number < number);
-    BeginOutcome::Run {
-        run: RunId {
-            key: key.to_owned(),
-            number,
-        },
-        earlier: earlier(before.map(Run::evidence)),
-        known: Some(Box::new(known)),
-    }
-}
-
+/// What the end of a run has to know.
 struct Found {
     attempt: Option<Attempt>,
     /// Whether guests may have been kept long enough.
@@ -338,65 +281,49 @@ fn write_end(
     statements: &dyn Statements,
     journal: &Scope,
     run: &RunId,
-    end: &RunEnd<'_>,
-    now: &str,
+    told: &RunEnd<'_>,
 ) -> Answer<(Ended, usize)> {
-    let id = end.booking.map(Booking::id);
+    let id = told.booking.map(Booking::id);
     let Found {
-        attempt,
+        attempt: before,
         is_to_purge,
         other_attempt,
     } = find_for_end(statements, journal, &run.key, id)?;
-    let outcome = outcome_of(end.last, end.in_doubt, other_attempt.is_some());
-    let booking = end.booking.filter(|_| outcome == Outcome::Booked);
-    let id = booking.map(Booking::id);
-    let mut runs = attempt.map(|attempt| attempt.runs).unwrap_or_default();
-    match runs.iter_mut().find(|it| it.number == run.number) {
-        Some(own) => {
-            own.outcome = outcome;
-            own.http_status = end.http_status;
-            own.booking_id = id.map(str::to_owned);
-            own.abandoned = false;
-        }
-        // This transaction was committed before, and its answer was lost.
-        None if outcome == Outcome::NotSent => {
-            let ended = Ended {
-                outcome,
-                state: State::Refused,
-                other_attempt: None,
-            };
-            return Ok((ended, 0));
-        }
-        None => {}
-    }
-    statements.later(
-        "UPDATE runs SET outcome = ?3, http_status = ?4, booking_id = ?5, ended_at = ?6, abandoned = 0
-         WHERE idempotency_key = ?1 AND number = ?2",
-        values![
-            &run.key,
-            run.number,
-            outcome.as_str(),
-            end.http_status,
-            id,
-            now,
-        ],
-    )?;
-    let is_open = matches!(outcome, Outcome::InDoubt | Outcome::AnotherBooking);
-    let request = is_open.then_some((end.request, end.asked));
-    let state = derive(statements, &run.key, &runs, request, now)?;
-    if let Some(booking) = booking {
+    let told_end = End {
+        token: run.token.clone(),
+        last: told.last,
+        in_doubt: told.in_doubt,
+        booking_id: id.map(str::to_owned),
+        is_of_another_key: other_attempt.is_some(),
+        http_status: told.http_status,
+        ended_at: Timestamp::now().to_string(),
+    };
+    let sent = Request::new(told.request, told.asked);
+    let (attempt, outcome, state) = end(before.clone(), told_end, sent);
+    save(statements, before.as_ref(), attempt.as_ref())?;
+    if let Some(booking) = told.booking.filter(|_| outcome == Outcome::Booked) {
         bookings::keep(statements, &run.key, booking)?;
     }
+    let purged = match is_to_purge {
+        true => guests::purge(statements, journal)?,
+        false => 0,
+    };
     let ended = Ended {
         outcome,
         state,
         other_attempt,
     };
-    let purged = match is_to_purge {
-        true => guests::purge(statements, journal)?,
-        false => 0,
-    };
     Ok((ended, purged))
+}
+
+/// The error for a run that may not begin.
+fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
+    match (forbidden, known) {
+        (Forbidden::AnotherService, Some(known)) => at_another_service(&known.origin),
+        (Forbidden::AnotherAccount, Some(known)) => another_account(known),
+        (_, Some(known)) => for_another_request(known),
+        (_, None) => Error::journal("the attempt is not in the journal"),
+    }
 }
 
 fn at_another_service(origin: &str) -> Error {

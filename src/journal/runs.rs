@@ -32,7 +32,6 @@ impl Outcome {
         Outcome::Booked,
     ];
 
-    /// The word that the journal and `attempts --json` use.
     /// For a person: what became of the request.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
@@ -46,6 +45,7 @@ impl Outcome {
         }
     }
 
+    /// The word that the journal and `attempts --json` use.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Outcome::UnderWay => "under_way",
@@ -63,21 +63,44 @@ impl Outcome {
         known.unwrap_or(Outcome::InDoubt)
     }
 
+    /// Whether the run may have created a booking.
     pub(crate) fn may_have_booked(self) -> bool {
         !matches!(self, Outcome::NotSent | Outcome::Refused)
     }
 }
 
-/// The part of a run that the decisions below depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Evidence<'a> {
+/// One time that an attempt was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Run<I = String> {
+    /// Numbered from 1 within the attempt.
+    pub(crate) number: u32,
+    /// Distinguishes it from every other run, wherever it was begun.
+    pub(super) token: I,
+    /// The fingerprint of the API key that it used; `None` where it could not be recovered.
+    pub(super) account: Option<I>,
+    /// Who began it, unless the run was recovered.
+    pub(crate) maker: Option<Maker>,
+    /// The id of the process, unless the run was recovered.
+    pub(crate) process: Option<u32>,
     pub(crate) outcome: Outcome,
     /// Whether a person has abandoned the attempt since the run began.
-    pub(crate) abandoned: bool,
-    /// The fingerprint of the API key that the run used; `None` where it could not be recovered.
-    pub(crate) account: Option<&'a str>,
+    pub(super) abandoned: bool,
+    pub(crate) http_status: Option<u16>,
+    pub(crate) booking_id: Option<I>,
+    /// RFC 3339.
+    pub(crate) started_at: I,
+    /// RFC 3339.
+    pub(crate) ended_at: Option<I>,
 }
 
+/// A user on a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Maker {
+    pub(crate) user: String,
+    pub(crate) host: String,
+}
+
+/// The state of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum State {
     /// A run may have created a booking that is not known: the attempt is open.
@@ -120,7 +143,7 @@ impl State {
 /// A booking settles all runs, because the service keeps one booking for a key (spec, Limits 7). Without one, a single
 /// run that may have booked keeps the attempt open. An attempt without runs is open too: its runs were lost, and
 /// nothing is proved.
-pub(crate) fn state_of<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> State {
+pub(crate) fn state_of<I>(runs: &[Run<I>]) -> State {
     let (mut any, mut open, mut abandoned) = (false, false, false);
     for run in runs {
         any = true;
@@ -144,13 +167,10 @@ pub(crate) fn state_of<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Stat
 ///
 /// Idempotency keys belong to an organization. If a run with another organization's API key may have booked, the same
 /// key would book a second time. A run whose key is not known may be anybody's.
-pub(crate) fn may_be_sent_by<'a>(
-    account: &str,
-    runs: impl IntoIterator<Item = Evidence<'a>>,
-) -> bool {
-    runs.into_iter()
+pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool {
+    runs.iter()
         .filter(|run| run.outcome.may_have_booked())
-        .all(|run| run.account.is_none_or(|known| known == account))
+        .all(|run| run.account.as_ref().is_none_or(|known| known == account))
 }
 
 /// What the earlier runs of an attempt leave possible for a run that begins now.
@@ -158,14 +178,15 @@ pub(crate) fn may_be_sent_by<'a>(
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.
     Nothing,
+    /// An earlier run may have created a booking.
     MayHaveBooked,
     /// An earlier run was answered with a booking.
     Booked,
 }
 
 /// Derives what the earlier runs leave possible; abandoned runs may have booked all the same.
-pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earlier {
-    runs.into_iter()
+pub(crate) fn earlier<I>(runs: &[Run<I>]) -> Earlier {
+    runs.iter()
         .map(|run| match run.outcome {
             Outcome::Booked => Earlier::Booked,
             Outcome::UnderWay | Outcome::InDoubt => Earlier::MayHaveBooked,
@@ -183,11 +204,24 @@ pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earli
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KeyOrigin {
     /// This attempt made it, so only this attempt's runs have sent it.
-    Generated,
+    Generated {
+        /// Whether a person wants the booking beside one that an open attempt may have made.
+        may_be_second: bool,
+    },
     /// It is derived from a row of a batch: others may have sent it, for the same request.
     Derived,
     /// The caller gave it: others may have sent it, for anything.
     Caller,
+}
+
+impl KeyOrigin {
+    /// Whether the booking may be made although an open attempt under another key is for the same. A new key from the
+    /// caller says so, and the rows of a batch are compared before it is sent.
+    pub(crate) fn may_be_second(self) -> bool {
+        self != KeyOrigin::Generated {
+            may_be_second: false,
+        }
+    }
 }
 
 /// What a 2xx with a booking shows.
@@ -203,6 +237,7 @@ pub(crate) struct ShownBooking {
     pub(crate) is_200: bool,
 }
 
+/// What the last try of a run was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LastTry {
     /// No byte of the request left this machine.
@@ -274,6 +309,8 @@ pub(crate) enum Conclusion {
 pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
     match (outcome, state) {
         (Outcome::Booked, _) => Conclusion::Booked,
+        // The journal knows better than such an answer which booking the key has.
+        (Outcome::AnotherBooking, Some(State::Settled)) => Conclusion::Unknown,
         (Outcome::AnotherBooking, _) => Conclusion::AnotherBooking,
         (Outcome::Refused | Outcome::NotSent, Some(State::Refused)) => Conclusion::NothingBooked,
         _ => Conclusion::Unknown,
@@ -284,16 +321,24 @@ pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
 mod tests {
     use super::*;
 
-    fn run(outcome: Outcome) -> Evidence<'static> {
-        Evidence {
+    fn run(outcome: Outcome) -> Run<&'static str> {
+        Run {
+            number: 1,
+            token: "",
+            account: Some("one"),
+            maker: None,
+            process: None,
             outcome,
             abandoned: false,
-            account: Some("one"),
+            http_status: None,
+            booking_id: None,
+            started_at: "",
+            ended_at: None,
         }
     }
 
-    fn abandoned(outcome: Outcome) -> Evidence<'static> {
-        Evidence {
+    fn abandoned(outcome: Outcome) -> Run<&'static str> {
+        Run {
             abandoned: true,
             ..run(outcome)
         }
@@ -303,8 +348,8 @@ mod tests {
     fn a_refusal_or_a_run_that_was_not_sent_says_nothing_about_another_run() {
         for open in [Outcome::UnderWay, Outcome::InDoubt, Outcome::AnotherBooking] {
             for ended in [Outcome::Refused, Outcome::NotSent] {
-                assert_eq!(state_of([run(open), run(ended)]), State::Unsettled);
-                assert_eq!(state_of([run(ended), run(open)]), State::Unsettled);
+                assert_eq!(state_of(&[run(open), run(ended)]), State::Unsettled);
+                assert_eq!(state_of(&[run(ended), run(open)]), State::Unsettled);
             }
         }
     }
@@ -312,38 +357,44 @@ mod tests {
     #[test]
     fn a_booking_settles_every_run_of_its_key() {
         for other in Outcome::ALL {
-            assert_eq!(state_of([run(other), run(Outcome::Booked)]), State::Settled);
-            assert_eq!(state_of([run(Outcome::Booked), run(other)]), State::Settled);
+            assert_eq!(
+                state_of(&[run(other), run(Outcome::Booked)]),
+                State::Settled
+            );
+            assert_eq!(
+                state_of(&[run(Outcome::Booked), run(other)]),
+                State::Settled
+            );
         }
     }
 
     #[test]
     fn an_attempt_is_refused_where_every_run_was_refused_or_not_sent() {
-        assert_eq!(state_of([run(Outcome::Refused)]), State::Refused);
+        assert_eq!(state_of(&[run(Outcome::Refused)]), State::Refused);
         assert_eq!(
-            state_of([run(Outcome::NotSent), run(Outcome::Refused)]),
+            state_of(&[run(Outcome::NotSent), run(Outcome::Refused)]),
             State::Refused
         );
     }
 
     #[test]
     fn an_abandoned_attempt_is_open_again_as_soon_as_a_further_run_begins() {
-        let given_up = abandoned(Outcome::InDoubt);
-        assert_eq!(state_of([given_up]), State::Abandoned);
+        let given_up = || abandoned(Outcome::InDoubt);
+        assert_eq!(state_of(&[given_up()]), State::Abandoned);
         assert_eq!(
-            state_of([given_up, run(Outcome::Refused)]),
+            state_of(&[given_up(), run(Outcome::Refused)]),
             State::Abandoned
         );
         assert_eq!(
-            state_of([given_up, run(Outcome::UnderWay)]),
+            state_of(&[given_up(), run(Outcome::UnderWay)]),
             State::Unsettled
         );
-        assert_eq!(state_of([abandoned(Outcome::Booked)]), State::Settled);
+        assert_eq!(state_of(&[abandoned(Outcome::Booked)]), State::Settled);
     }
 
     #[test]
     fn what_is_not_proven_is_open() {
-        assert_eq!(state_of([]), State::Unsettled);
+        assert_eq!(state_of::<&str>(&[]), State::Unsettled);
         assert_eq!(Outcome::parse("a later version's word"), Outcome::InDoubt);
         assert_eq!(State::parse("a later version's word"), State::Unsettled);
     }
@@ -358,28 +409,28 @@ mod tests {
             (Outcome::Refused, true),
             (Outcome::NotSent, true),
         ] {
-            assert_eq!(may_be_sent_by("two", [run(outcome)]), may, "{outcome:?}");
-            assert!(may_be_sent_by("one", [run(outcome)]));
+            assert_eq!(may_be_sent_by(&"two", &[run(outcome)]), may, "{outcome:?}");
+            assert!(may_be_sent_by(&"one", &[run(outcome)]));
         }
-        assert!(!may_be_sent_by("two", [abandoned(Outcome::InDoubt)]));
-        let unknown = Evidence {
+        assert!(!may_be_sent_by(&"two", &[abandoned(Outcome::InDoubt)]));
+        let unknown = Run {
             account: None,
             ..run(Outcome::InDoubt)
         };
-        assert!(may_be_sent_by("two", [unknown]));
+        assert!(may_be_sent_by(&"two", &[unknown]));
     }
 
     #[test]
     fn a_run_that_begins_knows_whether_an_earlier_one_may_have_booked() {
-        assert_eq!(earlier([]), Earlier::Nothing);
-        assert_eq!(earlier([run(Outcome::Refused)]), Earlier::Nothing);
-        assert_eq!(earlier([run(Outcome::AnotherBooking)]), Earlier::Nothing);
+        assert_eq!(earlier::<&str>(&[]), Earlier::Nothing);
+        assert_eq!(earlier(&[run(Outcome::Refused)]), Earlier::Nothing);
+        assert_eq!(earlier(&[run(Outcome::AnotherBooking)]), Earlier::Nothing);
         assert_eq!(
-            earlier([abandoned(Outcome::InDoubt), run(Outcome::Refused)]),
+            earlier(&[abandoned(Outcome::InDoubt), run(Outcome::Refused)]),
             Earlier::MayHaveBooked
         );
         assert_eq!(
-            earlier([run(Outcome::Booked), run(Outcome::UnderWay)]),
+            earlier(&[run(Outcome::Booked), run(Outcome::UnderWay)]),
             Earlier::Booked
         );
     }
@@ -415,32 +466,35 @@ mod tests {
             is_200,
         };
         use Earlier::{Booked, MayHaveBooked, Nothing};
-        use KeyOrigin::{Caller, Derived, Generated};
+        use KeyOrigin::{Caller, Derived};
+        const GENERATED: KeyOrigin = KeyOrigin::Generated {
+            may_be_second: false,
+        };
         for (shown, key, in_doubt, earlier, verdict) in [
             (
                 shown(true, false, false),
-                Generated,
+                GENERATED,
                 false,
                 Nothing,
                 LastTry::Booked,
             ),
             (
                 shown(true, true, true),
-                Generated,
+                GENERATED,
                 false,
                 Nothing,
                 LastTry::NoProof,
             ),
             (
                 shown(true, true, true),
-                Generated,
+                GENERATED,
                 true,
                 Nothing,
                 LastTry::Booked,
             ),
             (
                 shown(true, true, true),
-                Generated,
+                GENERATED,
                 false,
                 MayHaveBooked,
                 LastTry::Booked,
@@ -503,7 +557,7 @@ mod tests {
             ),
             (
                 shown(false, true, true),
-                Generated,
+                GENERATED,
                 false,
                 Nothing,
                 LastTry::NoProof,
@@ -523,7 +577,7 @@ mod tests {
             is_known: true,
             ..shown(false, true, true)
         };
-        assert_eq!(judge(modified, Generated, false, Booked), LastTry::Booked);
+        assert_eq!(judge(modified, GENERATED, false, Booked), LastTry::Booked);
     }
 
     #[test]
@@ -546,6 +600,8 @@ mod tests {
         ] {
             assert_eq!(conclusion(outcome, None), expected);
         }
+        let (another, settled) = (Outcome::AnotherBooking, Some(State::Settled));
+        assert_eq!(conclusion(another, settled), Conclusion::Unknown);
     }
 
     #[test]

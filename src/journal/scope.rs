@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::runs::{Evidence, may_be_sent_by};
+use super::runs::{Maker, Run, may_be_sent_by};
 use crate::model::retention::Retention;
 
 /// The journal as one command sees it.
@@ -14,6 +14,7 @@ pub(super) struct Scope {
     /// Keeps apart what belongs to other services.
     pub(super) origin: String,
     pub(super) profile: Option<String>,
+    /// How long guests are remembered.
     pub(super) retention: Retention,
     /// The service's clock minus ours, as far as an answer has told it.
     pub(super) skew: SignedDuration,
@@ -21,6 +22,7 @@ pub(super) struct Scope {
     pub(super) account: String,
     /// Whether attempts of other accounts are this organization's, too: a person said so.
     pub(super) takes_any_account: bool,
+    /// Who begins runs.
     pub(super) maker: Maker,
     /// Whether several machines use the journal.
     pub(super) is_shared: bool,
@@ -36,7 +38,7 @@ impl Scope {
     }
 
     /// Whether this account may send an attempt that has these runs.
-    pub(super) fn may_send<'a>(&self, runs: impl IntoIterator<Item = Evidence<'a>>) -> bool {
+    pub(super) fn may_send(&self, runs: &[Run]) -> bool {
         self.takes_any_account || may_be_sent_by(&self.account, runs)
     }
 
@@ -47,11 +49,4 @@ impl Scope {
         static TOKEN: LazyLock<Uuid> = LazyLock::new(Uuid::now_v7);
         format!("{user}@{host}/{}/{}", std::process::id(), *TOKEN)
     }
-}
-
-/// A user on a machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Maker {
-    pub(crate) user: String,
-    pub(crate) host: String,
 }

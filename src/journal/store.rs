@@ -10,7 +10,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use serde_json::Value;
 
 use super::rate_limit_window::{self, RateLimitWindow};
-use super::scope::{Maker, Scope};
+use super::runs::Maker;
+use super::scope::Scope;
 use super::{VERSION, team};
 use crate::model::booking::Booking;
 use crate::model::shell;
@@ -30,9 +31,11 @@ pub(crate) struct Journal {
     pub(super) last_kept: Option<Booking>,
     /// The rate limit whose window the request under way shows first.
     pub(super) learns: Option<String>,
+    /// Whether the command is going to book.
     is_to_book: bool,
 }
 
+/// Where the journal is.
 enum Place {
     File {
         connection: Connection,
@@ -146,6 +149,7 @@ impl Journal {
         self
     }
 
+    /// The same, where `maker` begins the runs.
     pub(crate) fn by(mut self, maker: Maker) -> Self {
         self.scope.maker = maker;
         self

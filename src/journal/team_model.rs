@@ -1,16 +1,16 @@
 //! A model of a journal that runners of a batch share, which `stateright` checks state by state: one row of the batch, leases
-//! that end at any time, runners that die, a server that loses a commit, or the answer to one, and requests that arrive
-//! late. How runs are judged is decided by the functions in `runs` that the program calls.
+//! that end at any time, a clock that is set back, runners that die, a server that loses a commit, or the answer to one, and
+//! requests that arrive late. What becomes of the row's attempt and of a claim is decided by the functions that the program calls.
 //!
 //! One step is one transaction of the journal, or one event between a runner and the service. The service makes one booking
 //! for a key (spec, Limits 7), and all runners send the row with the same key.
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
-use super::runs::{
-    Conclusion, Earlier, Evidence, LastTry, Outcome, State, conclusion, earlier, outcome_of,
-    state_of,
-};
+use super::lease::{LONGEST, is_over};
+use super::protocol::{self, End, begin, end};
+use super::runs::{Conclusion, LastTry, Outcome, Run, State, conclusion};
+use super::wish::Wish;
 
 /// What may happen how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +22,8 @@ struct Left {
     leases: u8,
     /// Failovers to a server that has not received the last commit.
     failovers: u8,
+    /// How often the server's clock is set back by a day.
+    set_back: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,39 +33,74 @@ enum Phase {
     /// It writes its intent next.
     Claimed,
     /// Its request is under way.
-    Sent(Earlier),
-    Told(LastTry, Earlier),
+    Sent,
+    Told(LastTry),
     /// Whether it showed a booking; `None` if the outcome is unknown.
     Done(Option<bool>),
     Dead,
 }
 
-/// A run as it is committed. Its runner is its token.
+/// The request of the row, which all runners send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Run {
-    runner: usize,
-    outcome: Outcome,
+struct Request;
+
+impl Wish for Request {
+    fn is_same_request(&self, _: &Self) -> bool {
+        true
+    }
+
+    fn is_same_wish(&self, _: &Self) -> bool {
+        true
+    }
 }
+
+/// The token of a run is its runner.
+type Attempt = protocol::Attempt<usize, Request>;
 
 /// What is committed on the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Journal {
-    claimed_by: Option<usize>,
-    runs: Vec<Run>,
+    /// A runner, and how long its claim lasts, in milliseconds.
+    claim: Option<(usize, i64)>,
+    attempt: Option<Attempt>,
 }
 
 impl Journal {
     fn state(&self) -> Option<State> {
-        let known = !self.runs.is_empty();
-        known.then(|| state_of(self.runs.iter().map(evidence)))
+        self.attempt.as_ref().map(|it| it.state)
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &Run<usize>> {
+        self.attempt.iter().flat_map(|it| &it.runs)
     }
 }
 
-fn evidence(run: &Run) -> Evidence<'static> {
-    Evidence {
-        outcome: run.outcome,
-        abandoned: false,
-        account: Some("one"),
+/// The attempt with the first run of a runner.
+fn first(runner: usize) -> Attempt {
+    Attempt {
+        idempotency_key: 0,
+        origin: 0,
+        profile: None,
+        account: Some(0),
+        request: Request,
+        forgotten_at: None,
+        created_at: 0,
+        runs: vec![Run {
+            number: 1,
+            token: runner,
+            account: Some(0),
+            maker: None,
+            process: None,
+            outcome: Outcome::UnderWay,
+            abandoned: false,
+            http_status: None,
+            booking_id: None,
+            started_at: 0,
+            ended_at: None,
+        }],
+        state: State::Unsettled,
+        booking_id: None,
+        http_status: None,
     }
 }
 
@@ -80,6 +117,18 @@ struct World {
     has_lied: bool,
 }
 
+impl World {
+    /// Lets a time pass on the server's clock.
+    fn pass(&mut self, time: i64) {
+        for journal in [&mut self.journal, &mut self.before] {
+            if let Some((_, lasts)) = &mut journal.claim {
+                *lasts -= time;
+            }
+        }
+    }
+}
+
+/// What became of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Commit {
     Answered,
@@ -100,13 +149,18 @@ enum Action {
     Arrive,
     Kill(usize),
     EndLease,
+    SetBack,
     FailOver,
 }
 
 struct Team {
     runners: usize,
     left: Left,
+    /// Whether a claim that would last so long is over.
+    is_over: fn(i64) -> bool,
 }
+
+const DAY: i64 = 86_400_000;
 
 impl Team {
     /// The transaction that a runner does next, and where it leads. `None` if the runner waits, or has none.
@@ -114,38 +168,41 @@ impl Team {
         let mut journal = world.journal.clone();
         let next = match world.runners[runner] {
             Phase::Free => {
-                if journal.claimed_by.is_some_and(|it| it != runner) {
+                let others = journal.claim.filter(|(by, _)| *by != runner);
+                if others.is_some_and(|(_, lasts)| !(self.is_over)(lasts)) {
                     return None;
                 }
-                journal.claimed_by = Some(runner);
+                journal.claim = Some((runner, LONGEST));
                 Phase::Claimed
             }
             Phase::Claimed if journal.state() == Some(State::Settled) => {
-                journal.claimed_by = journal.claimed_by.filter(|it| *it != runner);
+                journal.claim = journal.claim.filter(|(by, _)| *by != runner);
                 Phase::Done(Some(true))
             }
             Phase::Claimed => {
-                let own = journal.runs.iter().position(|run| run.runner == runner);
-                let number = own.unwrap_or(journal.runs.len());
-                let earlier = earlier(journal.runs[..number].iter().map(evidence));
-                if own.is_none() {
-                    let outcome = Outcome::UnderWay;
-                    journal.runs.push(Run { runner, outcome });
-                }
-                Phase::Sent(earlier)
+                let begun = begin(journal.attempt.take(), first(runner), false, &[]);
+                journal.attempt = Some(begun.ok()?.attempt);
+                Phase::Sent
             }
-            Phase::Told(last, _) => {
-                let outcome = outcome_of(last, false, false);
-                if let Some(own) = journal.runs.iter_mut().find(|run| run.runner == runner) {
-                    own.outcome = outcome;
-                }
-                journal.claimed_by = journal.claimed_by.filter(|it| *it != runner);
-                let said = match conclusion(outcome, journal.state()) {
+            Phase::Told(last) => {
+                let told = End {
+                    token: runner,
+                    last,
+                    in_doubt: false,
+                    booking_id: None,
+                    is_of_another_key: false,
+                    http_status: None,
+                    ended_at: 0,
+                };
+                let (attempt, outcome, state) = end(journal.attempt.take(), told, Request);
+                journal.attempt = attempt;
+                journal.claim = journal.claim.filter(|(by, _)| *by != runner);
+                let said = match conclusion(outcome, Some(state)) {
                     Conclusion::Booked => Some(true),
                     Conclusion::NothingBooked => Some(false),
                     Conclusion::AnotherBooking | Conclusion::Unknown => None,
                 };
-                let others = world.runners.iter().any(|it| matches!(it, Phase::Sent(_)));
+                let others = world.runners.contains(&Phase::Sent);
                 let may_be_booked = world.is_booked || world.late > 0 || others;
                 let is_lie = match said {
                     Some(true) => !world.is_booked,
@@ -154,7 +211,7 @@ impl Team {
                 };
                 return Some((journal, Phase::Done(said), is_lie));
             }
-            Phase::Sent(_) | Phase::Done(_) | Phase::Dead => return None,
+            Phase::Sent | Phase::Done(_) | Phase::Dead => return None,
         };
         Some((journal, next, false))
     }
@@ -185,7 +242,7 @@ impl Model for Team {
                     actions.push(Action::Write(runner, Commit::Lost));
                 }
             }
-            if let Phase::Sent(_) = phase {
+            if *phase == Phase::Sent {
                 actions.push(Action::Answer(runner, LastTry::Booked));
                 if !world.is_booked {
                     actions.push(Action::Answer(runner, LastTry::Refused));
@@ -199,8 +256,11 @@ impl Model for Team {
         if world.late > 0 {
             actions.push(Action::Arrive);
         }
-        if world.left.leases > 0 && world.journal.claimed_by.is_some() {
+        if world.left.leases > 0 && world.journal.claim.is_some() {
             actions.push(Action::EndLease);
+        }
+        if world.left.set_back > 0 && world.journal.claim.is_some() {
+            actions.push(Action::SetBack);
         }
         if world.left.failovers > 0 && world.journal != world.before {
             actions.push(Action::FailOver);
@@ -224,31 +284,29 @@ impl Model for Team {
                 }
             }
             Action::Answer(runner, last) => {
-                let Phase::Sent(earlier) = world.runners[runner] else {
-                    return None;
-                };
                 next.is_booked |= last == LastTry::Booked;
-                next.runners[runner] = Phase::Told(last, earlier);
+                next.runners[runner] = Phase::Told(last);
             }
             Action::GiveUp(runner) => {
-                let Phase::Sent(earlier) = world.runners[runner] else {
-                    return None;
-                };
                 next.late += 1;
-                next.runners[runner] = Phase::Told(LastTry::NoProof, earlier);
+                next.runners[runner] = Phase::Told(LastTry::NoProof);
             }
             Action::Arrive => {
                 next.late -= 1;
                 next.is_booked = true;
             }
             Action::Kill(runner) => {
-                next.late += u8::from(matches!(world.runners[runner], Phase::Sent(_)));
+                next.late += u8::from(world.runners[runner] == Phase::Sent);
                 next.runners[runner] = Phase::Dead;
                 next.left.kills -= 1;
             }
             Action::EndLease => {
-                next.journal.claimed_by = None;
+                next.pass(LONGEST);
                 next.left.leases -= 1;
+            }
+            Action::SetBack => {
+                next.pass(-DAY);
+                next.left.set_back -= 1;
             }
             Action::FailOver => {
                 next.journal = world.before.clone();
@@ -265,14 +323,17 @@ impl Model for Team {
                 let state = world.journal.state();
                 !may_be_booked || matches!(state, Some(State::Settled | State::Unsettled))
             }),
+            Property::always(A_LEASE_ENDS, |model: &Team, world: &World| {
+                let claim = world.journal.claim;
+                claim.is_none_or(|(_, lasts)| (model.is_over)(lasts - LONGEST))
+            }),
             Property::always("nothing is sent without its intent", |_, world: &World| {
-                let is_written = |runner| world.journal.runs.iter().any(|it| it.runner == runner);
+                let is_written = |runner| world.journal.runs().any(|it| it.token == runner);
                 let mut runners = world.runners.iter().enumerate();
-                runners.all(|(runner, it)| !matches!(it, Phase::Sent(_)) || is_written(runner))
+                runners.all(|(runner, it)| *it != Phase::Sent || is_written(runner))
             }),
             Property::always("a run is written once", |_, world: &World| {
-                let mut runners: Vec<usize> =
-                    world.journal.runs.iter().map(|run| run.runner).collect();
+                let mut runners: Vec<_> = world.journal.runs().map(|run| run.token).collect();
                 runners.sort_unstable();
                 runners.windows(2).all(|pair| pair[0] != pair[1])
             }),
@@ -282,8 +343,8 @@ impl Model for Team {
             Property::sometimes(
                 "the row of a dead runner is booked by another",
                 |_, world: &World| {
-                    let is_dead = |it: &Run| world.runners[it.runner] == Phase::Dead;
-                    world.journal.runs.first().is_some_and(is_dead)
+                    let is_dead = |it: &Run<usize>| world.runners[it.token] == Phase::Dead;
+                    world.journal.runs().next().is_some_and(is_dead)
                         && world.runners.contains(&Phase::Done(Some(true)))
                 },
             ),
@@ -291,11 +352,12 @@ impl Model for Team {
                 "a runner reads what another one booked",
                 |_, world: &World| {
                     let done = |it: &&Phase| **it == Phase::Done(Some(true));
-                    world.journal.runs.len() == 1 && world.runners.iter().filter(done).count() > 1
+                    world.journal.runs().count() == 1
+                        && world.runners.iter().filter(done).count() > 1
                 },
             ),
             Property::sometimes("two runners send at once", |_, world: &World| {
-                let sent = |it: &&Phase| matches!(it, Phase::Sent(_));
+                let sent = |it: &&Phase| **it == Phase::Sent;
                 world.runners.iter().filter(sent).count() > 1
             }),
         ]
@@ -303,18 +365,25 @@ impl Model for Team {
 }
 
 const KNOWN: &str = "the journal knows every booking that may exist";
+const A_LEASE_ENDS: &str = "a claim is over after the longest lease";
+
+fn two_runners(left: Left) -> Team {
+    Team {
+        runners: 2,
+        left,
+        is_over: |lasts| is_over(lasts, 0, LONGEST),
+    }
+}
 
 #[test]
 fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost() {
-    let team = Team {
-        runners: 2,
-        left: Left {
-            kills: 2,
-            cuts: 2,
-            leases: 2,
-            failovers: 0,
-        },
-    };
+    let team = two_runners(Left {
+        kills: 2,
+        cuts: 2,
+        leases: 2,
+        failovers: 0,
+        set_back: 1,
+    });
     team.checker().spawn_bfs().join().assert_properties();
 }
 
@@ -322,16 +391,35 @@ fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost(
 /// it sends the same key.
 #[test]
 fn a_server_that_loses_a_commit_which_it_has_answered_forgets_a_booking() {
-    let team = Team {
-        runners: 2,
-        left: Left {
-            kills: 1,
-            cuts: 0,
-            leases: 1,
-            failovers: 1,
-        },
+    let team = two_runners(Left {
+        kills: 1,
+        cuts: 0,
+        leases: 1,
+        failovers: 1,
+        set_back: 0,
+    });
+    finds(KNOWN, team);
+}
+
+/// B3.
+#[test]
+fn a_lease_that_rests_on_the_clock_alone_lasts_for_a_day_where_that_is_set_back() {
+    let left = Left {
+        kills: 1,
+        cuts: 0,
+        leases: 0,
+        failovers: 0,
+        set_back: 1,
     };
-    let found = HasDiscoveries::AnyOf([KNOWN].into());
+    let team = Team {
+        is_over: |lasts| lasts <= 0,
+        ..two_runners(left)
+    };
+    finds(A_LEASE_ENDS, team);
+}
+
+fn finds(property: &'static str, team: Team) {
+    let found = HasDiscoveries::AnyOf([property].into());
     let checker = team.checker().finish_when(found).spawn_bfs().join();
-    assert!(checker.discovery(KNOWN).is_some());
+    assert!(checker.discovery(property).is_some());
 }

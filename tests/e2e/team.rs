@@ -734,8 +734,9 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
         for user in ["ada", "bob", "eve", "kim"] {
             let home = machine(&served, &url, user);
             scope.spawn(move || {
-                for _ in 0..3 {
-                    home.booked("ven_confirms", &[], 0);
+                for number in 0..3 {
+                    let key = format!("{user}-{number}");
+                    home.booked("ven_confirms", &["--idempotency-key", &key], 0);
                 }
                 home.run(["bookings", "lovelace"]).exits(0);
             });

@@ -33,7 +33,9 @@ pub(super) async fn earlier_result(
     };
     // An attempt that belongs to another request or service is not this row's. The journal refuses it when it is sent.
     let own = attempt.filter(|attempt| {
-        attempt.origin == context.target().address() && attempt.asks_for(&keyed.row.body) && owned
+        attempt.origin == context.target().address()
+            && attempt.request.asks_for(&keyed.row.body)
+            && owned
     });
     // The runners of a shared batch do not ask again what one of them was told. A row that was changed has another key.
     let is_shared = context.target().journal().is_some() && !retry_failed;

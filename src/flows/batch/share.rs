@@ -6,13 +6,9 @@ use std::time::Duration;
 
 use super::KeyedRow;
 use crate::app::Context;
-use crate::journal::{Claim, State};
+use crate::journal::{Claim, LONGEST_LEASE, State};
 use crate::outcome::Result;
 use crate::terminal::output::Progress;
-
-/// Longer than a row waits for a window of the rate limit, and is sent. The row of a machine that died is given to another
-/// one after it, which goes on with the same key.
-const LEASE: Duration = Duration::from_secs(6 * 60);
 
 /// How often is looked whether another machine has done its row.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
@@ -43,7 +39,7 @@ impl<'a> Share<'a> {
                 return Ok(Some(row));
             }
             let key = row.key(0);
-            let claim = self.context.journal()?.claim(&key, LEASE)?;
+            let claim = self.context.journal()?.claim(&key, LONGEST_LEASE)?;
             let Claim::Others { seconds } = claim else {
                 self.others = 0;
                 return Ok(Some(row));

@@ -82,6 +82,7 @@ fn of_name(path: &str) -> Option<Holds> {
         .map(|(_, holds)| *holds)
 }
 
+/// A field of the request.
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
     path: String,
@@ -219,6 +220,7 @@ impl Asked {
         self.fields.iter().filter(|it| !self.first.contains(it))
     }
 
+    /// Whether a field stands for the same as this one.
     fn has(&self, own: &Field) -> bool {
         self.fields.iter().any(|it| it.own() == own.own())
     }

@@ -1,8 +1,8 @@
 //! The actions that are possible in a state.
 
 use super::Protocol;
-use super::state::{Account, KEYS, MACHINES, Message, Phase, Process, Request, Verdict, World};
-use crate::journal::runs::State;
+use super::state::{Account, Answer, KEYS, MACHINES, Message, Phase, Process, Request, World};
+use crate::journal::runs::{KeyOrigin, State};
 
 /// What a process was started for. Each is started once, at any time, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +16,13 @@ pub(super) struct Program {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// `book`: one booking request under the first key.
-    Book(Request),
-    /// `book --batch`: one booking request under each key.
+    /// `book`: one booking request.
+    Book {
+        key: usize,
+        request: Request,
+        origin: KeyOrigin,
+    },
+    /// `book --from`: the same booking request under each key.
     Batch,
     /// `attempts resume` of a key.
     Resume(usize),
@@ -33,15 +37,12 @@ pub(super) enum Action {
     Begin(usize),
     /// The request arrives, and so does its answer.
     Answer(usize),
-    /// No answer comes, or an unreadable one. The request may still arrive.
-    NoAnswer(usize),
-    /// A proxy answers instead of the service. The request may still arrive.
-    Page(usize),
-    /// The answer to another request comes. This request may still arrive.
-    StrangersAnswer {
-        process: usize,
-        is_new: bool,
-    },
+    /// The request arrives, and is refused with a document that shows the booking.
+    RefusalShowsIt(usize),
+    /// Something else answers. The request may still arrive.
+    Instead(usize, Answer),
+    /// The service answers with the booking of another key. The request may still arrive.
+    OfAnotherKey(usize, usize),
     /// The service refuses, and books nothing.
     Refusal(usize),
     /// The service refuses because of a rate limit.
@@ -62,16 +63,27 @@ pub(super) enum Action {
     },
     /// `bookings forget`, or the end of the retention.
     Forget(usize),
-    /// `attempts recover`, while the runs in this bit set cannot be read.
+    /// `journal copy` from machine 0 into the journal of machine 1.
+    Copy,
+    /// `attempts recover` on machine 0, while the runs in this bit set cannot be read.
     Recover {
-        machine: usize,
         lost: u8,
     },
     /// The two halves of a `recover` that does not keep writers out.
-    Copy {
+    ReadOld {
         lost: u8,
     },
     Replace,
+}
+
+/// Which bookings of other keys the service may answer with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OtherKeys {
+    None,
+    /// Those that the journal knows to be another key's.
+    Known,
+    /// Also those of open attempts.
+    Any,
 }
 
 impl Protocol {
@@ -103,7 +115,7 @@ impl Protocol {
                 if !waits_for_another {
                     actions.push(match program.task {
                         Task::Resume(_) => Action::Read(number),
-                        Task::Book(_) | Task::Batch => Action::Begin(number),
+                        Task::Book { .. } | Task::Batch => Action::Begin(number),
                     });
                 }
             }
@@ -111,24 +123,24 @@ impl Protocol {
             Phase::Sent => {
                 actions.extend([
                     Action::Answer(number),
-                    Action::NoAnswer(number),
+                    Action::Instead(number, Answer::None),
                     Action::Refusal(number),
                     Action::NoConnection(number),
                 ]);
                 if process.waits > 0 {
                     actions.push(Action::Limit(number));
                 }
-                if self.has_strangers {
-                    actions.push(Action::Page(number));
-                    for is_new in [true, false] {
-                        let process = number;
-                        actions.push(Action::StrangersAnswer { process, is_new });
-                    }
-                }
+                let instead = self.instead.iter();
+                actions.extend(instead.map(|it| match it {
+                    Answer::Refusal { shows_it: true } => Action::RefusalShowsIt(number),
+                    other => Action::Instead(number, *other),
+                }));
+                let others = (0..KEYS).filter(|key| self.may_be_answered_with(world, number, *key));
+                actions.extend(others.map(|key| Action::OfAnotherKey(number, key)));
             }
-            Phase::Told(verdict) => {
+            Phase::Told(answer) => {
                 actions.push(Action::End(number));
-                let may_pass = matches!(verdict, Verdict::Nothing | Verdict::NotSent);
+                let may_pass = matches!(answer, Answer::None | Answer::Page | Answer::NotSent);
                 if may_pass && process.tries < self.tries {
                     actions.push(Action::Retry(number));
                 }
@@ -140,35 +152,51 @@ impl Protocol {
         }
     }
 
+    fn may_be_answered_with(&self, world: &World, number: usize, key: usize) -> bool {
+        let (program, process) = (&self.programs[number], &world.processes[number]);
+        let is_known = || {
+            let attempt = world.attempt(program.machine, key);
+            attempt.is_some_and(|it| it.state == State::Settled)
+        };
+        key != process.key
+            && world.service[program.account.organization()][key].is_some()
+            && match self.other_keys {
+                OtherKeys::None => false,
+                OtherKeys::Known => is_known(),
+                OtherKeys::Any => true,
+            }
+    }
+
     /// What people do besides starting processes.
     fn possible_by_hand(&self, world: &World, machine: usize, actions: &mut Vec<Action>) {
-        let state = |key| world.attempt(machine, key).map(|it| it.state(&self.rule));
+        let state = |key| world.attempt(machine, key).map(|it| it.state);
         for key in 0..KEYS {
             if world.left.abandons > 0 && state(key) == Some(State::Unsettled) {
                 actions.push(Action::Abandon { machine, key });
             }
         }
-        if world.left.forgets > 0
-            && (0..KEYS).any(|key| {
-                let is_whole = world.attempt(machine, key).is_some_and(|it| it.is_whole);
-                is_whole && state(key) != Some(State::Unsettled)
-            })
-        {
+        let has_guest = |key| {
+            let attempt = world.attempt(machine, key);
+            attempt.is_some_and(|it| it.forgotten_at.is_none() && it.state != State::Unsettled)
+        };
+        if world.left.forgets > 0 && (0..KEYS).any(has_guest) {
             actions.push(Action::Forget(machine));
         }
-        // The journals are independent of each other, so one machine is enough.
         if machine > 0 {
             return;
         }
-        if world.copy.is_some() {
+        if world.left.copies > 0 && (0..KEYS).any(|key| state(key).is_some()) {
+            actions.push(Action::Copy);
+        }
+        // The journals are independent of each other, so one machine is enough.
+        if world.read.is_some() {
             actions.push(Action::Replace);
-        } else if world.left.recovers > 0 && world.attempt(machine, 0).is_some() {
-            let runs = world.attempt(machine, 0).map_or(0, |it| it.runs.len());
-            actions.extend((0..1 << runs).map(|lost| {
+        } else if let Some(attempt) = world.attempt(0, 0).filter(|_| world.left.recovers > 0) {
+            actions.extend((0..1 << attempt.runs.len()).map(|lost| {
                 if self.rule.recover_keeps_writers_out {
-                    Action::Recover { machine, lost }
+                    Action::Recover { lost }
                 } else {
-                    Action::Copy { lost }
+                    Action::ReadOld { lost }
                 }
             }));
         }

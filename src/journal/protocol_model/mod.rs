@@ -1,12 +1,12 @@
 //! A model of the booking protocol, which `stateright` checks state by state: processes that begin and end runs, a
 //! service that books or refuses, answers that arrive, are lost or belong to another request, and people who resume,
-//! abandon, forget and recover. All decisions are made by the functions in `runs` that the program calls.
+//! abandon, forget, recover and copy. What becomes of an attempt is decided by the functions in `protocol` and `runs` that the
+//! program calls.
 //!
 //! One step is one transaction of the journal, or one event between a process and the service. Whatever happens in
 //! between is invisible to others.
 
 mod actions;
-mod journal;
 mod properties;
 mod resume;
 mod rule;
@@ -16,9 +16,10 @@ mod tests;
 
 use stateright::{Model, Property};
 
-use actions::{Action, Program, Task};
+use crate::journal::runs::{Earlier, KeyOrigin};
+use actions::{Action, OtherKeys, Program, Task};
 use rule::Rule;
-use state::{Left, Phase, Process, Request, World};
+use state::{Answer, Booking, Left, Phase, Process, Request, Text, World};
 
 /// One configuration of the model: the programs that may run, and what may go wrong.
 #[derive(Clone)]
@@ -27,15 +28,22 @@ struct Protocol {
     programs: Vec<Program>,
     /// How often people and failures may intervene.
     left: Left,
+    /// How many tries a run has.
     tries: u8,
     /// How often a process waits for a rate limit.
     waits: u8,
-    /// Whether anything but the service answers: proxies, or the answers to other requests.
-    has_strangers: bool,
+    /// What may come instead of the service's true answer, besides nothing: of proxies, caches, or of a service that errs.
+    instead: &'static [Answer],
+    /// Which bookings of other keys the service may answer with.
+    other_keys: OtherKeys,
+    /// A booking that somebody made under the first key before, elsewhere.
+    older: Option<Request>,
     /// `--retention 0`: guests are deleted whenever a run ends.
     forgets_at_once: bool,
     /// States that must be reached, to prove that the model covers them.
     reaches: Vec<Property<Protocol>>,
+    /// The token of the first process's first run.
+    first_token: Text,
     /// States for which "a resume always ends" is already proved.
     resumed: resume::Checked,
 }
@@ -46,10 +54,13 @@ impl Protocol {
             rule: Rule::default(),
             resumed: resume::Checked::default(),
             programs,
+            first_token: 0,
             left: Left::default(),
             tries: 2,
             waits: 0,
-            has_strangers: false,
+            instead: &[],
+            other_keys: OtherKeys::None,
+            older: None,
             forgets_at_once: true,
             reaches: Vec::new(),
         }
@@ -57,35 +68,52 @@ impl Protocol {
 
     /// The state before anything is started.
     fn first(&self) -> World {
-        let process = |program: &Program| {
-            let (key, request) = match program.task {
-                Task::Book(request) => (0, request),
-                Task::Batch => (0, Request::Ada),
-                Task::Resume(key) => (key, Request::Ada),
+        let process = |(number, program): (usize, &Program)| {
+            let (key, request, origin) = match program.task {
+                Task::Book {
+                    key,
+                    request,
+                    origin,
+                } => (key, request, origin),
+                Task::Batch => (0, Request::Ada, KeyOrigin::Derived),
+                Task::Resume(key) => (key, Request::Ada, KeyOrigin::Derived),
             };
             Process {
                 phase: Phase::NotStarted,
                 key,
+                origin,
                 request,
-                run: 0,
+                token: self.first_token + MOST_RUNS * number as Text,
                 tries: 0,
                 in_doubt: false,
-                follows_doubt: false,
+                earlier: Earlier::Nothing,
+                known_booking: None,
+                older: 0,
+                journals: 0,
                 waits: self.waits,
                 generation: 0,
             }
         };
-        World {
-            processes: self.programs.iter().map(process).collect(),
+        let mut world = World {
+            processes: self.programs.iter().enumerate().map(process).collect(),
             journals: Default::default(),
-            copy: None,
+            read: None,
             service: Default::default(),
             late: Default::default(),
             left: self.left,
             lies: Default::default(),
-        }
+        };
+        let of_nobody = |request| Booking {
+            request,
+            asked_by: 0,
+        };
+        world.service[0][0] = self.older.map(of_nobody);
+        world
     }
 }
+
+/// More runs than a process begins.
+const MOST_RUNS: Text = 8;
 
 impl Model for Protocol {
     type State = World;

@@ -4,14 +4,17 @@ use stateright::Property;
 
 use super::Protocol;
 use super::resume;
-use super::state::{KEYS, MACHINES, Phase, Report, Shown, World};
+use super::state::{Attempt, KEYS, MACHINES, Phase, Report, World, id_of};
 use crate::journal::runs::{Outcome, State};
 
 pub(super) const ONE_BOOKING: &str = "an attempt has at most one booking";
+pub(super) const ONE_WISH: &str = "a wish is not sent again under a new key while it is in doubt";
 pub(super) const KNOWN: &str = "the journal knows every booking that it may have made";
 pub(super) const WHOLE: &str = "an open attempt has its whole request";
+pub(super) const GIVEN_UP: &str = "what a person gave up stays so when a journal is copied";
 pub(super) const TRUE_SUCCESS: &str = "a success shows the booking that was asked for";
 pub(super) const TRUE_REFUSAL: &str = "where no booking is said to exist, none exists or comes";
+pub(super) const TRUE_ANOTHER: &str = "where nothing new is said to be booked, nothing is";
 pub(super) const TRUE_EARLIER: &str = "a run knows what earlier runs may have done";
 pub(super) const RESUME_ENDS: &str = "a resume ends, with the booking where the service makes one";
 
@@ -25,18 +28,21 @@ pub(super) fn promises() -> Vec<Property<Protocol>> {
                 bookings.filter(|it| asked(it)).count() <= 1
             })
         }),
+        Property::always(ONE_WISH, |_, world: &World| !world.lies.second),
         Property::always(KNOWN, |model, world: &World| {
             each_attempt(|machine, key| is_known(model, world, machine, key))
         }),
-        Property::always(WHOLE, |model, world: &World| {
+        Property::always(WHOLE, |_, world: &World| {
             each_attempt(|machine, key| {
-                world
-                    .attempt(machine, key)
-                    .is_none_or(|it| it.is_whole || it.state(&model.rule) != State::Unsettled)
+                let is_whole =
+                    |it: &Attempt| it.forgotten_at.is_none() || it.state != State::Unsettled;
+                world.attempt(machine, key).is_none_or(is_whole)
             })
         }),
+        Property::always(GIVEN_UP, |_, world: &World| !world.lies.given_up),
         Property::always(TRUE_SUCCESS, |_, world: &World| !world.lies.success),
         Property::always(TRUE_REFUSAL, |_, world: &World| !world.lies.nothing_booked),
+        Property::always(TRUE_ANOTHER, |_, world: &World| !world.lies.another),
         Property::always(TRUE_EARLIER, |_, world: &World| !world.lies.earlier),
         Property::always(RESUME_ENDS, resume::always_ends),
     ]
@@ -56,29 +62,63 @@ fn is_known(model: &Protocol, world: &World, machine: usize, key: usize) -> bool
         let Some(attempt) = world.attempt(machine, key) else {
             return false;
         };
-        let shown = Shown::Booking {
-            organization,
-            request: booking.request,
-        };
         attempt.request == booking.request
-            && match attempt.state(&model.rule) {
+            && match attempt.state {
                 State::Unsettled => true,
-                State::Settled => attempt.booking == Some(shown),
+                State::Settled => attempt.booking_id == Some(id_of(organization, key)),
                 State::Abandoned => world.left.abandons < model.left.abandons,
                 State::Refused => false,
             }
     })
 }
 
+/// A command that is run again under a new key is refused.
+pub(super) fn a_wish_is_not_sent_again() -> Property<Protocol> {
+    Property::sometimes("a wish in doubt is not sent again", |_, world: &World| {
+        let mut phases = world.processes.iter().map(|it| it.phase);
+        phases.any(|it| it == Phase::Done(Report::AskedBefore))
+    })
+}
+
+/// A copy brings a run that a journal did not know, and its guest.
+pub(super) fn a_copy_opens_an_attempt() -> Property<Protocol> {
+    Property::sometimes(
+        "a copy opens an attempt whose guest was deleted",
+        |model, world: &World| {
+            let was_copied = world.left.copies < model.left.copies;
+            let attempt = world.attempt(1, 0).filter(|_| was_copied);
+            attempt.is_some_and(|it| {
+                let first = it.runs.first().map(|run| run.outcome);
+                first == Some(Outcome::Refused) && it.state == State::Unsettled
+            })
+        },
+    )
+}
+
+/// A booking of another key settles nothing.
+pub(super) fn another_keys_booking_settles_nothing() -> Property<Protocol> {
+    Property::sometimes(
+        "both keys have their own booking, although one was shown for both",
+        |_, world: &World| {
+            let of = |key| world.attempt(0, key);
+            of(0).is_some_and(|it| it.state == State::Settled)
+                && of(1).is_some_and(|it| {
+                    let in_doubt = it.runs.iter().any(|run| run.outcome == Outcome::InDoubt);
+                    in_doubt && it.state == State::Settled
+                })
+        },
+    )
+}
+
 /// A process was killed, and another one settled the attempt.
 pub(super) fn a_killed_run_is_settled() -> Property<Protocol> {
     Property::sometimes(
         "a run was killed, and its attempt is settled",
-        |model, world: &World| {
+        |_, world: &World| {
             let died = world.processes.iter().any(|it| it.phase == Phase::Dead);
             let cut = world.attempt(0, 0).filter(|it| {
                 let under_way = it.runs.iter().any(|run| run.outcome == Outcome::UnderWay);
-                under_way && it.state(&model.rule) == State::Settled
+                under_way && it.state == State::Settled
             });
             died && cut.is_some()
         },
@@ -89,11 +129,11 @@ pub(super) fn a_killed_run_is_settled() -> Property<Protocol> {
 pub(super) fn a_refusal_meets_an_open_run() -> Property<Protocol> {
     Property::sometimes(
         "a run is refused while another is open",
-        |model, world: &World| {
+        |_, world: &World| {
             (0..KEYS).any(|key| {
                 world.attempt(0, key).is_some_and(|it| {
                     let refused = it.runs.iter().any(|run| run.outcome == Outcome::Refused);
-                    refused && it.state(&model.rule) == State::Unsettled
+                    refused && it.state == State::Unsettled
                 })
             })
         },
@@ -102,7 +142,9 @@ pub(super) fn a_refusal_meets_an_open_run() -> Property<Protocol> {
 
 pub(super) fn a_guest_is_forgotten() -> Property<Protocol> {
     Property::sometimes("a guest is forgotten", |_, world: &World| {
-        world.attempt(0, 0).is_some_and(|it| !it.is_whole)
+        world
+            .attempt(0, 0)
+            .is_some_and(|it| it.forgotten_at.is_some())
     })
 }
 
@@ -110,13 +152,13 @@ pub(super) fn a_guest_is_forgotten() -> Property<Protocol> {
 pub(super) fn a_recovered_attempt_is_settled() -> Property<Protocol> {
     Property::sometimes(
         "a recovered attempt is resumed and settled",
-        |model, world: &World| {
+        |_, world: &World| {
             let attempt = world.attempt(0, 0);
             world.journals[0].generation > 0
                 && attempt.is_some_and(|it| {
                     let stands_in =
                         it.runs.first().map(|run| run.outcome) == Some(Outcome::InDoubt);
-                    stands_in && it.state(&model.rule) == State::Settled
+                    stands_in && it.state == State::Settled
                 })
         },
     )
@@ -125,11 +167,11 @@ pub(super) fn a_recovered_attempt_is_settled() -> Property<Protocol> {
 pub(super) fn a_late_request_books() -> Property<Protocol> {
     Property::sometimes(
         "a request books after everybody gave it up",
-        |model, world: &World| {
+        |_, world: &World| {
             let over = |phase| matches!(phase, Phase::Done(_) | Phase::Dead | Phase::NotStarted);
             let is_open = world
                 .attempt(0, 0)
-                .is_some_and(|it| it.state(&model.rule) == State::Unsettled);
+                .is_some_and(|it| it.state == State::Unsettled);
             is_open
                 && world.service[0][0].is_some()
                 && world.processes.iter().all(|it| over(it.phase))
@@ -149,7 +191,7 @@ pub(super) fn doubt_opens_an_abandoned_attempt() -> Property<Protocol> {
                 && world.processes[0].phase == Phase::Done(Report::Unknown)
                 && world
                     .attempt(0, 0)
-                    .is_some_and(|it| it.state(&model.rule) == State::Unsettled)
+                    .is_some_and(|it| it.state == State::Unsettled)
         },
     )
 }
@@ -177,11 +219,11 @@ pub(super) fn another_organization_books() -> Property<Protocol> {
 pub(super) fn two_machines_get_one_booking() -> Property<Protocol> {
     Property::sometimes(
         "two machines are answered with one booking",
-        |model, world: &World| {
+        |_, world: &World| {
             (0..MACHINES).all(|machine| {
                 world
                     .attempt(machine, 0)
-                    .is_some_and(|it| it.state(&model.rule) == State::Settled)
+                    .is_some_and(|it| it.state == State::Settled)
             })
         },
     )
@@ -200,12 +242,12 @@ pub(super) fn another_booking_is_told() -> Property<Protocol> {
 pub(super) fn a_whole_batch_is_settled() -> Property<Protocol> {
     Property::sometimes(
         "a batch waits for the limit, and all of it is settled",
-        |model, world: &World| {
+        |_, world: &World| {
             let attempts = world.journals[0].attempts.iter();
             attempts.flatten().count() == KEYS
                 && world.journals[0].attempts.iter().flatten().all(|it| {
                     let refused = it.runs.iter().any(|run| run.outcome == Outcome::Refused);
-                    refused && it.state(&model.rule) == State::Settled
+                    refused && it.state == State::Settled
                 })
         },
     )

@@ -4,14 +4,16 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
+use super::Protocol;
 use super::actions::{Action, Program, Task};
-use super::state::{KEYS, Left, MACHINES, Phase, Report, World};
-use super::{Protocol, Rule};
+use super::state::{KEYS, Left, MACHINES, Phase, Report, Text, World};
 use crate::journal::runs::State;
 
 /// The most steps of a resume: it reads, and each of its runs begins, is answered and ends.
 const MOST_STEPS: u8 = 1 + 3 * (1 + WAITS);
 const WAITS: u8 = 1;
+/// No other process has this token, or one after it.
+const UNUSED: Text = 80;
 
 /// Hashes of journals and services for which a resume was found to end.
 #[derive(Clone, Default)]
@@ -28,37 +30,35 @@ pub(super) fn always_ends(model: &Protocol, world: &World) -> bool {
         return true;
     }
     let attempts = (0..MACHINES).flat_map(|machine| (0..KEYS).map(move |key| (machine, key)));
-    let ends = attempts
-        .filter(|(machine, key)| world.attempt(*machine, *key).is_some())
-        .all(|(machine, key)| {
-            let accounts: HashSet<_> = model.programs.iter().map(|it| it.account).collect();
-            accounts.into_iter().all(|account| {
-                let alone = Protocol {
-                    rule: model.rule,
-                    programs: vec![Program {
-                        machine,
-                        account,
-                        same_organization: false,
-                        task: Task::Resume(key),
-                    }],
-                    left: Left::default(),
-                    waits: WAITS,
-                    ..Protocol::new(Vec::new())
-                };
-                let start = World {
-                    processes: alone.first().processes,
-                    copy: None,
-                    late: Default::default(),
-                    left: Left::default(),
-                    ..world.clone()
-                };
-                let way = Way {
-                    model: &alone,
-                    before: &start,
-                };
-                way.ends(&start, MOST_STEPS, true)
-            })
-        });
+    let accounts: HashSet<_> = model.programs.iter().map(|it| it.account).collect();
+    let each = attempts.filter(|(machine, key)| world.attempt(*machine, *key).is_some());
+    let mut each = each.flat_map(|of| accounts.iter().map(move |account| (of, *account)));
+    let ends = each.all(|((machine, key), account)| {
+        let program = Program {
+            machine,
+            account,
+            same_organization: false,
+            task: Task::Resume(key),
+        };
+        let alone = Protocol {
+            rule: model.rule,
+            waits: WAITS,
+            first_token: UNUSED,
+            ..Protocol::new(vec![program])
+        };
+        let start = World {
+            processes: alone.first().processes,
+            read: None,
+            late: Default::default(),
+            left: Left::default(),
+            ..world.clone()
+        };
+        let way = Way {
+            model: &alone,
+            before: &start,
+        };
+        way.ends(&start, MOST_STEPS, true)
+    });
     if ends && let Ok(mut checked) = model.resumed.0.lock() {
         checked.insert(hash);
     }
@@ -103,11 +103,7 @@ impl Way<'_> {
         let Task::Resume(key) = program.task else {
             return false;
         };
-        let state = |world: &World| {
-            world
-                .attempt(program.machine, key)
-                .map(|it| state(rule, it))
-        };
+        let state = |world: &World| world.attempt(program.machine, key).map(|it| it.state);
         let (before, after) = (state(self.before), state(world));
         // The key has another booking, made on another machine. It stands, and this attempt can only be abandoned.
         let is_anothers = || {
@@ -119,13 +115,13 @@ impl Way<'_> {
         is_true
             && match report {
                 Report::Success => after == Some(State::Settled),
-                Report::Another => is_anothers(),
+                Report::Another | Report::AskedBefore => false,
                 // A resume that sends nothing leaves the attempt unchanged. An open attempt of the own account is
                 // never refused.
                 Report::NotAllowed => {
                     let known = self.before.attempt(program.machine, key);
                     let is_own =
-                        known.is_some_and(|it| (rule.may_be_sent_by)(program.account, &it.runs));
+                        known.is_some_and(|it| rule.allows(program.account, false, &it.runs));
                     before == after && (before != Some(State::Unsettled) || !is_own)
                 }
                 Report::NothingBooked => matches!(after, None | Some(State::Refused)),
@@ -133,8 +129,4 @@ impl Way<'_> {
                 Report::Unknown => !accepts || is_anothers(),
             }
     }
-}
-
-fn state(rule: &Rule, attempt: &super::state::Attempt) -> State {
-    attempt.state(rule)
 }

@@ -1,72 +1,79 @@
 //! The rules of the model: the program's own, and defective ones that earlier versions had.
 
-use super::state::{Account, Attempt, Run, Shown, Verdict};
-use crate::journal::runs::{self, Conclusion, Earlier, Outcome, State};
+use super::state::{Account, Attempt, Request, Run, Text};
+use crate::journal::protocol::{self, Begun, End, Forbidden};
+use crate::journal::runs::{
+    self, Conclusion, Earlier, KeyOrigin, LastTry, Outcome, ShownBooking, State,
+};
 
-/// An answer before it is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    Booking {
-        shown: Shown,
-        /// Whether the status is 201 rather than 200.
-        is_new: bool,
-        is_asked_for: bool,
-    },
-    /// One of the service's documents with a 4xx.
-    Refusal,
-    /// 429.
-    Limit,
-    /// A 4xx without one of the service's documents.
-    Page,
-    /// No answer, a part of one, or a 5xx.
-    None,
-}
+type Beginning = Result<Begun<Text, Request>, Forbidden<Text>>;
+type Ended = (Option<Attempt>, Outcome, State);
 
 /// The decisions of the program. The defaults are the functions that the program calls.
 #[derive(Clone, Copy)]
 pub(super) struct Rule {
-    pub(super) state_of: fn(&[Run]) -> State,
-    pub(super) may_be_sent_by: fn(Account, &[Run]) -> bool,
-    pub(super) earlier: fn(&[Run]) -> Earlier,
-    /// Records the end of a run in its attempt.
-    pub(super) end: fn(&mut Option<Attempt>, usize, Outcome),
-    pub(super) judge: fn(Answer) -> Verdict,
+    pub(super) begin: fn(Option<Attempt>, Attempt, bool, &[Attempt]) -> Beginning,
+    pub(super) end: fn(Option<Attempt>, End<Text>, Request) -> Ended,
+    pub(super) copy: fn(Option<Attempt>, Attempt) -> Option<Attempt>,
+    pub(super) recover: fn(&mut Attempt, Text) -> bool,
+    pub(super) judge: fn(ShownBooking, KeyOrigin, bool, Earlier) -> LastTry,
     /// What the end of a run may say, by the state of its attempt.
     pub(super) conclusion: fn(Outcome, Option<State>) -> Conclusion,
+    /// How the journal distinguishes API keys.
+    pub(super) fingerprint: fn(Account) -> Text,
     /// Whether `--same-organization` permits the attempt despite runs of other accounts.
     pub(super) is_excused: fn(Account, &[Run]) -> bool,
-    /// The account of the run that `recover` writes in place of lost ones.
-    pub(super) recovered_account: fn(&Attempt) -> Option<Account>,
     /// Whether `recover` keeps writers out from its first read until the new file is in place.
     pub(super) recover_keeps_writers_out: bool,
+    /// What is compared and looked at before an answer is judged.
+    pub(super) reads: Reads,
+}
+
+/// How answers are read, which the model takes from the program as it is told in words: the code reads JSON.
+#[derive(Clone, Copy)]
+pub(super) struct Reads {
+    /// A 4xx that is none of the service's documents proves nothing.
+    pub(super) pages_prove_nothing: bool,
+    /// An id and a status do not make a booking.
+    pub(super) knows_a_booking: bool,
+    /// A refusal that shows the booking, or speaks of progress, proves nothing.
+    pub(super) looks_into_refusals: bool,
+    /// That a booking was modified excuses a difference only if it was modified from what was asked for.
+    pub(super) compares_what_was_modified: bool,
+    /// The journal is asked whether another key has the booking.
+    pub(super) asks_for_other_keys: bool,
 }
 
 impl Default for Rule {
     fn default() -> Self {
         Rule {
-            state_of: |all| runs::state_of(all.iter().map(Run::evidence)),
-            may_be_sent_by: |account, all| {
-                let account = Run {
-                    outcome: Outcome::UnderWay,
-                    abandoned: false,
-                    account: Some(account),
-                };
-                let name = account.evidence().account.unwrap_or_default();
-                runs::may_be_sent_by(name, all.iter().map(Run::evidence))
+            begin: |known, first, any_account, open| {
+                protocol::begin(known, first, any_account, open)
             },
-            earlier: |all| runs::earlier(all.iter().map(Run::evidence)),
-            end: end_own_run,
-            judge,
+            end: protocol::end,
+            copy: protocol::copy,
+            recover: Attempt::recover,
+            judge: runs::judge,
             conclusion: runs::conclusion,
+            fingerprint: |account| match account {
+                Account::One => 1,
+                Account::OneRenewed => 2,
+                Account::Two => 3,
+            },
             // The promise does not cover a person who gives the flag although it is false.
             is_excused: |account, all| {
-                let is_own = |it: Account| it.organization() == account.organization();
-                all.iter()
-                    .filter(|it| !matches!(it.outcome, Outcome::Refused | Outcome::NotSent))
-                    .all(|it| it.account.is_none_or(is_own))
+                let is_own = |name: Text| usize::from(name == 3) == account.organization();
+                let mut all = all.iter().filter(|it| it.outcome.may_have_booked());
+                all.all(|it| it.account.is_none_or(is_own))
             },
-            recovered_account: |attempt| Some(attempt.account),
             recover_keeps_writers_out: true,
+            reads: Reads {
+                pages_prove_nothing: true,
+                knows_a_booking: true,
+                looks_into_refusals: true,
+                compares_what_was_modified: true,
+                asks_for_other_keys: true,
+            },
         }
     }
 }
@@ -74,22 +81,32 @@ impl Default for Rule {
 impl Rule {
     /// Whether the account may send the attempt, including with `--same-organization`.
     pub(super) fn allows(&self, account: Account, same_organization: bool, runs: &[Run]) -> bool {
-        (self.may_be_sent_by)(account, runs)
+        runs::may_be_sent_by(&(self.fingerprint)(account), runs)
             || same_organization && (self.is_excused)(account, runs)
+    }
+
+    fn reading(change: fn(&mut Reads)) -> Self {
+        let mut rule = Rule::default();
+        change(&mut rule.reads);
+        rule
     }
 
     /// A refusal closed the attempt with all its runs, and a later doubt did not reopen it (C1).
     pub(super) fn a_refusal_closes_the_attempt() -> Self {
         Rule {
-            end: |attempt, run, outcome| match (outcome, &mut *attempt) {
-                (Outcome::Refused, Some(known)) => {
-                    let is_settled = known.runs.iter().any(|it| it.outcome == Outcome::Booked);
-                    if !is_settled {
-                        known.runs.iter_mut().for_each(|it| it.outcome = outcome);
-                    }
+            end: |known, end, sent| {
+                let outcome = runs::outcome_of(end.last, end.in_doubt, end.is_of_another_key);
+                let mut known = known;
+                let is_settled = known.as_ref().is_some_and(|it| it.state == State::Settled);
+                if outcome == Outcome::Refused && !is_settled {
+                    let runs = known.iter_mut().flat_map(|it| &mut it.runs);
+                    runs.for_each(|it| it.outcome = outcome);
                 }
-                (Outcome::UnderWay | Outcome::InDoubt | Outcome::AnotherBooking, _) => {}
-                _ => end_own_run(attempt, run, outcome),
+                if matches!(outcome, Outcome::InDoubt | Outcome::AnotherBooking) {
+                    let state = known.as_ref().map_or(State::Unsettled, |it| it.state);
+                    return (known, outcome, state);
+                }
+                protocol::end(known, end, sent)
             },
             ..Rule::default()
         }
@@ -98,14 +115,9 @@ impl Rule {
     /// A run that sent nothing removed the attempt with all its runs (C1).
     pub(super) fn a_run_that_sent_nothing_removes_the_attempt() -> Self {
         Rule {
-            end: |attempt, run, outcome| {
-                let state = |it: &Attempt| runs::state_of(it.runs.iter().map(Run::evidence));
-                let is_open = attempt.as_ref().map(state) == Some(State::Unsettled);
-                if outcome == Outcome::NotSent && is_open {
-                    *attempt = None;
-                } else {
-                    end_own_run(attempt, run, outcome);
-                }
+            end: |known, end, sent| match protocol::end(known, end, sent) {
+                (_, Outcome::NotSent, State::Unsettled) => (None, Outcome::NotSent, State::Refused),
+                ended => ended,
             },
             ..Rule::default()
         }
@@ -114,32 +126,33 @@ impl Rule {
     /// `recover` did not copy the account of an attempt (D1).
     pub(super) fn recover_forgets_the_account() -> Self {
         Rule {
-            recovered_account: |_| None,
+            recover: |attempt, token| {
+                attempt.account = None;
+                attempt.recover(token)
+            },
+            ..Rule::default()
+        }
+    }
+
+    /// `recover` let others write while it read the old journal, and replaced it afterwards.
+    pub(super) fn recover_lets_others_write() -> Self {
+        Rule {
+            recover_keeps_writers_out: false,
             ..Rule::default()
         }
     }
 
     /// Every 4xx counted as a refusal (H3).
     pub(super) fn a_page_is_a_refusal() -> Self {
-        Rule {
-            judge: |answer| match answer {
-                Answer::Page => Verdict::Refused,
-                other => judge(other),
-            },
-            ..Rule::default()
-        }
+        Rule::reading(|it| it.pages_prove_nothing = false)
     }
 
     /// The booking of a 201 was not compared with the request (H1).
     pub(super) fn a_new_booking_is_not_compared() -> Self {
         Rule {
-            judge: |answer| match answer {
-                Answer::Booking {
-                    shown,
-                    is_new: true,
-                    ..
-                } => Verdict::Booked(shown),
-                other => judge(other),
+            judge: |shown, key, in_doubt, earlier| match shown.is_200 {
+                true => runs::judge(shown, key, in_doubt, earlier),
+                false => LastTry::Booked,
             },
             ..Rule::default()
         }
@@ -148,13 +161,9 @@ impl Rule {
     /// The booking of a 200 was not compared with the request (H2).
     pub(super) fn an_older_booking_is_not_compared() -> Self {
         Rule {
-            judge: |answer| match answer {
-                Answer::Booking {
-                    shown,
-                    is_new: false,
-                    ..
-                } => Verdict::Booked(shown),
-                other => judge(other),
+            judge: |shown, key, in_doubt, earlier| match shown.is_200 {
+                true => LastTry::Booked,
+                false => runs::judge(shown, key, in_doubt, earlier),
             },
             ..Rule::default()
         }
@@ -173,6 +182,17 @@ impl Rule {
         }
     }
 
+    /// A key was said to have another booking, although the journal knew the one that it has.
+    pub(super) fn an_answer_knows_better_than_the_journal() -> Self {
+        Rule {
+            conclusion: |outcome, state| match outcome {
+                Outcome::AnotherBooking => Conclusion::AnotherBooking,
+                _ => runs::conclusion(outcome, state),
+            },
+            ..Rule::default()
+        }
+    }
+
     /// `--same-organization` also covered runs that the person did not know of.
     pub(super) fn any_account_is_excused() -> Self {
         Rule {
@@ -181,37 +201,97 @@ impl Rule {
         }
     }
 
-    /// `recover` let others write while it read the old journal, and replaced it afterwards.
-    pub(super) fn recover_lets_others_write() -> Self {
+    /// A run that seemed to be under way did not keep the same wish from being sent again (A1).
+    pub(super) fn what_is_under_way_does_not_block() -> Self {
         Rule {
-            recover_keeps_writers_out: false,
+            begin: |known, first, any_account, open| {
+                let is_in_doubt = |it: &&Attempt| {
+                    let mut runs = it.runs.iter();
+                    runs.any(|run| run.outcome == Outcome::InDoubt)
+                };
+                protocol::begin(known, first, any_account, open.iter().filter(is_in_doubt))
+            },
             ..Rule::default()
         }
     }
-}
 
-/// A run ends by itself. An attempt that was never sent is removed.
-fn end_own_run(attempt: &mut Option<Attempt>, run: usize, outcome: Outcome) {
-    let Some(known) = attempt else { return };
-    if let Some(run) = known.runs.get_mut(run) {
-        run.outcome = outcome;
-        run.abandoned = false;
+    /// An older booking belonged to the key, even if nobody else can have used it (A2).
+    pub(super) fn a_generated_key_has_an_older_booking() -> Self {
+        Rule {
+            judge: |shown, _, in_doubt, earlier| {
+                runs::judge(shown, KeyOrigin::Caller, in_doubt, earlier)
+            },
+            ..Rule::default()
+        }
     }
-    if known.runs.iter().all(|it| it.outcome == Outcome::NotSent) {
-        *attempt = None;
-    }
-}
 
-fn judge(answer: Answer) -> Verdict {
-    match answer {
-        Answer::Booking {
-            shown,
-            is_asked_for: true,
-            ..
-        } => Verdict::Booked(shown),
-        Answer::Booking { is_new, .. } => Verdict::Another { is_new },
-        Answer::Refusal => Verdict::Refused,
-        Answer::Limit => Verdict::Limited,
-        Answer::Page | Answer::None => Verdict::Nothing,
+    /// An attempt whose key seemed to have another booking did not keep the same wish from being sent again (A2).
+    pub(super) fn another_booking_does_not_block() -> Self {
+        Rule {
+            begin: |known, first, any_account, open| {
+                let is_in_doubt = |it: &&Attempt| {
+                    let mut runs = it.runs.iter();
+                    runs.any(|run| matches!(run.outcome, Outcome::UnderWay | Outcome::InDoubt))
+                };
+                protocol::begin(known, first, any_account, open.iter().filter(is_in_doubt))
+            },
+            ..Rule::a_generated_key_has_an_older_booking()
+        }
+    }
+
+    /// An account was the name of a profile, under which another organization's key can be stored (A3).
+    pub(super) fn an_account_is_a_name() -> Self {
+        Rule {
+            fingerprint: |_| 1,
+            ..Rule::default()
+        }
+    }
+
+    /// Whatever had an id and a status was a booking (A4).
+    pub(super) fn an_id_and_a_status_are_a_booking() -> Self {
+        Rule::reading(|it| it.knows_a_booking = false)
+    }
+
+    /// A booking that another key had settled this one, too (A6).
+    pub(super) fn a_booking_may_have_two_keys() -> Self {
+        Rule::reading(|it| it.asks_for_other_keys = false)
+    }
+
+    /// A booking that said that it was modified agreed with everything (A7).
+    pub(super) fn whatever_was_modified_agrees() -> Self {
+        Rule::reading(|it| it.compares_what_was_modified = false)
+    }
+
+    /// A copy brought no request to an attempt that was known there (A8).
+    pub(super) fn a_copy_brings_no_request() -> Self {
+        Rule {
+            copy: |there, copied| {
+                let forgotten_at = there.as_ref().map(|it| it.forgotten_at);
+                let mut now = protocol::copy(there, copied)?;
+                now.forgotten_at = forgotten_at.unwrap_or(now.forgotten_at);
+                Some(now)
+            },
+            ..Rule::default()
+        }
+    }
+
+    /// A copy opened again what was abandoned there (A8).
+    pub(super) fn a_copy_undoes_what_was_abandoned() -> Self {
+        Rule {
+            copy: |there, copied| {
+                let mut there = there;
+                let is_copied = |run: &Run| copied.runs.iter().any(|it| it.token == run.token);
+                let runs = there.iter_mut().flat_map(|it| &mut it.runs);
+                let open = runs.filter(|run| run.outcome == Outcome::UnderWay && is_copied(run));
+                open.for_each(|run| run.abandoned = false);
+                protocol::copy(there, copied)
+            },
+            ..Rule::default()
+        }
+    }
+
+    /// A refusal proved that nothing was booked, even if it showed the booking (B1).
+    pub(super) fn a_refusal_is_not_looked_into() -> Self {
+        Rule::reading(|it| it.looks_into_refusals = false)
     }
 }

@@ -1,12 +1,27 @@
 //! A state of the model: processes, journals, the service, and messages under way.
 
-use crate::journal::runs::{Evidence, Outcome};
+use crate::journal::protocol;
+use crate::journal::runs::{self, Earlier, KeyOrigin};
+use crate::journal::wish::Wish;
 
 pub(super) const KEYS: usize = 2;
 pub(super) const MACHINES: usize = 2;
 pub(super) const ORGANIZATIONS: usize = 2;
 
-/// An account, as the journal distinguishes API keys.
+/// What the program keeps as texts: keys, tokens, fingerprints, ids, times.
+pub(super) type Text = u8;
+/// The booking of another guest, which no request of the model made.
+pub(super) const STRANGERS: Text = 100;
+/// What a document calls its id that is no booking.
+pub(super) const NO_BOOKING: Text = 101;
+
+/// The token of a run that stands for those that could not be read.
+pub(super) const RECOVERED: Text = 99;
+
+pub(super) type Run = runs::Run<Text>;
+pub(super) type Attempt = protocol::Attempt<Text, Request>;
+
+/// An API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Account {
     One,
@@ -23,14 +38,6 @@ impl Account {
             Account::Two => 1,
         }
     }
-
-    fn name(self) -> &'static str {
-        match self {
-            Account::One => "one",
-            Account::OneRenewed => "one, renewed",
-            Account::Two => "two",
-        }
-    }
 }
 
 /// The content of a booking request.
@@ -40,45 +47,14 @@ pub(super) enum Request {
     Eve,
 }
 
-/// A booking as an answer shows it. Its key is that of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Shown {
-    Booking {
-        organization: usize,
-        request: Request,
-    },
-    /// The answer to another request.
-    Strangers,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Run {
-    pub(super) outcome: Outcome,
-    pub(super) abandoned: bool,
-    pub(super) account: Option<Account>,
-}
-
-impl Run {
-    pub(super) fn evidence(&self) -> Evidence<'static> {
-        Evidence {
-            outcome: self.outcome,
-            abandoned: self.abandoned,
-            account: self.account.map(Account::name),
-        }
+impl Wish for Request {
+    fn is_same_request(&self, other: &Self) -> bool {
+        self == other
     }
-}
 
-/// A row of `attempts` with its rows of `runs`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Attempt {
-    /// Its hash stays in the journal when the guest is deleted.
-    pub(super) request: Request,
-    /// Whether the request still has its guest.
-    pub(super) is_whole: bool,
-    /// The account of the run that began last.
-    pub(super) account: Account,
-    pub(super) booking: Option<Shown>,
-    pub(super) runs: Vec<Run>,
+    fn is_same_wish(&self, other: &Self) -> bool {
+        self == other
+    }
 }
 
 /// The journal of one machine.
@@ -89,21 +65,33 @@ pub(super) struct Journal {
     pub(super) generation: u8,
 }
 
-/// The result of the last try of a run, as the rule judges it.
+/// What a process is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Verdict {
+pub(super) enum Answer {
+    /// A 200 or 201 with a booking.
+    Booking {
+        id: Text,
+        /// What it is for.
+        request: Request,
+        is_200: bool,
+        /// Whether it says that it was made before the run began.
+        is_older: bool,
+        /// Whether it says that it was modified since.
+        says_modified: bool,
+    },
+    /// A 200 with an id and a status, and nothing else of a booking.
+    Document,
+    /// One of the service's documents with a 4xx. `shows_it` is whether it carries the booking that was asked for, or says
+    /// that the request is in progress.
+    Refusal { shows_it: bool },
+    /// 429. The process may wait and begin a new run.
+    Limit,
+    /// A 4xx without one of the service's documents.
+    Page,
+    /// No answer, a part of one, or a 5xx.
+    None,
     /// Nothing left the machine.
     NotSent,
-    /// Nothing that proves what the service did.
-    Nothing,
-    Refused,
-    /// Refused because of a rate limit. The process may wait and begin a new run.
-    Limited,
-    Booked(Shown),
-    /// A booking that was not asked for. `is_new` is whether the service says that it made it just now (201).
-    Another {
-        is_new: bool,
-    },
 }
 
 /// What a command reports when it ends.
@@ -119,6 +107,8 @@ pub(super) enum Report {
     Another,
     /// Nothing was sent, because the journal does not permit it.
     NotAllowed,
+    /// Exit 16, and nothing was sent: an open attempt may have made the booking.
+    AskedBefore,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +118,7 @@ pub(super) enum Phase {
     Ready,
     /// The request is under way, and the process waits for its answer.
     Sent,
-    Told(Verdict),
+    Told(Answer),
     Done(Report),
     Dead,
 }
@@ -138,14 +128,21 @@ pub(super) struct Process {
     pub(super) phase: Phase,
     /// The present key; a batch has several.
     pub(super) key: usize,
+    pub(super) origin: KeyOrigin,
     pub(super) request: Request,
-    /// The index of its run in the attempt.
-    pub(super) run: usize,
+    /// The token of its run, or of its last one.
+    pub(super) token: Text,
     pub(super) tries: u8,
     /// Whether an earlier try of this run may have booked.
     pub(super) in_doubt: bool,
-    /// Whether an earlier run may have booked.
-    pub(super) follows_doubt: bool,
+    /// What earlier runs leave possible.
+    pub(super) earlier: Earlier,
+    /// The booking that an earlier run was answered with.
+    pub(super) known_booking: Option<Text>,
+    /// The keys that had a booking when the run began, as bits.
+    pub(super) older: u8,
+    /// The journals that know its run, as bits.
+    pub(super) journals: u8,
     /// How often it may still wait for a rate limit.
     pub(super) waits: u8,
     /// Which generation of the journal's file it has open.
@@ -156,50 +153,54 @@ pub(super) struct Process {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Booking {
     pub(super) request: Request,
-    /// The set of machines, as bits, from which this request has arrived.
+    /// The journals, as bits, that know a run whose request has arrived, and asked for this.
     pub(super) asked_by: u8,
+}
+
+/// The id of the booking that an organization has under a key.
+pub(super) fn id_of(organization: usize, key: usize) -> Text {
+    (1 + organization * KEYS + key) as Text
 }
 
 /// A booking request under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Message {
-    pub(super) machine: usize,
+    /// The journals that know its run, as bits.
+    pub(super) journals: u8,
     pub(super) organization: usize,
     pub(super) key: usize,
     pub(super) request: Request,
 }
 
 impl Message {
-    fn bit(self) -> u16 {
-        let place = (self.machine * ORGANIZATIONS + self.organization) * KEYS + self.key;
-        1 << (place * 2 + usize::from(self.request == Request::Eve))
+    fn bit(self) -> u32 {
+        let place = (usize::from(self.journals) * ORGANIZATIONS + self.organization) * KEYS;
+        1 << ((place + self.key) * 2 + usize::from(self.request == Request::Eve))
     }
 }
 
 /// Messages whose sender has given up. Each may still arrive, or never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Late(u16);
+pub(super) struct Late(u32);
 
 impl Late {
-    fn add(&mut self, message: Message) {
+    pub(super) fn add(&mut self, message: Message) {
         self.0 |= message.bit();
     }
 
-    fn remove(&mut self, message: Message) {
+    pub(super) fn remove(&mut self, message: Message) {
         self.0 &= !message.bit();
     }
 
     pub(super) fn all(self) -> impl Iterator<Item = Message> {
-        let each =
-            (0..MACHINES * ORGANIZATIONS * KEYS * 2).filter(move |bit| self.0 & 1 << bit != 0);
+        let each = (0..32_usize).filter(move |bit| self.0 & 1 << bit != 0);
         each.map(|bit| Message {
-            machine: bit / 2 / KEYS / ORGANIZATIONS,
+            journals: (bit / 2 / KEYS / ORGANIZATIONS) as u8,
             organization: bit / 2 / KEYS % ORGANIZATIONS,
             key: bit / 2 % KEYS,
-            request: if bit % 2 == 0 {
-                Request::Ada
-            } else {
-                Request::Eve
+            request: match bit % 2 {
+                0 => Request::Ada,
+                _ => Request::Eve,
             },
         })
     }
@@ -212,22 +213,28 @@ pub(super) struct Left {
     pub(super) abandons: u8,
     pub(super) forgets: u8,
     pub(super) recovers: u8,
+    pub(super) copies: u8,
 }
 
-/// What was reported or recorded falsely. All of it stays false if the protocol is right.
+/// What was reported, recorded or done although it is not true. All of it stays false if the protocol is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Lies {
     pub(super) success: bool,
     pub(super) nothing_booked: bool,
+    pub(super) another: bool,
     pub(super) earlier: bool,
+    /// A wish was sent again while an earlier request for it was in doubt.
+    pub(super) second: bool,
+    /// A copy opened what a person had given up.
+    pub(super) given_up: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) processes: Vec<Process>,
     pub(super) journals: [Journal; MACHINES],
-    /// The copy of machine 0's journal that a `recover` has made which does not keep writers out.
-    pub(super) copy: Option<Box<Journal>>,
+    /// What a `recover` of machine 0's journal that does not keep writers out has read.
+    pub(super) read: Option<Box<Journal>>,
     /// By organization and key. A key never expires (spec, Limits 7).
     pub(super) service: [[Option<Booking>; KEYS]; ORGANIZATIONS],
     pub(super) late: Late,
@@ -245,7 +252,8 @@ impl World {
     pub(super) fn give_up(&mut self, message: Message) {
         let there = self.service[message.organization][message.key];
         let changes_nothing = there.is_some_and(|booking| {
-            booking.request != message.request || booking.asked_by & 1 << message.machine != 0
+            booking.request != message.request
+                || booking.asked_by & message.journals == message.journals
         });
         if !changes_nothing {
             self.late.add(message);
@@ -256,7 +264,6 @@ impl World {
     /// is new.
     pub(super) fn arrive(&mut self, message: Message) -> (Booking, bool) {
         self.late.remove(message);
-        let machine = 1 << message.machine;
         let place = &mut self.service[message.organization][message.key];
         let is_new = place.is_none();
         let booking = place.get_or_insert(Booking {
@@ -264,8 +271,23 @@ impl World {
             asked_by: 0,
         });
         if booking.request == message.request {
-            booking.asked_by |= machine;
+            booking.asked_by |= message.journals;
         }
         (*booking, is_new)
+    }
+
+    /// The journal of machine 1 knows from now on what that of machine 0 knows of a key.
+    pub(super) fn tell(&mut self, key: usize) {
+        let tell = |journals: &mut u8| *journals |= (*journals & 1) << 1;
+        let late: Vec<_> = self.late.all().filter(|it| it.key == key).collect();
+        for mut message in late {
+            self.late.remove(message);
+            tell(&mut message.journals);
+            self.late.add(message);
+        }
+        let of_key = self.processes.iter_mut().filter(|it| it.key == key);
+        of_key.for_each(|it| tell(&mut it.journals));
+        let bookings = self.service.iter_mut().filter_map(|of| of[key].as_mut());
+        bookings.for_each(|it| tell(&mut it.asked_by));
     }
 }

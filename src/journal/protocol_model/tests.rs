@@ -5,25 +5,67 @@ use std::time::Instant;
 use stateright::{Checker, HasDiscoveries, Model};
 
 use super::Protocol;
-use super::actions::{Program, Task};
-use super::properties::{self as reached, KNOWN, ONE_BOOKING, TRUE_REFUSAL, TRUE_SUCCESS};
+use super::actions::{OtherKeys, Program, Task};
+use super::properties::{
+    self as reached, GIVEN_UP, KNOWN, ONE_BOOKING, ONE_WISH, TRUE_ANOTHER, TRUE_REFUSAL,
+    TRUE_SUCCESS, WHOLE,
+};
 use super::rule::Rule;
-use super::state::{Account, Left, Request};
+use super::state::{Account, Answer, Left, Request, STRANGERS};
+use crate::journal::runs::KeyOrigin;
 
-const BOOK: Program = Program {
-    machine: 0,
-    account: Account::One,
-    same_organization: false,
-    task: Task::Book(Request::Ada),
+/// `book --idempotency-key`.
+const BOOK: Program = with_key(0, Request::Ada, KeyOrigin::Caller);
+/// `book` without a key: each time it is run it makes one.
+const WISH: Program = with_key(0, Request::Ada, NEW_KEY);
+const WISH_AGAIN: Program = with_key(1, Request::Ada, NEW_KEY);
+const NEW_KEY: KeyOrigin = KeyOrigin::Generated {
+    may_be_second: false,
 };
-const RESUME: Program = Program {
-    task: Task::Resume(0),
-    ..BOOK
-};
+const RESUME: Program = resume(0);
 const BATCH: Program = Program {
     task: Task::Batch,
     ..BOOK
 };
+
+/// A batch that has come to its last row.
+const LAST_ROW: Program = with_key(1, Request::Ada, KeyOrigin::Derived);
+
+/// The answer to another request, which may be an older one.
+const STRANGERS_NEW: Answer = strangers(false, false);
+const STRANGERS_OLDER: Answer = strangers(true, false);
+const STRANGERS_MODIFIED: Answer = strangers(false, true);
+const SHOWS_IT: Answer = Answer::Refusal { shows_it: true };
+
+const fn strangers(is_older: bool, says_modified: bool) -> Answer {
+    Answer::Booking {
+        id: STRANGERS,
+        request: Request::Eve,
+        is_200: is_older,
+        is_older,
+        says_modified,
+    }
+}
+
+const fn with_key(key: usize, request: Request, origin: KeyOrigin) -> Program {
+    Program {
+        machine: 0,
+        account: Account::One,
+        same_organization: false,
+        task: Task::Book {
+            key,
+            request,
+            origin,
+        },
+    }
+}
+
+const fn resume(key: usize) -> Program {
+    Program {
+        task: Task::Resume(key),
+        ..BOOK
+    }
+}
 
 const fn of_two(program: Program) -> Program {
     Program {
@@ -82,18 +124,27 @@ fn finds(property: &'static str, model: Protocol) {
     say(&format!("not so: {property}. {path}"));
 }
 
+/// How many states the tests go through, and for how long, is said in `docs/reliability.md`.
+const NOTHING: Left = Left {
+    kills: 0,
+    abandons: 0,
+    forgets: 0,
+    recovers: 0,
+    copies: 0,
+};
+
 /// Two creates with one key and a resume, in one home.
 fn two_creates_and_a_resume(rule: Rule) -> Protocol {
     Protocol {
         rule,
         left: Left {
-            kills: bound(2, 3),
+            kills: bound(1, 3),
             abandons: bound(1, 2),
             forgets: bound(0, 1),
-            recovers: 0,
+            ..NOTHING
         },
-        tries: bound(2, 3),
-        has_strangers: true,
+        tries: bound(1, 3),
+        instead: &[Answer::Page, STRANGERS_NEW, STRANGERS_OLDER],
         reaches: vec![
             reached::a_killed_run_is_settled(),
             reached::a_refusal_meets_an_open_run(),
@@ -114,6 +165,7 @@ fn two_organizations_and_recover(rule: Rule) -> Protocol {
             abandons: 1,
             forgets: bound(0, 1),
             recovers: bound(1, 2),
+            ..NOTHING
         },
         tries: bound(1, 2),
         reaches: vec![
@@ -139,8 +191,7 @@ fn many_processes_with_one_key_keep_every_promise() {
         left: Left {
             kills: bound(1, 2),
             abandons: 1,
-            forgets: 0,
-            recovers: 0,
+            ..NOTHING
         },
         tries: 1,
         reaches: vec![reached::a_refusal_meets_an_open_run()],
@@ -164,10 +215,10 @@ fn two_organizations_and_a_recovery_keep_every_promise() {
 fn a_batch_that_is_started_twice_and_waits_for_the_limit_keeps_every_promise() {
     let model = Protocol {
         left: Left {
-            kills: bound(1, 2),
+            kills: 1,
             abandons: bound(0, 1),
-            forgets: 1,
-            recovers: 0,
+            forgets: bound(0, 1),
+            ..NOTHING
         },
         tries: 1,
         waits: 1,
@@ -176,7 +227,7 @@ fn a_batch_that_is_started_twice_and_waits_for_the_limit_keeps_every_promise() {
             reached::a_whole_batch_is_settled(),
             reached::a_refusal_meets_an_open_run(),
         ],
-        ..Protocol::new(vec![BATCH, BATCH])
+        ..Protocol::new(vec![BATCH, bound(LAST_ROW, BATCH)])
     };
     holds("a batch, started twice", model);
 }
@@ -187,9 +238,9 @@ fn two_machines_with_one_key_keep_every_promise() {
         left: Left {
             kills: bound(1, 2),
             abandons: bound(0, 1),
-            ..Left::default()
+            ..NOTHING
         },
-        tries: bound(2, 3),
+        tries: bound(1, 3),
         reaches: vec![reached::two_machines_get_one_booking()],
         ..Protocol::new(vec![BOOK, RESUME, elsewhere(BOOK)])
     };
@@ -198,17 +249,14 @@ fn two_machines_with_one_key_keep_every_promise() {
 
 #[test]
 fn two_machines_that_use_one_key_for_two_requests_keep_every_promise() {
-    let eve = Program {
-        task: Task::Book(Request::Eve),
-        ..elsewhere(BOOK)
-    };
+    let eve = elsewhere(with_key(0, Request::Eve, KeyOrigin::Caller));
     let model = Protocol {
         left: Left {
             kills: bound(1, 2),
             abandons: bound(0, 1),
-            ..Left::default()
+            ..NOTHING
         },
-        tries: bound(2, 3),
+        tries: bound(1, 3),
         reaches: vec![reached::another_booking_is_told()],
         ..Protocol::new(vec![BOOK, RESUME, eve])
     };
@@ -227,8 +275,8 @@ fn a_renewed_key(rule: Rule) -> Protocol {
         left: Left {
             kills: bound(1, 2),
             abandons: bound(0, 1),
-            forgets: 0,
             recovers: 1,
+            ..NOTHING
         },
         tries: bound(1, 2),
         reaches: vec![reached::another_organization_is_kept_out()],
@@ -245,6 +293,106 @@ fn an_organization_that_renews_its_key_keeps_every_promise() {
 #[test]
 fn same_organization_that_is_taken_at_its_word_books_twice() {
     finds(ONE_BOOKING, a_renewed_key(Rule::any_account_is_excused()));
+}
+
+/// The same command is run twice without a key, and the first one is resumed.
+fn a_wish_that_is_repeated(rule: Rule) -> Protocol {
+    Protocol {
+        rule,
+        left: Left {
+            kills: bound(1, 2),
+            abandons: 1,
+            ..NOTHING
+        },
+        tries: bound(1, 2),
+        instead: &[STRANGERS_OLDER, SHOWS_IT, Answer::Document],
+        reaches: vec![reached::a_wish_is_not_sent_again()],
+        ..Protocol::new(vec![WISH, WISH_AGAIN, RESUME])
+    }
+}
+
+#[test]
+fn a_wish_that_is_repeated_keeps_every_promise() {
+    holds(
+        "a wish, repeated without a key",
+        a_wish_that_is_repeated(Rule::default()),
+    );
+}
+
+/// The caller books twice on purpose, each time with a key of its own, and the answers are mixed up.
+fn two_equal_bookings(rule: Rule, other_keys: OtherKeys) -> Protocol {
+    Protocol {
+        rule,
+        left: Left {
+            kills: bound(0, 1),
+            ..NOTHING
+        },
+        tries: bound(1, 2),
+        instead: &[STRANGERS_MODIFIED],
+        other_keys,
+        reaches: vec![reached::another_keys_booking_settles_nothing()],
+        ..Protocol::new(vec![
+            BOOK,
+            with_key(1, Request::Ada, KeyOrigin::Caller),
+            resume(1),
+        ])
+    }
+}
+
+#[test]
+fn two_equal_bookings_on_purpose_keep_every_promise() {
+    holds(
+        "two equal bookings",
+        two_equal_bookings(Rule::default(), OtherKeys::Known),
+    );
+}
+
+/// Where the promise ends: a service that answers with the booking of another attempt, of which nobody knows yet.
+#[test]
+fn the_booking_of_another_open_attempt_is_taken_for_ones_own() {
+    finds(KNOWN, two_equal_bookings(Rule::default(), OtherKeys::Any));
+}
+
+#[test]
+fn a_key_that_somebody_used_before_keeps_every_promise() {
+    for older in [Request::Ada, Request::Eve] {
+        let model = Protocol {
+            left: Left {
+                kills: bound(1, 2),
+                ..NOTHING
+            },
+            tries: bound(1, 2),
+            instead: &[STRANGERS_OLDER, SHOWS_IT],
+            older: Some(older),
+            ..Protocol::new(vec![BOOK, RESUME, WISH_AGAIN])
+        };
+        holds(&format!("a used key, {older:?}'s"), model);
+    }
+}
+
+/// What one machine did is copied into the journal of another one, which goes on with it.
+fn a_copied_journal(rule: Rule) -> Protocol {
+    Protocol {
+        rule,
+        left: Left {
+            kills: bound(0, 1),
+            abandons: 1,
+            forgets: bound(0, 1),
+            copies: 2,
+            ..NOTHING
+        },
+        tries: 1,
+        reaches: vec![reached::a_copy_opens_an_attempt()],
+        ..Protocol::new(match is_large() {
+            true => vec![BOOK, elsewhere(BOOK), elsewhere(WISH_AGAIN)],
+            false => vec![BOOK, elsewhere(BOOK)],
+        })
+    }
+}
+
+#[test]
+fn a_journal_that_is_copied_twice_keeps_every_promise() {
+    holds("a copied journal", a_copied_journal(Rule::default()));
 }
 
 /// C1.
@@ -296,7 +444,82 @@ fn a_refusal_that_speaks_for_other_runs_says_what_is_not_so() {
 }
 
 #[test]
+fn an_answer_that_knows_better_than_the_journal_denies_a_booking() {
+    let rule = Rule::an_answer_knows_better_than_the_journal();
+    finds(TRUE_ANOTHER, two_creates_and_a_resume(rule));
+}
+
+#[test]
 fn a_recovery_that_lets_others_write_forgets_a_booking() {
     let rule = Rule::recover_lets_others_write();
     finds(KNOWN, two_organizations_and_recover(rule));
+}
+
+/// A1.
+#[test]
+fn a_run_that_only_seems_to_be_under_way_books_a_second_time() {
+    let rule = Rule::what_is_under_way_does_not_block();
+    finds(ONE_WISH, a_wish_that_is_repeated(rule));
+}
+
+/// A2.
+#[test]
+fn an_older_booking_under_a_generated_key_hides_the_new_one() {
+    let rule = Rule::a_generated_key_has_an_older_booking();
+    finds(TRUE_ANOTHER, a_wish_that_is_repeated(rule));
+    let rule = Rule::another_booking_does_not_block();
+    finds(ONE_WISH, a_wish_that_is_repeated(rule));
+}
+
+/// A3.
+#[test]
+fn an_account_that_is_a_name_books_in_two_organizations() {
+    let rule = Rule::an_account_is_a_name();
+    finds(ONE_BOOKING, two_organizations_and_recover(rule));
+}
+
+/// A4.
+#[test]
+fn an_id_and_a_status_that_settle_an_attempt_forget_a_booking() {
+    let rule = Rule::an_id_and_a_status_are_a_booking;
+    finds(KNOWN, a_wish_that_is_repeated(rule()));
+    finds(TRUE_SUCCESS, a_wish_that_is_repeated(rule()));
+}
+
+/// A6.
+#[test]
+fn a_booking_of_two_keys_hides_the_second_one() {
+    let rule = Rule::a_booking_may_have_two_keys;
+    finds(KNOWN, two_equal_bookings(rule(), OtherKeys::Known));
+    finds(TRUE_SUCCESS, two_equal_bookings(rule(), OtherKeys::Known));
+}
+
+/// A7.
+#[test]
+fn a_booking_that_agrees_because_it_was_modified_is_somebody_elses() {
+    let rule = Rule::whatever_was_modified_agrees;
+    finds(TRUE_SUCCESS, two_equal_bookings(rule(), OtherKeys::None));
+    finds(KNOWN, two_equal_bookings(rule(), OtherKeys::None));
+}
+
+/// A8.
+#[test]
+fn a_copy_that_brings_no_request_leaves_an_attempt_that_nobody_can_resume() {
+    let rule = Rule::a_copy_brings_no_request();
+    finds(WHOLE, a_copied_journal(rule));
+}
+
+/// A8.
+#[test]
+fn a_copy_that_undoes_what_was_abandoned_asks_about_it_again() {
+    let rule = Rule::a_copy_undoes_what_was_abandoned();
+    finds(GIVEN_UP, a_copied_journal(rule));
+}
+
+/// B1.
+#[test]
+fn a_refusal_that_shows_the_booking_and_counts_forgets_it() {
+    let rule = Rule::a_refusal_is_not_looked_into;
+    finds(KNOWN, a_wish_that_is_repeated(rule()));
+    finds(TRUE_REFUSAL, a_wish_that_is_repeated(rule()));
 }

@@ -15,9 +15,20 @@ impl Journal {
         self.file().unwrap().execute_batch(statements).unwrap();
     }
 
+    /// Begins a run that may be a second booking, and counts towards no limit.
+    pub(crate) fn begins(&mut self, key: &str, request: &Value) -> Result<BeginOutcome> {
+        self.begin(&Intent {
+            key,
+            request,
+            asked: None,
+            may_be_second: true,
+            counted_in: None,
+        })
+    }
+
     /// Begins a run of an attempt, where nothing stands against it.
     pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
-        match self.begin(key, request, None, None).unwrap() {
+        match self.begins(key, request).unwrap() {
             BeginOutcome::Run { run, .. } => run,
             other => panic!("{other:?}"),
         }
@@ -76,7 +87,7 @@ impl Journal {
 }
 
 fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
-    match journal.begin("k", request, None, None).unwrap() {
+    match journal.begins("k", request).unwrap() {
         BeginOutcome::Run { run, earlier, .. } => (run, earlier),
         other => panic!("{other:?}"),
     }
@@ -97,7 +108,7 @@ fn a_key_is_never_reused_for_another_body() {
     assert_eq!(run(&mut journal, &request()).1, Earlier::Nothing);
     assert_eq!(run(&mut journal, &request()).1, Earlier::MayHaveBooked);
     let other = json!({"party_size": 3});
-    let error = journal.begin("k", &other, None, None).unwrap_err();
+    let error = journal.begins("k", &other).unwrap_err();
     assert_eq!(
         (
             error.code.to_string().as_str(),
@@ -113,7 +124,7 @@ fn a_key_is_never_sent_to_another_service() {
     run(&mut journal(&folder), &request());
     let path = folder.path().join("journal.db");
     let mut elsewhere = Journal::open(&path, "https://b.example".into(), None).unwrap();
-    let error = elsewhere.begin("k", &request(), None, None).unwrap_err();
+    let error = elsewhere.begins("k", &request()).unwrap_err();
     assert!(error.message.contains("https://a.example"), "{error:?}");
     assert_eq!(elsewhere.attempt("k").unwrap().unwrap().runs.len(), 1);
 }
@@ -149,12 +160,12 @@ fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
     let (a, _) = run(&mut journal, &request());
     let (b, _) = run(&mut journal, &request());
     assert_eq!(journal.end_refused(&a, 429).unwrap(), State::Unsettled);
-    assert_eq!(journal.open_attempts().unwrap()[0].request, request());
+    assert_eq!(journal.open_attempts().unwrap()[0].request.body, request());
     assert_eq!(
         journal.end_in_doubt(&b, &request(), None).unwrap(),
         State::Unsettled
     );
-    assert_eq!(journal.open_attempts().unwrap()[0].request, request());
+    assert_eq!(journal.open_attempts().unwrap()[0].request.body, request());
     assert_eq!(journal.open_attempts_here().unwrap().len(), 1);
 }
 
@@ -181,15 +192,19 @@ fn a_run_in_doubt_opens_what_was_abandoned_and_forgotten_meanwhile() {
     // Ending any run purges: the guest of the abandoned attempt goes.
     assert_eq!(journal.end_refused(&a, 400).unwrap(), State::Abandoned);
     let attempt = journal.attempt("k").unwrap().unwrap();
-    assert!(attempt.forgotten_at.is_some() && !attempt.is_intact);
+    assert!(attempt.forgotten_at.is_some() && !attempt.request.is_intact());
     assert_eq!(
         journal.end_in_doubt(&b, &request(), None).unwrap(),
         State::Unsettled
     );
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!(
-        (attempt.request, attempt.forgotten_at, attempt.is_intact),
-        (request(), None, true)
+        (
+            attempt.request.is_intact(),
+            attempt.request.body,
+            attempt.forgotten_at
+        ),
+        (true, request(), None)
     );
 }
 
@@ -199,11 +214,11 @@ fn another_organization_may_take_over_only_what_was_refused() {
     let mut one = journal(&folder);
     let (first, _) = run(&mut one, &request());
     let mut two = journal(&folder).of_account("two".into());
-    let refused = two.begin("k", &request(), None, None).unwrap_err();
+    let refused = two.begins("k", &request()).unwrap_err();
     assert!(refused.message.contains("another API key"));
     one.end_refused(&first, 402).unwrap();
     run(&mut two, &request());
-    let refused = one.begin("k", &request(), None, None).unwrap_err();
+    let refused = one.begins("k", &request()).unwrap_err();
     assert!(refused.message.contains("another API key"));
     one.take_any_account();
     run(&mut one, &request());
@@ -216,4 +231,51 @@ fn a_run_says_which_process_it_belongs_to() {
     run(&mut journal, &request());
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!(attempt.runs[0].process, Some(std::process::id()));
+}
+
+/// A1: also where the run of the first attempt is still under way, and with another API key.
+#[test]
+fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_that_begins_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let wish = |name: &str, time: &str| json!({"venue_id": "v", "datetime": time, "party_size": 2, "customer": {"name": name}});
+    let ada = wish("Ada Lovelace", "2026-12-01T19:30:00Z");
+    let (mut one, mut two) = (journal(&folder), journal(&folder).of_account("two".into()));
+    let first = one.run("first", &ada);
+    let mut begin = |key: &str, request: &Value, may_be_second| {
+        let begun = two.begin(&Intent {
+            key,
+            request,
+            asked: None,
+            may_be_second,
+            counted_in: None,
+        });
+        match begun.unwrap() {
+            BeginOutcome::Run { .. } => None,
+            BeginOutcome::OpenUnder(key) => Some(key),
+            other => panic!("{other:?}"),
+        }
+    };
+    let same = wish("ada  LOVELACE", "2026-12-01T20:30:00+01:00");
+    assert_eq!(begin("k1", &same, false).as_deref(), Some("first"));
+    let eve = wish("Eve", "2026-12-01T19:30:00Z");
+    let later = wish("Ada Lovelace", "2026-12-01T21:30:00Z");
+    assert_eq!(begin("k2", &eve, false), None);
+    assert_eq!(begin("k3", &later, false), None);
+    one.end_refused(&first, 409).unwrap();
+    assert_eq!(begin("k4", &same, false), None);
+    assert_eq!(begin("k5", &same, true), None);
+}
+
+/// A commit whose answer was lost is done again. Meanwhile the attempt was removed, and another process has begun it anew.
+#[test]
+fn a_run_that_ends_twice_never_ends_another_one_that_has_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    let (first, _) = run(&mut journal, &request());
+    journal.end_not_sent(&first).unwrap();
+    run(&mut journal, &request());
+    assert_eq!(journal.end_not_sent(&first).unwrap(), State::Refused);
+    let attempt = journal.attempt("k").unwrap().unwrap();
+    assert_eq!((attempt.state, attempt.runs.len()), (State::Unsettled, 1));
+    assert_eq!(attempt.runs[0].outcome, Outcome::UnderWay);
 }

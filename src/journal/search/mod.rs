@@ -13,7 +13,7 @@ use self::needles::Needles;
 use self::text::{Field, Venues};
 use super::Journal;
 use super::bookings::{KeptBooking, kept_with_id};
-use super::scope::Maker;
+use super::runs::Maker;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, Value};

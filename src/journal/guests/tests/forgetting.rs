@@ -16,7 +16,7 @@ fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
     let before = Timestamp::UNIX_EPOCH;
     assert_eq!(journal.forgettable(before).unwrap(), Forgotten::default());
     let made = journal.attempt("made").unwrap().unwrap();
-    assert_eq!(made.request, request(GUEST));
+    assert_eq!(made.request.body, request(GUEST));
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! What an attempt asks for, and when two requests ask for the same.
+
+use serde_json::Value as Json;
+
+use crate::json::plain;
+use crate::model::document_time::DocumentTime;
+use crate::model::request::canonical;
+use crate::model::text_fold::fold;
+use crate::platform::sha256::sha256;
+
+/// What the protocol asks of a request.
+pub(crate) trait Wish {
+    /// Whether another request may be sent under the key of this one: it is the same, even if its guest was deleted
+    /// here or it is written for the service in another way.
+    fn is_same_request(&self, other: &Self) -> bool;
+
+    /// Whether two requests, under whatever keys, are for the same booking: the same venue, time, party and name.
+    fn is_same_wish(&self, other: &Self) -> bool;
+}
+
+/// A booking request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// As it was sent, and as it is sent again.
+    pub(crate) body: Json,
+    /// What was asked for in the contract's shape, where the body has another one.
+    pub(super) asked: Option<Json>,
+    /// The hash of the body as it was sent, including the guest.
+    pub(super) hash: String,
+    pub(super) asked_hash: Option<String>,
+}
+
+impl Request {
+    pub(crate) fn new(body: &Json, asked: Option<&Json>) -> Self {
+        Request {
+            body: body.clone(),
+            asked: asked.cloned(),
+            hash: request_hash(body),
+            asked_hash: asked.map(request_hash),
+        }
+    }
+
+    /// What was asked for, in the contract's shape.
+    pub(crate) fn asked(&self) -> &Json {
+        self.asked.as_ref().unwrap_or(&self.body)
+    }
+
+    /// Whether this is the request that was sent: it was not changed, and has its guest.
+    pub(crate) fn is_intact(&self) -> bool {
+        self.hash == request_hash(&self.body)
+    }
+
+    /// Whether this asks for exactly that, in the contract's shape, however it was written for the service.
+    pub(crate) fn asks_for(&self, asked: &Json) -> bool {
+        *self.asked_hash.as_ref().unwrap_or(&self.hash) == request_hash(asked)
+    }
+}
+
+impl Wish for Request {
+    fn is_same_request(&self, other: &Self) -> bool {
+        self.hash == other.hash || self.is_intact() && self.asks_for(other.asked())
+    }
+
+    fn is_same_wish(&self, other: &Self) -> bool {
+        let time = |of: &Self| of.asked().get("datetime").and_then(DocumentTime::read);
+        is_same_time(time(self), time(other)) && is_same_but_time(self.asked(), other.asked())
+    }
+}
+
+/// Whether two requests for the same time are for the same venue, party and name, as the search compares names.
+pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
+    let text = |asked: &Json, field: &str| asked.pointer(field).map(plain);
+    let name = |asked: &Json| text(asked, "/customer/name").map(|name| words(&name));
+    ["/venue_id", "/party_size"]
+        .iter()
+        .all(|field| text(one, field) == text(other, field))
+        && name(one) == name(other)
+}
+
+/// The words of a name without case and accents.
+fn words(name: &str) -> Vec<String> {
+    fold(name).split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.
+pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return false;
+    };
+    match (one.instant, other.instant) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.local.is_some() && one.local == other.local,
+    }
+}
+
+/// The hash that identifies a request.
+fn request_hash(request: &Json) -> String {
+    hex::encode(sha256([canonical(request).as_bytes()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn times_are_one_by_their_instant_and_without_an_offset_by_the_venues_clock() {
+        let is_same = |one: &str, other: &str| {
+            let read = |text: &str| DocumentTime::read(&json!(text));
+            is_same_time(read(one), read(other))
+        };
+        assert!(is_same("2026-12-01T19:30:00+01:00", "2026-12-01T18:30:00Z"));
+        assert!(!is_same(
+            "2026-12-01T19:30:00+01:00",
+            "2026-12-01T19:30:00Z"
+        ));
+        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
+        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
+        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00+01:00"));
+        assert!(!is_same("soon", "soon"));
+    }
+
+    #[test]
+    fn a_wish_is_a_venue_a_time_a_party_and_a_name_in_whatever_letters() {
+        let of = |name: &str, party: u32, time: &str| {
+            let body = json!({
+                "venue_id": "v", "datetime": time, "party_size": party, "customer": {"name": name, "email": name},
+            });
+            Request::new(&body, None)
+        };
+        let wish = of("Ada Lovelace", 2, "2026-12-01T19:30:00Z");
+        assert!(wish.is_same_wish(&of("  ADA   Lovélace ", 2, "2026-12-01T20:30:00+01:00")));
+        assert!(!wish.is_same_wish(&of("Eve Lovelace", 2, "2026-12-01T19:30:00Z")));
+        assert!(!wish.is_same_wish(&of("Ada Lovelace", 3, "2026-12-01T19:30:00Z")));
+        assert!(!wish.is_same_wish(&of("Ada Lovelace", 2, "2026-12-01T19:30:01Z")));
+    }
+}
