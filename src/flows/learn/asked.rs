@@ -203,7 +203,10 @@ impl Asked {
         field.holds = next.find(|it| !field.tried.contains(it));
         field.tried.extend(field.holds);
         field.is_guess = name.is_none() && (said.is_none() || field.holds != said);
-        field.why = why.to_owned();
+        // That it is required says less than what it must be.
+        if field.why.is_empty() || !why.is_empty() && !why.ends_with("required") {
+            field.why = why.to_owned();
+        }
         self.fields.insert(at, field);
         // A value stands under the contract's own name where it has no other.
         for own in self.first.clone() {
@@ -342,10 +345,12 @@ impl Asked {
                     .extend(own.filter(|own| !known.has(own)).cloned());
             }
         }
+        let shown = |it: &Field| match it.why.as_str() {
+            "" => format!("`{}`", it.path),
+            why => format!("`{}` ({why})", it.path),
+        };
         let unfilled = known.fields.iter().filter(|it| it.holds.is_none());
-        let names: Vec<String> = unfilled
-            .map(|it| format!("`{}` ({})", it.path, it.why))
-            .collect();
+        let names: Vec<String> = unfilled.map(shown).collect();
         let setting = format!("{}={}", known.key(), known.expression(true));
         (!names.is_empty()).then(|| (names.join(", "), setting))
     }
