@@ -67,7 +67,6 @@ fn in_order(rows: Vec<Row>) -> Answer<Vec<Run>> {
     runs.collect()
 }
 
-/// One attempt with its runs.
 pub(super) fn find(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
     Ok(find_beside(statements, key, "", &[])?.0)
 }

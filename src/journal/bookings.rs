@@ -13,7 +13,6 @@ use crate::outcome::Result;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 use crate::secrets::redact_document;
 
-/// A booking of the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {
     /// The document from the service. If its guest was deleted, only the id and the status.
@@ -196,7 +195,6 @@ impl Journal {
         })
     }
 
-    /// How many bookings the service has lost.
     pub(crate) fn lost(&self) -> Result<u32> {
         self.read(|statements| {
             let row = statements.first(LOST, values![&self.scope.origin])?;

@@ -51,7 +51,6 @@ impl Journal {
         })
     }
 
-    /// Releases this process's claim.
     pub(crate) fn release(&mut self, key: &str) -> Result<()> {
         self.write(|statements, scope| {
             let release = "DELETE FROM claims WHERE idempotency_key = ?1 AND claimed_by = ?2";

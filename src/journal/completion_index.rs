@@ -45,7 +45,6 @@ struct GuestDocument {
 }
 
 impl CompletionIndex {
-    /// Opens the journal if it exists.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         let file = Peek::open(path)?;
         Some(CompletionIndex { file, origin })

@@ -13,7 +13,6 @@ use super::{Journal, protocol};
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Row, Statements, values};
 
-/// What was copied.
 #[derive(Debug, Default)]
 pub(crate) struct Copied {
     pub(crate) attempts: u32,
@@ -22,7 +21,6 @@ pub(crate) struct Copied {
     pub(crate) refused: Vec<String>,
 }
 
-/// Copies the journal at `from` into another one.
 pub(crate) fn copy(from: &Path, into: &mut Journal) -> Result<Copied> {
     if !from.is_file() {
         return Err(

@@ -22,7 +22,6 @@ const FORGOTTEN_AT_ONCE: u32 = 2000;
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
 
-/// What was deleted, and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forgotten {
     /// Bookings, and attempts without a booking.

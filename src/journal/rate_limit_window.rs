@@ -178,7 +178,6 @@ pub(super) fn correct(
     store(statements, scope, seen, &if_stored)
 }
 
-/// A window that is known.
 pub(super) fn find(
     statements: &dyn Statements,
     scope: &Scope,

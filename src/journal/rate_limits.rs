@@ -27,7 +27,6 @@ impl Journal {
         })
     }
 
-    /// One rate limit by its name.
     pub(crate) fn rate_limit(&self, name: &str) -> Result<Option<RateLimitWindow>> {
         self.read(|statements| find(statements, &self.scope, name))
     }

@@ -25,7 +25,6 @@ pub(crate) struct RunId {
     token: String,
 }
 
-/// Whether a run was begun.
 #[derive(Debug)]
 pub(crate) enum BeginOutcome {
     /// The run is on the disk, and the request may be sent.
@@ -43,10 +42,8 @@ pub(crate) enum BeginOutcome {
     RateLimitAwaited,
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
-    /// What its last try was told.
     pub(crate) last: LastTry,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
@@ -54,7 +51,6 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) http_status: Option<u16>,
     /// The booking that was asked for, if it was answered with; it is kept.
     pub(crate) booking: Option<&'a Booking>,
-    /// The request that was sent.
     pub(crate) request: &'a Value,
     /// What was asked for in the contract's shape, where the request has another one.
     pub(crate) asked: Option<&'a Value>,
@@ -241,7 +237,6 @@ impl Intent<'_> {
     }
 }
 
-/// What the end of a run has to know.
 struct Found {
     attempt: Option<Attempt>,
     /// Whether guests may have been kept long enough.

@@ -63,7 +63,6 @@ impl Outcome {
         known.unwrap_or(Outcome::InDoubt)
     }
 
-    /// Whether the run may have created a booking.
     pub(crate) fn may_have_booked(self) -> bool {
         !matches!(self, Outcome::NotSent | Outcome::Refused)
     }
@@ -100,7 +99,6 @@ pub(crate) struct Maker {
     pub(crate) host: String,
 }
 
-/// The state of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum State {
     /// A run may have created a booking that is not known: the attempt is open.
@@ -178,7 +176,6 @@ pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.
     Nothing,
-    /// An earlier run may have created a booking.
     MayHaveBooked,
     /// An earlier run was answered with a booking.
     Booked,
@@ -237,7 +234,6 @@ pub(crate) struct ShownBooking {
     pub(crate) is_200: bool,
 }
 
-/// What the last try of a run was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LastTry {
     /// No byte of the request left this machine.

@@ -14,7 +14,6 @@ pub(super) struct Scope {
     /// Keeps apart what belongs to other services.
     pub(super) origin: String,
     pub(super) profile: Option<String>,
-    /// How long guests are remembered.
     pub(super) retention: Retention,
     /// The service's clock minus ours, as far as an answer has told it.
     pub(super) skew: SignedDuration,
@@ -22,7 +21,6 @@ pub(super) struct Scope {
     pub(super) account: String,
     /// Whether attempts of other accounts are this organization's, too: a person said so.
     pub(super) takes_any_account: bool,
-    /// Who begins runs.
     pub(super) maker: Maker,
     /// Whether several machines use the journal.
     pub(super) is_shared: bool,

@@ -45,7 +45,6 @@ impl Journal {
         })
     }
 
-    /// Counts what is in the journal.
     pub(crate) fn state(&self) -> Result<JournalState> {
         let (kind, version) = match self.file() {
             Some(_) => ("file", "SELECT user_version FROM pragma_user_version"),

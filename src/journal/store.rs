@@ -31,11 +31,9 @@ pub(crate) struct Journal {
     pub(super) last_kept: Option<Booking>,
     /// The rate limit whose window the request under way shows first.
     pub(super) learns: Option<String>,
-    /// Whether the command is going to book.
     is_to_book: bool,
 }
 
-/// Where the journal is.
 enum Place {
     File {
         connection: Connection,
@@ -149,7 +147,6 @@ impl Journal {
         self
     }
 
-    /// The same, where `maker` begins the runs.
     pub(crate) fn by(mut self, maker: Maker) -> Self {
         self.scope.maker = maker;
         self

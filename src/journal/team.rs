@@ -68,7 +68,6 @@ pub(crate) fn prepare(database: Database) -> Result<Prepared> {
     })
 }
 
-/// A shared journal that was prepared.
 pub(crate) struct Prepared {
     /// Whether the tables were made now.
     pub(crate) is_new: bool,

@@ -128,7 +128,6 @@ impl World {
     }
 }
 
-/// What became of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Commit {
     Answered,

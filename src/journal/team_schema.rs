@@ -3,7 +3,6 @@
 //! It has the tables of the file with the same columns, so that the statements are the same. Times are RFC 3339 in UTC, which sort
 //! as text under the collation "C".
 
-/// The statements that make it.
 pub(super) const SCHEMA: &[&str] = &[
     r#"CREATE TABLE attempts (
         idempotency_key TEXT COLLATE "C" PRIMARY KEY,

@@ -93,7 +93,6 @@ pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime
     }
 }
 
-/// The hash that identifies a request.
 fn request_hash(request: &Json) -> String {
     hex::encode(sha256([canonical(request).as_bytes()]))
 }

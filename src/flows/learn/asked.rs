@@ -82,7 +82,6 @@ fn of_name(path: &str) -> Option<Holds> {
         .map(|(_, holds)| *holds)
 }
 
-/// A field of the request.
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
     path: String,
@@ -223,7 +222,6 @@ impl Asked {
         self.fields.iter().filter(|it| !self.first.contains(it))
     }
 
-    /// Whether a field stands for the same as this one.
     fn has(&self, own: &Field) -> bool {
         self.fields.iter().any(|it| it.own() == own.own())
     }

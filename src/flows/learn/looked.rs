@@ -38,7 +38,6 @@ pub(crate) struct Refused {
     pub(crate) setting: Option<String>,
 }
 
-/// A document of the service.
 #[derive(Debug, Serialize)]
 struct Shown {
     kind: &'static str,
@@ -53,7 +52,6 @@ struct Shown {
     setting: Option<String>,
 }
 
-/// What was seen.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Looked {
     /// `None` where no profile leads to the service.
@@ -69,7 +67,6 @@ pub(crate) struct Looked {
     /// Whether nothing is to be written.
     #[serde(skip)]
     pub(crate) is_check: bool,
-    /// Whether the profile became read-only.
     #[serde(skip)]
     pub(crate) is_read_only: bool,
     /// Whether a person has seen the documents already.

@@ -24,7 +24,6 @@ const BOOKINGS: u32 = 3;
 /// Why a read is not sent.
 const SPENT: &str = "no call is left, or the rate limit leaves too little";
 
-/// What to look for.
 pub(crate) struct Lookout {
     /// The place for which venues are searched.
     pub(crate) near: Option<String>,
@@ -193,7 +192,6 @@ fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     }
 }
 
-/// The adapter with these settings.
 pub(crate) fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
     let mut adapter = own.clone();
     for Certain { key, value, .. } in settings {

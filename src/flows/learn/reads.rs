@@ -10,7 +10,6 @@ use crate::app::Context;
 use crate::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
 use crate::outcome::{Error, Result};
 
-/// The most calls that one run sends.
 pub(crate) const MOST_CALLS: usize = 25;
 
 /// A call that learning can send. There is no other way to make one, so that nothing can be changed.
@@ -34,7 +33,6 @@ impl Read {
     }
 }
 
-/// What came back.
 pub(super) enum Seen {
     Answer(Value),
     Refused {
@@ -61,7 +59,6 @@ impl Left {
     }
 }
 
-/// Sends reads.
 pub(super) struct Reads<'a> {
     pub(super) context: &'a mut Context,
     pub(super) sent: usize,

@@ -125,7 +125,6 @@ pub(super) async fn venues(
     Ok(answer)
 }
 
-/// Asks venues for slots.
 pub(super) async fn slots(
     reads: &mut Reads<'_>,
     looked: &mut Looked,

@@ -28,7 +28,6 @@ struct Protocol {
     programs: Vec<Program>,
     /// How often people and failures may intervene.
     left: Left,
-    /// How many tries a run has.
     tries: u8,
     /// How often a process waits for a rate limit.
     waits: u8,

@@ -13,7 +13,6 @@ use crate::journal::runs::{Conclusion, Earlier, KeyOrigin, LastTry, Outcome, Sho
 const ONLY: Text = 0;
 
 impl Protocol {
-    /// The state after an action.
     pub(super) fn after(&self, world: &World, action: Action) -> World {
         let mut world = world.clone();
         match action {

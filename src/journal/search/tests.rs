@@ -63,7 +63,6 @@ fn prepared(journal: &Journal) -> u32 {
     connection.query_row(count, (), |row| row.get(0)).unwrap()
 }
 
-/// What happens to a journal.
 #[derive(Clone, Debug)]
 enum Event {
     Made {

@@ -16,7 +16,6 @@ use crate::model::venue::Venue;
 /// The longest part of a field that is searched, in characters.
 pub(super) const LONGEST: usize = 200;
 
-/// The fields that are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Guest,

@@ -45,7 +45,7 @@ use queue::{Job, PendingWrite};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
 /// that it happens about once in ten bookings.
-const LARGE_LOG: u64 = 512 * 1024;
+const LARGE_LOG: u64 = 192 * 1024;
 
 /// The sandbox's database.
 pub(crate) struct Store {
