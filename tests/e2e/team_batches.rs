@@ -120,9 +120,13 @@ fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in
     let homes: Vec<Home> = (0..13)
         .map(|number| machine(&served, &postgres.url(), &format!("user {number}")))
         .collect();
-    let book = ["book", "ven_confirms"].iter().chain(&GUEST);
-    let book: Vec<&str> = book.chain(&["--max-wait", "2h"]).copied().collect();
-    let running: Vec<_> = homes.iter().map(|home| home.start(&book)).collect();
+    // A guest of their own: the same booking, while another machine asks for it, is refused.
+    let book = |(number, home): (usize, &Home)| {
+        let name = format!("Guest {number}");
+        let book = ["book", "ven_confirms", "--name", &name, "--max-wait", "2h"];
+        home.start(book.iter().chain(&GUEST[..4]))
+    };
+    let running: Vec<_> = homes.iter().enumerate().map(book).collect();
     let began = Instant::now();
     while served.bookings().len() < 10 {
         assert!(began.elapsed() < 3 * HANG, "{:?}", served.bookings());

@@ -13,6 +13,45 @@ fn a_present_journal_is_opened_while_another_process_writes_to_it() {
     assert!(journal.open_attempts().unwrap().is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_to_a_journal_that_was_set_aside_while_it_was_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path, "o".into(), None).unwrap();
+    journal.run("before", &serde_json::json!({}));
+    let aside = folder.path().join("aside");
+    fs::rename(&path, &aside).unwrap();
+    let mut begin = || {
+        let begun = journal.begin("after", &serde_json::json!({}), None, None);
+        begun.map(drop).map_err(|error| error.message.clone())
+    };
+    assert!(begin().unwrap_err().contains("was moved"));
+    drop(Journal::open(&path, "o".into(), None).unwrap());
+    assert!(begin().unwrap_err().contains("was moved"));
+    fs::rename(&aside, &path).unwrap();
+    let kept = Journal::open(&path, "o".into(), None).unwrap();
+    let kept = kept.open_attempts().unwrap();
+    let keys: Vec<_> = kept.iter().map(|it| &it.idempotency_key).collect();
+    assert_eq!(keys, ["before"]);
+}
+
+/// "No process writes to the old journal until the new one is in its place" (recover).
+#[test]
+fn who_holds_a_journal_lets_nobody_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let other = journal.file().unwrap();
+    other.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let held = sqlite::hold(&path, &KIND).unwrap();
+    let write = "DELETE FROM limits";
+    let refused = Failure::from(other.execute(write, ()).unwrap_err());
+    assert!(matches!(refused, Failure::Held), "{refused:?}");
+    drop(held);
+    other.execute(write, ()).unwrap();
+}
+
 #[test]
 fn each_trouble_with_the_file_is_named_with_what_to_do() {
     use rusqlite::ffi;
