@@ -122,7 +122,7 @@ fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in
         .collect();
     // A guest of their own: the same booking, while another machine asks for it, is refused.
     let book = |(number, home): (usize, &Home)| {
-        let name = format!("Guest {number}");
+        let name = format!("Ada Lovelace{}", "a".repeat(number));
         let book = ["book", "ven_confirms", "--name", &name, "--max-wait", "2h"];
         home.start(book.iter().chain(&GUEST[..4]))
     };
