@@ -23,7 +23,7 @@ fn nothing_is_written_to_a_journal_that_was_set_aside_while_it_was_open() {
     let aside = folder.path().join("aside");
     fs::rename(&path, &aside).unwrap();
     let mut begin = || {
-        let begun = journal.begin("after", &serde_json::json!({}), None, None);
+        let begun = journal.begins("after", &serde_json::json!({}));
         begun.map(drop).map_err(|error| error.message.clone())
     };
     assert!(begin().unwrap_err().contains("was moved"));
