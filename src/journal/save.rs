@@ -26,118 +26,88 @@ pub(super) fn save(
         }
         return Ok(());
     };
-    match before {
-        Some(before) => update(statements, before, attempt)?,
-        None => insert(statements, attempt)?,
-    }
+    write_attempt(statements, before, attempt)?;
     for run in &attempt.runs {
         let same = |it: &&Run| it.number == run.number;
-        match before.and_then(|it| it.runs.iter().find(same)) {
-            Some(before) if before == run => {}
-            Some(_) => update_run(statements, attempt, run)?,
-            None => insert_run(statements, attempt, run)?,
+        let before = before.and_then(|it| it.runs.iter().find(same));
+        if before != Some(run) {
+            write_run(statements, attempt, run, before.is_some())?;
         }
     }
     Ok(())
 }
 
-fn insert(statements: &dyn Statements, attempt: &Attempt) -> Answer<()> {
-    let request = &attempt.request;
-    statements.later(
+fn write_attempt(
+    statements: &dyn Statements,
+    before: Option<&Attempt>,
+    attempt: &Attempt,
+) -> Answer<()> {
+    const PROVED: &str = "ON CONFLICT (idempotency_key) DO UPDATE SET account = excluded.account, state = excluded.state,
+         booking_id = excluded.booking_id, http_status = excluded.http_status, updated_at = excluded.updated_at";
+    const REQUEST: &str = ", request = excluded.request, request_hash = excluded.request_hash, asked = excluded.asked,
+         asked_hash = excluded.asked_hash, forgotten_at = excluded.forgotten_at";
+    // A request is as it was sent, byte for byte, and is written again only where its guest comes back.
+    let changes = match before {
+        None => String::new(),
+        Some(before) if before.forgotten_at == attempt.forgotten_at => PROVED.to_owned(),
+        Some(_) => format!("{PROVED}{REQUEST}"),
+    };
+    let write = format!(
         "INSERT INTO attempts (idempotency_key, origin, profile, account, state, request, request_hash, asked, asked_hash,
                                booking_id, http_status, created_at, updated_at, forgotten_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        values![
-            &attempt.idempotency_key,
-            &attempt.origin,
-            &attempt.profile,
-            &attempt.account,
-            attempt.state.as_str(),
-            request.body.to_string(),
-            &request.hash,
-            request.asked.as_ref().map(ToString::to_string),
-            &request.asked_hash,
-            &attempt.booking_id,
-            attempt.http_status,
-            &attempt.created_at,
-            Timestamp::now().to_string(),
-            &attempt.forgotten_at,
-        ],
-    )?;
-    Ok(())
-}
-
-fn update(statements: &dyn Statements, before: &Attempt, attempt: &Attempt) -> Answer<()> {
-    statements.later(
-        "UPDATE attempts SET state = ?2, booking_id = ?3, http_status = ?4, account = ?5, updated_at = ?6
-         WHERE idempotency_key = ?1",
-        values![
-            &attempt.idempotency_key,
-            attempt.state.as_str(),
-            &attempt.booking_id,
-            attempt.http_status,
-            &attempt.account,
-            Timestamp::now().to_string(),
-        ],
-    )?;
-    if before.forgotten_at == attempt.forgotten_at {
-        return Ok(());
-    }
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) {changes}"
+    );
     let request = &attempt.request;
-    statements.later(
-        "UPDATE attempts SET request = ?2, request_hash = ?3, asked = ?4, asked_hash = ?5, forgotten_at = ?6
-         WHERE idempotency_key = ?1",
-        values![
-            &attempt.idempotency_key,
-            request.body.to_string(),
-            &request.hash,
-            request.asked.as_ref().map(ToString::to_string),
-            &request.asked_hash,
-            &attempt.forgotten_at,
-        ],
-    )?;
-    Ok(())
+    let row = values![
+        &attempt.idempotency_key,
+        &attempt.origin,
+        &attempt.profile,
+        &attempt.account,
+        attempt.state.as_str(),
+        request.body.to_string(),
+        &request.hash,
+        request.asked.as_ref().map(ToString::to_string),
+        &request.asked_hash,
+        &attempt.booking_id,
+        attempt.http_status,
+        &attempt.created_at,
+        Timestamp::now().to_string(),
+        &attempt.forgotten_at,
+    ];
+    statements.later(&write, row).map(drop)
 }
 
-fn insert_run(statements: &dyn Statements, attempt: &Attempt, run: &Run) -> Answer<()> {
-    statements.later(
+fn write_run(
+    statements: &dyn Statements,
+    attempt: &Attempt,
+    run: &Run,
+    is_known: bool,
+) -> Answer<()> {
+    const ENDED: &str = "ON CONFLICT (idempotency_key, number) DO UPDATE SET outcome = excluded.outcome,
+         abandoned = excluded.abandoned, http_status = excluded.http_status, booking_id = excluded.booking_id,
+         ended_at = excluded.ended_at";
+    let write = format!(
         "INSERT INTO runs (idempotency_key, number, account, process, outcome, abandoned, http_status, booking_id, started_at,
                            ended_at, username, host, token)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        values![
-            &attempt.idempotency_key,
-            run.number,
-            &run.account,
-            run.process.map(i64::from),
-            run.outcome.as_str(),
-            i64::from(run.abandoned),
-            run.http_status,
-            &run.booking_id,
-            &run.started_at,
-            &run.ended_at,
-            run.maker.as_ref().map(|maker| maker.user.as_str()),
-            run.maker.as_ref().map(|maker| maker.host.as_str()),
-            &run.token,
-        ],
-    )?;
-    Ok(())
-}
-
-fn update_run(statements: &dyn Statements, attempt: &Attempt, run: &Run) -> Answer<()> {
-    statements.later(
-        "UPDATE runs SET outcome = ?3, abandoned = ?4, http_status = ?5, booking_id = ?6, ended_at = ?7
-         WHERE idempotency_key = ?1 AND number = ?2",
-        values![
-            &attempt.idempotency_key,
-            run.number,
-            run.outcome.as_str(),
-            i64::from(run.abandoned),
-            run.http_status,
-            &run.booking_id,
-            &run.ended_at,
-        ],
-    )?;
-    Ok(())
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) {}",
+        if is_known { ENDED } else { "" }
+    );
+    let row = values![
+        &attempt.idempotency_key,
+        run.number,
+        &run.account,
+        run.process.map(i64::from),
+        run.outcome.as_str(),
+        i64::from(run.abandoned),
+        run.http_status,
+        &run.booking_id,
+        &run.started_at,
+        &run.ended_at,
+        run.maker.as_ref().map(|maker| maker.user.as_str()),
+        run.maker.as_ref().map(|maker| maker.host.as_str()),
+        &run.token,
+    ];
+    statements.later(&write, row).map(drop)
 }
 
 impl Journal {
