@@ -9,6 +9,7 @@ mod claim;
 mod completion_index;
 mod copy;
 mod guests;
+mod judgement;
 mod lease;
 #[cfg(test)]
 mod plans;
@@ -41,15 +42,15 @@ pub(crate) use claim::Claim;
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
+pub(crate) use judgement::{
+    Conclusion, KeyOrigin, LastTry, ShownBooking, conclusion, existed_before, judge, outcome_of,
+};
 pub(crate) use lease::LONGEST_LEASE;
 pub(crate) use protocol::Attempt;
 pub(crate) use rate_limit_window::{RateLimitWindow, ServiceClock};
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, Ended, Intent, RunEnd, RunId};
-pub(crate) use runs::{
-    Conclusion, Earlier, KeyOrigin, LastTry, Maker, Outcome, Run, ShownBooking, State, conclusion,
-    existed_before, judge, outcome_of,
-};
+pub(crate) use runs::{Earlier, Maker, Outcome, Run, State};
 pub(crate) use search::Sought;
 pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;

@@ -2,9 +2,8 @@
 //! copied: pure functions over what the journal keeps. A transaction loads an attempt, calls one of them, and writes what
 //! it returns. The model checker calls the same functions, with small values for keys and requests (`protocol_model`).
 
-use super::runs::{
-    Earlier, LastTry, Outcome, Run, State, earlier, may_be_sent_by, outcome_of, state_of,
-};
+use super::judgement::{LastTry, outcome_of};
+use super::runs::{Earlier, Outcome, Run, State, earlier, may_be_sent_by, state_of};
 use super::wish::{Request, Wish};
 
 /// An idempotency key, the request that was to be sent under it, and its runs.

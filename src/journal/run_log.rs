@@ -5,9 +5,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::attempts::{OTHER_ATTEMPT, another_account, attempt, hold_beside, open_here};
+use super::judgement::LastTry;
 use super::protocol::{Attempt, End, Forbidden, begin, end};
 use super::rate_limit_window::{self, Admission, RateLimitWindow, ServiceClock};
-use super::runs::{Earlier, LastTry, Outcome, Run, State};
+use super::runs::{Earlier, Outcome, Run, State};
 use super::save::save;
 use super::scope::Scope;
 use super::wish::Request;

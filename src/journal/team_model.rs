@@ -7,9 +7,10 @@
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
+use super::judgement::{Conclusion, LastTry, conclusion};
 use super::lease::{LONGEST, is_over};
 use super::protocol::{self, End, begin, end};
-use super::runs::{Conclusion, LastTry, Outcome, Run, State, conclusion};
+use super::runs::{Outcome, Run, State};
 use super::wish::Wish;
 
 /// What may happen how often.

@@ -2,7 +2,8 @@
 
 use super::Protocol;
 use super::state::{Account, Answer, KEYS, MACHINES, Message, Phase, Process, Request, World};
-use crate::journal::runs::{KeyOrigin, State};
+use crate::journal::judgement::KeyOrigin;
+use crate::journal::runs::State;
 
 /// What a process was started for. Each is started once, at any time, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,8 @@ mod tests;
 
 use stateright::{Model, Property};
 
-use crate::journal::runs::{Earlier, KeyOrigin};
+use crate::journal::judgement::KeyOrigin;
+use crate::journal::runs::Earlier;
 use actions::{Action, OtherKeys, Program, Task};
 use rule::Rule;
 use state::{Answer, Booking, Left, Phase, Process, Request, Text, World};

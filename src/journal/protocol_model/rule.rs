@@ -1,10 +1,9 @@
 //! The rules of the model: the program's own, and defective ones that earlier versions had.
 
 use super::state::{Account, Attempt, Request, Run, Text};
+use crate::journal::judgement::{self, Conclusion, KeyOrigin, LastTry, ShownBooking};
 use crate::journal::protocol::{self, Begun, End, Forbidden};
-use crate::journal::runs::{
-    self, Conclusion, Earlier, KeyOrigin, LastTry, Outcome, ShownBooking, State,
-};
+use crate::journal::runs::{self, Earlier, Outcome, State};
 
 type Beginning = Result<Begun<Text, Request>, Forbidden<Text>>;
 type Ended = (Option<Attempt>, Outcome, State);
@@ -53,8 +52,8 @@ impl Default for Rule {
             end: protocol::end,
             copy: protocol::copy,
             recover: Attempt::recover,
-            judge: runs::judge,
-            conclusion: runs::conclusion,
+            judge: judgement::judge,
+            conclusion: judgement::conclusion,
             fingerprint: |account| match account {
                 Account::One => 1,
                 Account::OneRenewed => 2,
@@ -95,7 +94,7 @@ impl Rule {
     pub(super) fn a_refusal_closes_the_attempt() -> Self {
         Rule {
             end: |known, end, sent| {
-                let outcome = runs::outcome_of(end.last, end.in_doubt, end.is_of_another_key);
+                let outcome = judgement::outcome_of(end.last, end.in_doubt, end.is_of_another_key);
                 let mut known = known;
                 let is_settled = known.as_ref().is_some_and(|it| it.state == State::Settled);
                 if outcome == Outcome::Refused && !is_settled {
@@ -151,7 +150,7 @@ impl Rule {
     pub(super) fn a_new_booking_is_not_compared() -> Self {
         Rule {
             judge: |shown, key, in_doubt, earlier| match shown.is_200 {
-                true => runs::judge(shown, key, in_doubt, earlier),
+                true => judgement::judge(shown, key, in_doubt, earlier),
                 false => LastTry::Booked,
             },
             ..Rule::default()
@@ -163,7 +162,7 @@ impl Rule {
         Rule {
             judge: |shown, key, in_doubt, earlier| match shown.is_200 {
                 true => LastTry::Booked,
-                false => runs::judge(shown, key, in_doubt, earlier),
+                false => judgement::judge(shown, key, in_doubt, earlier),
             },
             ..Rule::default()
         }
@@ -176,7 +175,7 @@ impl Rule {
                 (Outcome::Refused | Outcome::NotSent, Some(state)) if state != State::Unsettled => {
                     Conclusion::NothingBooked
                 }
-                _ => runs::conclusion(outcome, state),
+                _ => judgement::conclusion(outcome, state),
             },
             ..Rule::default()
         }
@@ -187,7 +186,7 @@ impl Rule {
         Rule {
             conclusion: |outcome, state| match outcome {
                 Outcome::AnotherBooking => Conclusion::AnotherBooking,
-                _ => runs::conclusion(outcome, state),
+                _ => judgement::conclusion(outcome, state),
             },
             ..Rule::default()
         }
@@ -219,7 +218,7 @@ impl Rule {
     pub(super) fn a_generated_key_has_an_older_booking() -> Self {
         Rule {
             judge: |shown, _, in_doubt, earlier| {
-                runs::judge(shown, KeyOrigin::Caller, in_doubt, earlier)
+                judgement::judge(shown, KeyOrigin::Caller, in_doubt, earlier)
             },
             ..Rule::default()
         }

@@ -1,7 +1,8 @@
 //! A state of the model: processes, journals, the service, and messages under way.
 
+use crate::journal::judgement::KeyOrigin;
 use crate::journal::protocol;
-use crate::journal::runs::{self, Earlier, KeyOrigin};
+use crate::journal::runs::{self, Earlier};
 use crate::journal::wish::Wish;
 
 pub(super) const KEYS: usize = 2;

@@ -6,8 +6,9 @@ use super::state::{
     Answer, Attempt, KEYS, Message, NO_BOOKING, Phase, Process, RECOVERED, Report, Run, Text,
     World, id_of,
 };
+use crate::journal::judgement::{Conclusion, KeyOrigin, LastTry, ShownBooking};
 use crate::journal::protocol::{End, Forbidden};
-use crate::journal::runs::{Conclusion, Earlier, KeyOrigin, LastTry, Outcome, ShownBooking, State};
+use crate::journal::runs::{Earlier, Outcome, State};
 
 /// The service of the model, and any time: neither makes a difference.
 const ONLY: Text = 0;
@@ -336,7 +337,8 @@ impl Protocol {
                 forget(world, program.machine);
             }
         } else {
-            outcome = crate::journal::runs::outcome_of(last, end.in_doubt, end.is_of_another_key);
+            outcome =
+                crate::journal::judgement::outcome_of(last, end.in_doubt, end.is_of_another_key);
         }
         let report = match (self.rule.conclusion)(outcome, state) {
             Conclusion::Booked => Report::Success,

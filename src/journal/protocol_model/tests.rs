@@ -12,7 +12,7 @@ use super::properties::{
 };
 use super::rule::Rule;
 use super::state::{Account, Answer, Left, Request, STRANGERS};
-use crate::journal::runs::KeyOrigin;
+use crate::journal::judgement::KeyOrigin;
 
 /// `book --idempotency-key`.
 const BOOK: Program = with_key(0, Request::Ada, KeyOrigin::Caller);

@@ -1,0 +1,294 @@
+//! What an answer proves of a run, and what a command may say: pure functions, which the model checker calls too
+//! (`protocol_model`).
+
+use super::runs::{Earlier, Outcome, State};
+
+/// Who chose an idempotency key, and so who else may have sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KeyOrigin {
+    /// This attempt made it, so only this attempt's runs have sent it.
+    Generated {
+        /// Whether a person wants the booking beside one that an open attempt may have made.
+        may_be_second: bool,
+    },
+    /// It is derived from a row of a batch: others may have sent it, for the same request.
+    Derived,
+    /// The caller gave it: others may have sent it, for anything.
+    Caller,
+}
+
+impl KeyOrigin {
+    /// Whether the booking may be made although an open attempt under another key is for the same. A new key from the
+    /// caller says so, and the rows of a batch are compared before it is sent.
+    pub(crate) fn may_be_second(self) -> bool {
+        self != KeyOrigin::Generated {
+            may_be_second: false,
+        }
+    }
+}
+
+/// What a 2xx with a booking shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ShownBooking {
+    /// Whether it agrees with what was asked for, in each field that it shows.
+    pub(crate) agrees: bool,
+    /// Whether an earlier run of the attempt was answered with it. It may have been modified since.
+    pub(crate) is_known: bool,
+    /// Whether it says itself that it was made before the run began.
+    pub(crate) is_older: bool,
+    /// Whether the status was 200, which the service sends for a booking that exists (spec, Limits 7).
+    pub(crate) is_200: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LastTry {
+    /// No byte of the request left this machine.
+    NotSent,
+    /// The service refused the request, and so created nothing for this try.
+    Refused,
+    /// Nothing that proves what the service did.
+    NoProof,
+    /// The booking of somebody else who used the caller's key before.
+    AnotherBooking,
+    /// The booking that was asked for.
+    Booked,
+}
+
+/// Whether a booking existed before the attempt: it is older than the run (`is_older`), and neither an earlier try of the run
+/// (`in_doubt`) nor an earlier run may have made it.
+pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -> bool {
+    is_older && !in_doubt && earlier != Earlier::MayHaveBooked
+}
+
+/// Judges a booking that answered a booking request. It is the requested one if it agrees with what was asked, and is not
+/// older than what may have made it. Only a key that others may have sent can have an older booking.
+pub(crate) fn judge(
+    shown: ShownBooking,
+    key: KeyOrigin,
+    in_doubt: bool,
+    earlier: Earlier,
+) -> LastTry {
+    let is_older = existed_before(shown.is_older, in_doubt, earlier);
+    match (shown.agrees, is_older, key) {
+        _ if shown.is_known => LastTry::Booked,
+        (true, false, _) | (true, true, KeyOrigin::Derived | KeyOrigin::Caller) => LastTry::Booked,
+        (false, true, KeyOrigin::Caller) if shown.is_200 => LastTry::AnotherBooking,
+        _ => LastTry::NoProof,
+    }
+}
+
+/// Derives how a run ends from what its last try was told.
+///
+/// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing about it.
+/// `is_of_another_key` is whether another attempt at the service has the booking: it cannot be both (spec, Limits 7).
+pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, is_of_another_key: bool) -> Outcome {
+    match last {
+        LastTry::Booked if is_of_another_key => Outcome::InDoubt,
+        LastTry::Booked => Outcome::Booked,
+        LastTry::AnotherBooking => Outcome::AnotherBooking,
+        LastTry::NoProof => Outcome::InDoubt,
+        LastTry::Refused | LastTry::NotSent if in_doubt => Outcome::InDoubt,
+        LastTry::Refused => Outcome::Refused,
+        LastTry::NotSent => Outcome::NotSent,
+    }
+}
+
+/// What a command may say of an attempt when one of its runs ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conclusion {
+    /// The booking that was asked for exists.
+    Booked,
+    /// No run of the attempt created a booking.
+    NothingBooked,
+    /// The service had made another booking under the key before: exit code 7.
+    AnotherBooking,
+    /// A booking may exist: exit code 16, or 9 where a rate limit was met last.
+    Unknown,
+}
+
+/// Derives what may be said from how the run ended and the state that its attempt then has; `None` where the journal
+/// could not note the end.
+pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
+    match (outcome, state) {
+        (Outcome::Booked, _) => Conclusion::Booked,
+        // The journal knows better than such an answer which booking the key has.
+        (Outcome::AnotherBooking, Some(State::Settled)) => Conclusion::Unknown,
+        (Outcome::AnotherBooking, _) => Conclusion::AnotherBooking,
+        (Outcome::Refused | Outcome::NotSent, Some(State::Refused)) => Conclusion::NothingBooked,
+        _ => Conclusion::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_ends_a_run_in_doubt_where_an_earlier_try_may_have_booked() {
+        for (last, outcome) in [
+            (LastTry::Refused, Outcome::Refused),
+            (LastTry::NotSent, Outcome::NotSent),
+            (LastTry::NoProof, Outcome::InDoubt),
+            (LastTry::Booked, Outcome::Booked),
+        ] {
+            assert_eq!(outcome_of(last, false, false), outcome, "{last:?}");
+            let in_doubt = match last {
+                LastTry::Booked => Outcome::Booked,
+                _ => Outcome::InDoubt,
+            };
+            assert_eq!(outcome_of(last, true, false), in_doubt, "{last:?}");
+        }
+    }
+
+    #[test]
+    fn a_booking_that_another_key_has_settles_nothing() {
+        assert_eq!(outcome_of(LastTry::Booked, false, true), Outcome::InDoubt);
+    }
+
+    #[test]
+    fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
+        let shown = |agrees, is_older, is_200| ShownBooking {
+            agrees,
+            is_known: false,
+            is_older,
+            is_200,
+        };
+        use Earlier::{Booked, MayHaveBooked, Nothing};
+        use KeyOrigin::{Caller, Derived};
+        const GENERATED: KeyOrigin = KeyOrigin::Generated {
+            may_be_second: false,
+        };
+        for (shown, key, in_doubt, earlier, verdict) in [
+            (
+                shown(true, false, false),
+                GENERATED,
+                false,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                GENERATED,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(true, true, true),
+                GENERATED,
+                true,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                GENERATED,
+                false,
+                MayHaveBooked,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                Derived,
+                false,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(true, true, true),
+                Caller,
+                false,
+                Nothing,
+                LastTry::Booked,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                false,
+                Nothing,
+                LastTry::AnotherBooking,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                false,
+                Booked,
+                LastTry::AnotherBooking,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                false,
+                MayHaveBooked,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, true),
+                Caller,
+                true,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, false),
+                Caller,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, false, true),
+                Caller,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, true),
+                GENERATED,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+            (
+                shown(false, true, true),
+                Derived,
+                false,
+                Nothing,
+                LastTry::NoProof,
+            ),
+        ] {
+            let judged = judge(shown, key, in_doubt, earlier);
+            assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
+        }
+        let modified = ShownBooking {
+            is_known: true,
+            ..shown(false, true, true)
+        };
+        assert_eq!(judge(modified, GENERATED, false, Booked), LastTry::Booked);
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_booked_only_where_the_journal_notes_that_every_run_was_refused() {
+        for outcome in [Outcome::Refused, Outcome::NotSent] {
+            for (state, expected) in [
+                (Some(State::Refused), Conclusion::NothingBooked),
+                (Some(State::Settled), Conclusion::Unknown),
+                (Some(State::Unsettled), Conclusion::Unknown),
+                (Some(State::Abandoned), Conclusion::Unknown),
+                (None, Conclusion::Unknown),
+            ] {
+                assert_eq!(conclusion(outcome, state), expected, "{state:?}");
+            }
+        }
+        for (outcome, expected) in [
+            (Outcome::Booked, Conclusion::Booked),
+            (Outcome::AnotherBooking, Conclusion::AnotherBooking),
+            (Outcome::InDoubt, Conclusion::Unknown),
+        ] {
+            assert_eq!(conclusion(outcome, None), expected);
+        }
+        let (another, settled) = (Outcome::AnotherBooking, Some(State::Settled));
+        assert_eq!(conclusion(another, settled), Conclusion::Unknown);
+    }
+}
