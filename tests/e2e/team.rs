@@ -337,6 +337,48 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
+fn a_copy_brings_an_open_attempt_its_guest_and_leaves_abandoned_what_was_abandoned() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let service = Misbehaving::start(move |arrived| match arrived.earlier {
+        0 => Act::refused(409),
+        1 => Act::proper().answer_held(&held),
+        _ => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let team = at(&service, &postgres.url(), "ada");
+    team.run(["journal", "init"]).exits(0);
+    team.run(booking("order-1", &["--retention", "0"])).exits(7);
+    let laptop = Home::pointing_to(service.base_url(), "sk_live_sandbox");
+    let killed = laptop.start(booking("order-1", &[]));
+    gate.wait_for(1);
+    killed.kill();
+    gate.open();
+    let file = laptop.path().join("journal.db");
+    let copy = ["journal", "copy", "--from", file.to_str().unwrap()];
+    let state = || {
+        let attempts = listed(&team, &["attempts", "list", "--all"]);
+        let [attempt] = attempts.as_slice() else {
+            panic!("{attempts:?}")
+        };
+        let name = attempt["request"]["customer"]["name"].clone();
+        (text(attempt, "state"), name.is_string())
+    };
+    assert_eq!(state(), ("refused".to_owned(), false));
+    team.run(copy).exits(0);
+    assert_eq!(state(), ("unsettled".to_owned(), true));
+    team.run(["attempts", "abandon", "order-1"]).exits(0);
+    let forget = ["bookings", "forget", "--before", "2099-01-01", "--yes"];
+    team.run(forget).exits(0);
+    team.run(copy).exits(0);
+    assert_eq!(state(), ("abandoned".to_owned(), false));
+    assert_eq!(service.ledger().len(), 1);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
 fn guests_are_forgotten_for_the_whole_team() {
     let served = Served::start();
     let Some(postgres) = prepared(&served) else {
