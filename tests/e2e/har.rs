@@ -150,3 +150,59 @@ fn on_a_full_disk_a_har_file_stays_whole() {
         "{log}"
     );
 }
+
+/// "keys masked wherever they stand: each header value by itself, headers and parameters named key, token, secret, auth,
+/// cookie or password" (sandbox, Requests)
+#[test]
+fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file() {
+    const SECRET: &str = "real-secret-4711";
+    let home = Home::new();
+    let (file, name) = place(&home, "masked.har");
+    let served = Served::with(&home, &["--ephemeral", "--har", &name]);
+    let bearer = format!("Bearer  {SECRET}");
+    let cookie = format!("session={SECRET}; theme=dark");
+    let referer = format!("https://app.example/?api_key={SECRET}");
+    let cases: [(&[(&str, &str)], String, String); 7] = [
+        (&[("X-Api-Key", SECRET)], String::new(), String::new()),
+        (
+            &[("X-Auth-Token", SECRET), KEY],
+            String::new(),
+            String::new(),
+        ),
+        (
+            &[("Authorization", &bearer), ("Authorization", "Bearer b")],
+            String::new(),
+            String::new(),
+        ),
+        (&[("Cookie", &cookie), KEY], String::new(), String::new()),
+        (&[("Referer", &referer), KEY], String::new(), String::new()),
+        (&[KEY], format!("?access_token={SECRET}&x=1"), String::new()),
+        (
+            &[KEY],
+            String::new(),
+            format!("{{\"password\": \"{SECRET}\", \"note\": \"{SECRET}\"}}"),
+        ),
+    ];
+    for (headers, query, body) in &cases {
+        send(
+            served.base_url(),
+            "POST",
+            &format!("/v1/venues/search{query}"),
+            headers,
+            body,
+        );
+    }
+    let list = send(served.base_url(), "GET", "/sandbox/requests", &[], "").json();
+    let ids = list["requests"].as_array().unwrap();
+    assert_eq!(ids.len(), cases.len());
+    for id in ids {
+        let path = format!("/sandbox/requests/{}", text(id, "id"));
+        let shown = send(served.base_url(), "GET", &path, &[], "")
+            .json()
+            .to_string();
+        assert!(!shown.contains(SECRET), "{shown}");
+        assert!(shown.contains('…'), "{shown}");
+    }
+    assert!(!list.to_string().contains(SECRET));
+    assert!(!fs::read_to_string(&file).unwrap().contains(SECRET));
+}

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::exchange::{Exchange, Message};
+use super::secrets::Secrets;
 use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::rules::no_key::masked;
@@ -36,12 +37,12 @@ impl Exchange {
         );
         add("booking_id", self.booking().map(Value::String));
         add("session_id", self.session().map(Value::String));
+        let (secrets, [asked, answered]) = (self.secrets(), self.shown_headers());
+        add("request", Some(message(&asked, &self.request, &secrets)));
         add(
-            "request",
-            Some(message(&self.shown_request_headers(), &self.request)),
+            "response",
+            Some(message(&answered, &self.response, &secrets)),
         );
-        let headers = headers(&self.response_headers);
-        add("response", Some(message(&headers, &self.response)));
         add("reason", self.reason().map(Value::String));
         add("notes", Some(json!(self.notes())));
         add("fault", self.fault_kind().map(|it| json!(it)));
@@ -84,17 +85,17 @@ impl Exchange {
 
     /// The body of the request, with keys masked.
     pub(crate) fn request_body(&self) -> String {
-        self.request.text().0
+        self.request.text(&self.secrets()).0
     }
 
     /// The body of the answer, with keys masked.
     pub(crate) fn response_body(&self) -> String {
-        self.response.text().0
+        self.response.text(&self.secrets()).0
     }
 
     pub(super) fn query(&self) -> Option<String> {
         let (_, query) = self.target.split_once('?')?;
-        Some(without_keys(query))
+        Some(self.secrets().hide(query))
     }
 
     /// The organization of its key.
@@ -142,20 +143,14 @@ impl Exchange {
         found.map(|(_, value)| text(value))
     }
 
-    /// The headers of the request, with keys masked.
-    pub(super) fn shown_request_headers(&self) -> Map<String, Value> {
-        let mut headers = headers(&self.request_headers);
-        for name in ["authorization", "proxy-authorization"] {
-            if let Some(Value::String(value)) = headers.get_mut(name) {
-                let came = std::mem::take(value);
-                *value = match came.rsplit_once(' ') {
-                    Some((scheme, key)) => format!("{scheme} {}", masked(key)),
-                    None if is_scheme(&came) => came,
-                    None => masked(&came),
-                };
-            }
-        }
-        headers
+    /// The headers of the request and of the answer, with secrets masked.
+    pub(super) fn shown_headers(&self) -> [Map<String, Value>; 2] {
+        let secrets = self.secrets();
+        [&self.request_headers, &self.response_headers].map(|lines| headers(lines, &secrets))
+    }
+
+    pub(super) fn secrets(&self) -> Secrets {
+        Secrets::of(self)
     }
 }
 
@@ -165,11 +160,12 @@ fn is_scheme(word: &str) -> bool {
 }
 
 /// Headers, a line each, as names and values; several of one name are joined.
-pub(super) fn headers(lines: &[u8]) -> Map<String, Value> {
+fn headers(lines: &[u8], secrets: &Secrets) -> Map<String, Value> {
     let mut headers = Map::new();
     for (name, value) in fields(lines) {
-        let value = without_keys(&text(value));
-        match headers.entry(text(name)) {
+        let name = text(name);
+        let value = secrets.header(&name, &text(value));
+        match headers.entry(name) {
             serde_json::map::Entry::Vacant(entry) => {
                 entry.insert(Value::String(value));
             }
@@ -184,19 +180,19 @@ pub(super) fn headers(lines: &[u8]) -> Map<String, Value> {
     headers
 }
 
-fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub(super) fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     lines.split(|it| *it == b'\n').filter_map(|line| {
         let colon = line.iter().position(|it| *it == b':')?;
         Some((&line[..colon], &line[colon + 1..]))
     })
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn message(headers: &Map<String, Value>, message: &Message) -> Value {
-    let (body, encoding) = message.text();
+fn message(headers: &Map<String, Value>, message: &Message, secrets: &Secrets) -> Value {
+    let (body, encoding) = message.text(secrets);
     let mut document = json!({"headers": headers, "body": body, "truncated": message.truncated});
     if let Some(encoding) = encoding {
         document["encoding"] = json!(encoding);
@@ -206,7 +202,7 @@ fn message(headers: &Map<String, Value>, message: &Message) -> Value {
 
 impl Message {
     /// The body as text, with keys masked; bytes that are no text as Base64, and the word for that.
-    pub(super) fn text(&self) -> (String, Option<&'static str>) {
+    pub(super) fn text(&self, secrets: &Secrets) -> (String, Option<&'static str>) {
         let whole = match std::str::from_utf8(&self.body) {
             Ok(text) => Some(text),
             // A body that is cut may end in the middle of a character.
@@ -216,31 +212,10 @@ impl Message {
             Err(_) => None,
         };
         match whole {
-            Some(text) => (without_keys(text), None),
+            Some(text) => (secrets.hide(text), None),
             None => (STANDARD.encode(&self.body), Some("base64")),
         }
     }
-}
-
-/// The text with everything that looks like an API key masked.
-fn without_keys(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("sk_") {
-        let (before, from) = rest.split_at(at);
-        clean.push_str(before);
-        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let end = from.find(|c| !is_key(c)).unwrap_or(from.len());
-        let (key, after) = from.split_at(end);
-        let is_inside = clean.ends_with(|c: char| c.is_ascii_alphanumeric());
-        match key.match_indices('_').nth(1) {
-            Some(_) if !is_inside => clean.push_str(&masked(key)),
-            _ => clean.push_str(key),
-        }
-        rest = after;
-    }
-    clean.push_str(rest);
-    clean
 }
 
 #[cfg(test)]
@@ -249,22 +224,18 @@ mod tests {
     use axum::body::Bytes;
 
     #[test]
-    fn keys_are_masked_wherever_they_stand_and_other_words_are_left() {
-        let text = r#"{"key": "sk_live_sandbox", "risk_level_high": "task_a_b sk_ é"}"#;
-        let clean = r#"{"key": "sk_live_…dbox", "risk_level_high": "task_a_b sk_ é"}"#;
-        assert_eq!(without_keys(text), clean);
-    }
-
-    #[test]
     fn bytes_that_are_no_text_are_shown_as_base64_and_a_cut_character_is_left_out() {
         let message = |body: &'static [u8], truncated| Message {
             body: Bytes::from_static(body),
             truncated,
         };
         assert_eq!(
-            message(b"\xff\x00", false).text(),
+            message(b"\xff\x00", false).text(&Secrets::none()),
             ("/wA=".to_owned(), Some("base64"))
         );
-        assert_eq!(message(b"a\xc3", true).text(), ("a".to_owned(), None));
+        assert_eq!(
+            message(b"a\xc3", true).text(&Secrets::none()),
+            ("a".to_owned(), None)
+        );
     }
 }

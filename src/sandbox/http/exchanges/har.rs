@@ -8,7 +8,6 @@ use axum::http::Uri;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::document::headers;
 use super::exchange::{Exchange, Message};
 use crate::platform::system::files;
 
@@ -126,7 +125,7 @@ impl Exchange {
     }
 
     fn har_request(&self, origin: &str) -> Value {
-        let headers = self.shown_request_headers();
+        let [headers, _] = self.shown_headers();
         let message = &self.request;
         let query = self.query();
         let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
@@ -141,7 +140,7 @@ impl Exchange {
             "bodySize": message.size(),
         });
         if !message.body.is_empty() {
-            let (text, encoding) = message.text();
+            let (text, encoding) = message.text(&self.secrets());
             request["postData"] = json!({"mimeType": mime(&headers), "text": text});
             let comment = [encoding.map(str::to_owned), message.cut()];
             let comment: Vec<String> = comment.into_iter().flatten().collect();
@@ -153,9 +152,9 @@ impl Exchange {
     }
 
     fn har_response(&self) -> Value {
-        let headers = headers(&self.response_headers);
+        let [_, headers] = self.shown_headers();
         let message = &self.response;
-        let (text, encoding) = message.text();
+        let (text, encoding) = message.text(&self.secrets());
         let mut content = json!({
             "size": message.body.len(),
             "mimeType": mime(&headers),

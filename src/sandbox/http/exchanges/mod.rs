@@ -8,6 +8,7 @@ mod exchange;
 mod har;
 mod log;
 mod notes;
+mod secrets;
 
 pub(crate) use exchange::Exchange;
 pub(super) use exchange::{Opening, Received, Refusal};

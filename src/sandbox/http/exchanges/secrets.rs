@@ -1,0 +1,177 @@
+//! Keys, tokens, cookies and passwords of an exchange. They are masked wherever they stand: in their header or parameter,
+//! and in any other text of the exchange that repeats them.
+
+use serde_json::Value;
+
+use super::document::{fields, text};
+use super::exchange::Exchange;
+use crate::sandbox::rules::no_key::masked;
+
+/// The parts of a name of a header or a parameter that holds a secret.
+const NAMES: [&str; 6] = ["key", "token", "secret", "auth", "cookie", "password"];
+/// The words that stand before a secret in its header.
+const SCHEMES: [&str; 7] = [
+    "bearer", "basic", "digest", "token", "key", "apikey", "api-key",
+];
+/// A shorter text may stand elsewhere by chance.
+const SHORTEST: usize = 6;
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    name != "idempotency-key" && NAMES.iter().any(|part| name.contains(part))
+}
+
+/// The secrets that a request holds.
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    #[cfg(test)]
+    pub(super) fn none() -> Self {
+        Secrets(Vec::new())
+    }
+
+    pub(super) fn of(exchange: &Exchange) -> Self {
+        let mut found = Vec::new();
+        for (name, value) in fields(&exchange.request_headers) {
+            let value = text(value);
+            if is_secret(&text(name)) {
+                let (_, secret) = after_scheme(&value);
+                found.push(secret.to_owned());
+                // Of a cookie the value alone.
+                let values = secret.split(';').filter_map(|part| part.split_once('='));
+                found.extend(values.map(|(_, value)| value.trim().to_owned()));
+            }
+            found.extend(parameters(&value).map(str::to_owned));
+        }
+        found.extend(parameters(&exchange.target).map(str::to_owned));
+        let body = std::str::from_utf8(&exchange.request.body).unwrap_or_default();
+        found.extend(parameters(body).map(str::to_owned));
+        if let Ok(body) = serde_json::from_str(body) {
+            members(&body, &mut found);
+        }
+        found.retain(|secret| secret.len() >= SHORTEST);
+        // A secret that contains another one is masked as a whole.
+        found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        found.dedup();
+        Secrets(found)
+    }
+
+    /// The value of a header with its secrets masked.
+    pub(super) fn header(&self, name: &str, value: &str) -> String {
+        if !is_secret(name) {
+            return self.hide(value);
+        }
+        match after_scheme(value) {
+            ("", "") => String::new(),
+            (scheme, "") => scheme.to_owned(),
+            ("", secret) => masked(secret),
+            (scheme, secret) => format!("{scheme} {}", masked(secret)),
+        }
+    }
+
+    /// A text with all secrets of the request masked, and whatever looks like a key of the sandbox.
+    pub(super) fn hide(&self, text: &str) -> String {
+        let mut clean = text.to_owned();
+        for secret in &self.0 {
+            if clean.contains(secret.as_str()) {
+                clean = clean.replace(secret.as_str(), &masked(secret));
+            }
+        }
+        without_keys(&clean)
+    }
+}
+
+/// The word before a secret, and the secret: all that follows.
+fn after_scheme(value: &str) -> (&str, &str) {
+    let value = value.trim();
+    let (first, rest) = value.split_once(' ').unwrap_or((value, ""));
+    if SCHEMES.iter().any(|it| first.eq_ignore_ascii_case(it)) {
+        (first, rest.trim())
+    } else {
+        ("", value)
+    }
+}
+
+/// The values of the secret parameters of a query or a form, also where it is a part of a longer text.
+fn parameters(text: &str) -> impl Iterator<Item = &str> {
+    let pairs = text.split(['?', '&', '#', ' ', ';', '"']);
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter(|(name, _)| is_secret(name))
+        .map(|(_, value)| value)
+}
+
+/// The texts of the secret members of a JSON document.
+fn members(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                match value {
+                    Value::String(text) if is_secret(name) => found.push(text.clone()),
+                    inner => members(inner, found),
+                }
+            }
+        }
+        Value::Array(elements) => elements.iter().for_each(|it| members(it, found)),
+        _ => {}
+    }
+}
+
+/// The text with everything that looks like an API key masked.
+fn without_keys(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("sk_") {
+        let (before, from) = rest.split_at(at);
+        clean.push_str(before);
+        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let end = from.find(|c| !is_key(c)).unwrap_or(from.len());
+        let (key, after) = from.split_at(end);
+        let is_inside = clean.ends_with(|c: char| c.is_ascii_alphanumeric());
+        match key.match_indices('_').nth(1) {
+            Some(_) if !is_inside => clean.push_str(&masked(key)),
+            _ => clean.push_str(key),
+        }
+        rest = after;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_masked_wherever_they_stand_and_other_words_are_left() {
+        let text = r#"{"key": "sk_live_sandbox", "risk_level_high": "task_a_b sk_ é"}"#;
+        let clean = r#"{"key": "sk_live_…dbox", "risk_level_high": "task_a_b sk_ é"}"#;
+        assert_eq!(without_keys(text), clean);
+    }
+
+    #[test]
+    fn each_value_of_a_secret_header_is_masked_from_its_first_word_on() {
+        let secrets = Secrets(vec!["real-key-4711".to_owned()]);
+        for (name, value, shown) in [
+            ("authorization", "Bearer  real-key-4711", "Bearer …4711"),
+            ("authorization", "real-key-4711 and more", "…more"),
+            ("authorization", "Bearer", "Bearer"),
+            ("X-Api-Key", "real-key-4711", "…4711"),
+            ("cookie", "session=real-key-4711; a=b", "…=b"),
+            (
+                "referer",
+                "https://a.example/?k=real-key-4711",
+                "https://a.example/?k=…4711",
+            ),
+            ("idempotency-key", "order-1", "order-1"),
+            ("user-agent", "curl/8", "curl/8"),
+        ] {
+            let shown = shown.replace("…=b", &masked("session=real-key-4711; a=b"));
+            assert_eq!(secrets.header(name, value), shown, "{name}: {value}");
+        }
+        assert_eq!(
+            parameters("/v1/?api_key=abc&x=1&access_token=def").collect::<Vec<_>>(),
+            ["abc", "def"]
+        );
+    }
+}
