@@ -474,10 +474,19 @@ fn on_a_narrow_terminal_each_booking_is_a_record_that_fits() {
 fn several_commands_at_once_lose_nothing() {
     let home = Home::new();
     let gone = home.booked("ven_confirms", &[], 0);
-    let book = ["book", "ven_confirms", "--json", "--retention", "1d"];
-    let books: Vec<_> = (0..4)
-        .map(|_| home.start(book.iter().chain(&GUEST)))
-        .collect();
+    let books = ["One", "Two", "Three", "Four"].map(|guest| {
+        let name = format!("Ada {guest}");
+        let book = [
+            "book",
+            "ven_confirms",
+            "--json",
+            "--retention",
+            "1d",
+            "--name",
+            &name,
+        ];
+        home.start(book.iter().chain(&GUEST[..4]))
+    });
     let forgets = [0, 1].map(|_| home.start(["bookings", "forget", &gone, "--json"]));
     let lists = [0, 1].map(|_| home.start(["bookings", "--refresh", "--json"]));
     let mut ids: Vec<String> = books
