@@ -49,7 +49,8 @@ impl Secrets {
         if let Ok(body) = serde_json::from_str(body) {
             members(&body, &mut found);
         }
-        found.retain(|secret| secret.len() >= SHORTEST);
+        // What looks like a key is masked anyway.
+        found.retain(|secret| secret.len() >= SHORTEST && without_keys(secret) == *secret);
         // A secret that contains another one is masked as a whole.
         found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         found.dedup();
