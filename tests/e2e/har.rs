@@ -162,7 +162,8 @@ fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file
     let bearer = format!("Bearer  {SECRET}");
     let cookie = format!("session={SECRET}; theme=dark");
     let referer = format!("https://app.example/?api_key={SECRET}");
-    let cases: [(&[(&str, &str)], String, String); 7] = [
+    type Headers<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Headers, String, String); 7] = [
         (&[("X-Api-Key", SECRET)], String::new(), String::new()),
         (
             &[("X-Auth-Token", SECRET), KEY],

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::exchange::{Exchange, Message};
+use super::exchange::{Exchange, Message, fields, text};
 use super::secrets::Secrets;
 use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::Fault;
@@ -178,17 +178,6 @@ fn headers(lines: &[u8], secrets: &Secrets) -> Map<String, Value> {
         }
     }
     headers
-}
-
-pub(super) fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    lines.split(|it| *it == b'\n').filter_map(|line| {
-        let colon = line.iter().position(|it| *it == b':')?;
-        Some((&line[..colon], &line[colon + 1..]))
-    })
-}
-
-pub(super) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn message(headers: &Map<String, Value>, message: &Message, secrets: &Secrets) -> Value {

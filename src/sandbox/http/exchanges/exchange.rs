@@ -223,3 +223,15 @@ impl Exchange {
         }
     }
 }
+
+/// The names and values of header lines.
+pub(super) fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    lines.split(|it| *it == b'\n').filter_map(|line| {
+        let colon = line.iter().position(|it| *it == b':')?;
+        Some((&line[..colon], &line[colon + 1..]))
+    })
+}
+
+pub(super) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

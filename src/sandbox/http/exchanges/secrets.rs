@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use super::document::{fields, text};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, fields, text};
 use crate::sandbox::rules::no_key::masked;
 
 /// The parts of a name of a header or a parameter that holds a secret.
