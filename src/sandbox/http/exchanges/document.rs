@@ -37,7 +37,8 @@ impl Exchange {
         );
         add("booking_id", self.booking().map(Value::String));
         add("session_id", self.session().map(Value::String));
-        let (secrets, [asked, answered]) = (self.secrets(), self.shown_headers());
+        let secrets = self.secrets();
+        let [asked, answered] = self.shown_headers(&secrets);
         add("request", Some(message(&asked, &self.request, &secrets)));
         add(
             "response",
@@ -144,9 +145,8 @@ impl Exchange {
     }
 
     /// The headers of the request and of the answer, with secrets masked.
-    pub(super) fn shown_headers(&self) -> [Map<String, Value>; 2] {
-        let secrets = self.secrets();
-        [&self.request_headers, &self.response_headers].map(|lines| headers(lines, &secrets))
+    pub(super) fn shown_headers(&self, secrets: &Secrets) -> [Map<String, Value>; 2] {
+        [&self.request_headers, &self.response_headers].map(|lines| headers(lines, secrets))
     }
 
     pub(super) fn secrets(&self) -> Secrets {

@@ -125,7 +125,8 @@ impl Exchange {
     }
 
     fn har_request(&self, origin: &str) -> Value {
-        let [headers, _] = self.shown_headers();
+        let secrets = self.secrets();
+        let [headers, _] = self.shown_headers(&secrets);
         let message = &self.request;
         let query = self.query();
         let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
@@ -140,7 +141,7 @@ impl Exchange {
             "bodySize": message.size(),
         });
         if !message.body.is_empty() {
-            let (text, encoding) = message.text(&self.secrets());
+            let (text, encoding) = message.text(&secrets);
             request["postData"] = json!({"mimeType": mime(&headers), "text": text});
             let comment = [encoding.map(str::to_owned), message.cut()];
             let comment: Vec<String> = comment.into_iter().flatten().collect();
@@ -152,9 +153,10 @@ impl Exchange {
     }
 
     fn har_response(&self) -> Value {
-        let [_, headers] = self.shown_headers();
+        let secrets = self.secrets();
+        let [_, headers] = self.shown_headers(&secrets);
         let message = &self.response;
-        let (text, encoding) = message.text(&self.secrets());
+        let (text, encoding) = message.text(&secrets);
         let mut content = json!({
             "size": message.body.len(),
             "mimeType": mime(&headers),
