@@ -217,9 +217,7 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     let about = [Some(&Value::from(before.id())), guest, venue];
     let about: Vec<String> = about.into_iter().flatten().map(plain).collect();
     page.heading(Tone::Strong, "change", about.join(" · "));
-    let limits = card(context, before).limits();
-    let can_be_changed = limits.is_none();
-    page.field_if("note", limits);
+    page.field_if("note", card(context, before).limits());
     for (name, new) in asked {
         let label = match name.as_str() {
             "datetime" => "when",
@@ -249,9 +247,7 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
         question: "Change this booking?".to_owned(),
         declined: "Nothing was changed.",
     };
-    confirmation
-        .ask_with(&context.prompter, !is_live && can_be_changed)
-        .await
+    confirmation.ask(&context.prompter).await
 }
 
 /// Where the venue has no slot at the new time: the nearest ones. A person chooses one of them. A script gets them

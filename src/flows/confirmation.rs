@@ -1,7 +1,7 @@
 //! Confirmation before something that cannot be undone.
 
 use crate::outcome::{Code, Error, Result};
-use crate::terminal::prompt::{PromptError, Prompter, Question};
+use crate::terminal::prompt::{Prompter, Question};
 
 /// A confirmation of something that cannot be undone.
 pub(crate) struct Confirmation<'a> {
@@ -35,17 +35,11 @@ impl Confirmation<'_> {
     ///
     /// `declined` (17) if the answer is no, and those of [`Confirmation::check`].
     pub(crate) async fn ask(&self, prompter: &Prompter) -> Result<()> {
-        self.ask_with(prompter, false).await
-    }
-
-    /// Like [`Confirmation::ask`], with the answer that Enter gives.
-    pub(crate) async fn ask_with(&self, prompter: &Prompter, default: bool) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the confirmation");
-        match prompter.confirm(&question, default).await {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(PromptError::Back) => Err(Error::new(Code::Declined, self.declined)),
-            Err(error) => Err(error.into()),
+        match prompter.confirm(&question, false).await? {
+            true => Ok(()),
+            false => Err(Error::new(Code::Declined, self.declined)),
         }
     }
 }

@@ -173,9 +173,7 @@ pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
 /// Asks whether to abort; no unless the person says yes. Returns `None` if the deadline passed.
 async fn confirm_abort(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<bool>> {
     let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
-    let aborts = context
-        .prompter
-        .confirm_until(&question, Some(false), deadline);
+    let aborts = context.prompter.confirm_until(&question, false, deadline);
     Ok(answered(aborts.await?))
 }
 

@@ -282,7 +282,7 @@ fn forgetting_many_wants_a_yes_off_a_terminal_and_asks_on_one() {
     terminal.end().exits(17).says("Nothing was deleted.");
     assert!(journal_holds(&home, "Ada Lovelace"));
     let mut terminal = Terminal::start(&home, &arguments);
-    terminal.see("from this computer?").type_in("y");
+    terminal.see("from this computer?").type_in("y\r");
     terminal.end().exits(0).says("forgotten 1");
     assert!(!journal_holds(&home, "Ada Lovelace"));
     // Where nothing is meant, nothing is asked.

@@ -70,7 +70,7 @@ fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe()
         .see("❯ party size")
         .press(Key::Enter);
     terminal.answer("? New party size?", "4");
-    terminal.see("2 → 4").see("(y/n)").type_in("y");
+    terminal.see("2 → 4").see("(no)").type_in("y\r");
     terminal.end().exits(0);
     assert_eq!(home.booking(&id)["party_size"], 4);
     home.run(["modify", &id])
@@ -159,12 +159,12 @@ fn on_a_terminal_a_change_shows_old_and_new_and_the_terms_and_asks() {
         terminal
     };
     let mut terminal = ask(&[]);
-    terminal.type_in("n");
+    terminal.type_in("n\r");
     terminal.end().exits(17).says("Nothing was changed.");
     assert_eq!(clock_of(&home.booking(&id)), "18:00");
     // A question without its subject could not be answered.
     let mut terminal = ask(&["-q"]);
-    terminal.press(Key::Enter);
+    terminal.type_in("YES\r");
     terminal.end().exits(0).says("confirmed");
     assert_eq!(clock_of(&home.booking(&id)), "20:00");
     Terminal::start(&home, &["modify", &id, "--party", "3", "--yes"])
@@ -212,11 +212,11 @@ fn a_new_time_without_a_slot_lists_the_nearest_ones() {
     assert!(at.contains("T20:00:00"), "{hint}");
 
     let mut terminal = Terminal::start(&home, &modify);
-    terminal.see("Change this booking?").type_in("y");
+    terminal.see("Change this booking?").type_in("y\r");
     terminal.see("No slot at").see("Which slot on");
     terminal.press(Key::Down).press(Key::Enter);
     terminal.see("20:30 (+00:00)").see("Change this booking?");
-    terminal.type_in("y");
+    terminal.type_in("y\r");
     terminal.end().exits(0);
     assert_eq!(clock_of(&home.booking(&id)), "20:30");
 }
@@ -258,7 +258,7 @@ fn a_cancel_that_cannot_work_says_so_before_it_asks_and_after() {
         .see("this will not work")
         .see("call the venue")
         .see("? Send the cancellation anyway?");
-    terminal.type_in("y");
+    terminal.type_in("y\r");
     let ended = terminal.end().exits(7);
     let (_, after) = ended.screen.rsplit_once("anyway?").unwrap();
     let first = after.lines().nth(1).unwrap();
@@ -287,7 +287,7 @@ fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
         terminal
             .see(part)
             .see("? Cancel this booking?")
-            .type_in("n");
+            .type_in("n\r");
         terminal.end().exits(17);
         home.run(["cancel", "bk_1", "--yes"]).exits(0).says(part);
     }
@@ -336,7 +336,7 @@ fn the_terms_are_those_of_the_slot_at_the_bookings_present_time() {
         terminal
             .see(part)
             .see("? Cancel this booking?")
-            .type_in("n");
+            .type_in("n\r");
         terminal.end().exits(17);
         // What a list has shown is remembered, and needs no question to the service.
         home.run(["slots", "ven_1", "--at", "2031-12-01 20:00", "--party", "2"])
@@ -347,7 +347,7 @@ fn the_terms_are_those_of_the_slot_at_the_bookings_present_time() {
         terminal
             .see(part.split(" (as").next().unwrap())
             .see("? Change this booking?")
-            .type_in("n");
+            .type_in("n\r");
         terminal.end().exits(17);
         if part.contains("23.00") {
             assert_eq!(service.requests().iter().filter(asked).count(), before);

@@ -168,7 +168,7 @@ fn at_a_terminal_the_booking_is_shown_before_it_is_cancelled_or_not() {
     terminal.end().exits(17).says("Nothing was cancelled.");
     assert_eq!(home.booking(&id)["status"], "confirmed");
     let mut terminal = ask();
-    terminal.type_in("y");
+    terminal.type_in("y\r");
     terminal.press(Key::Enter);
     terminal.end().exits(0).says("cancelled");
     assert_eq!(home.booking(&id)["status"], "cancelled");

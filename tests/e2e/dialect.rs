@@ -304,8 +304,8 @@ fn a_person_answers_its_code_and_its_payment_as_such() {
         .see("? Payment response (")
         .press(Key::Up)
         .press(Key::Enter)
-        .see("(y/n)")
-        .type_in("y");
+        .see("(no)")
+        .type_in("y\r");
     terminal.end().exits(11).says("payment_declined");
 
     let paying: Vec<&str> = ["book", "ven_payment", "--payment", "vendor", "--json"]

@@ -649,7 +649,7 @@ fn a_booking_is_read_once_to_find_it_and_to_show_it_and_a_dry_run_sends_nothing(
         let before = reads();
         let mut terminal = Terminal::of_width(&home, 80, command);
         if !question.is_empty() {
-            terminal.see(question).type_in("n");
+            terminal.see(question).type_in("n\r");
         }
         terminal.end();
         reads() - before

@@ -449,7 +449,7 @@ fn a_person_is_walked_through_a_code_fields_and_a_payment_to_a_confirmed_booking
         terminal.see(terms).see("? Book it?");
         assert!(life.state("bookings").is_empty(), "{}", life.variant);
         // Enter alone does not book at a service that may be real.
-        terminal.type_in("y").see("? One-time code");
+        terminal.type_in("y\r").see("? One-time code");
         terminal.type_in(&life.code()).press(Key::Enter);
         terminal.answer("membership_number", "00712");
         terminal.answer("waiver_accepted", "true");

@@ -98,7 +98,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
             .chain(["--payment", "vendor"])
             .collect();
         let mut terminal = Terminal::start(&home, &arguments);
-        terminal.see("? Book it?").type_in("y").see("? Payment");
+        terminal.see("? Book it?").type_in("y\r").see("? Payment");
         match way {
             "file" => {
                 terminal

@@ -100,7 +100,7 @@ fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_se
     terminal.press(Key::Enter);
     // The first request is not sent again. The booking that the command line asks for is another question.
     terminal.see("? Book it?");
-    terminal.type_in("n");
+    terminal.type_in("n\r");
     terminal.end().exits(17);
     let creates = server.creates();
     let keys: Vec<_> = creates

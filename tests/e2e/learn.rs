@@ -515,8 +515,10 @@ fn nothing_is_sent_or_written_without_a_yes_and_an_enter_after_it_does_not_answe
     terminal.end().exits(17);
     assert_eq!(service.calls().len(), 0);
     let mut terminal = start();
-    terminal.see("Send at most 25 reads").type_in("y");
-    terminal.see("2 settings to profile foreign?").type_in("n");
+    terminal.see("Send at most 25 reads").type_in("y\r");
+    terminal
+        .see("2 settings to profile foreign?")
+        .type_in("n\r");
     terminal.end().exits(17);
     assert_eq!(config(&home), before);
     let mut terminal = start();
@@ -617,12 +619,12 @@ fn where_no_keyring_answers_a_person_is_offered_the_file_before_anything_is_aske
     let mut terminal = Terminal::start(&home, &["auth", "login"]);
     terminal
         .see("in a file that only you can read instead?")
-        .type_in("n");
+        .type_in("n\r");
     terminal.end().exits(3);
     let mut terminal = Terminal::start(&home, &["auth", "login"]);
     terminal
         .see("in a file that only you can read instead?")
-        .type_in("y");
+        .type_in("y\r");
     terminal.answer("? Base URL", served.base_url());
     terminal.see("? Profile name").press(Key::Enter);
     terminal.answer("? API key for", "sk_live_sandbox");

@@ -44,6 +44,8 @@ mod completion;
 #[cfg(unix)]
 mod config;
 #[cfg(unix)]
+mod confirmed;
+#[cfg(unix)]
 mod controls;
 #[cfg(unix)]
 mod crash_batch;

@@ -425,7 +425,7 @@ fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
     terminal.end().exits(17).says("still open");
     assert_eq!(attempts(&home)[0]["state"], "unsettled");
     let mut terminal = ask();
-    terminal.type_in("y");
+    terminal.type_in("y\r");
     terminal.end().exits(0);
     assert!(attempts(&home).is_empty() || attempts(&home)[0]["state"] == "abandoned");
 }

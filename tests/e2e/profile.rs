@@ -53,7 +53,7 @@ fn a_person_is_asked_before_a_profile_goes() {
     terminal.end().exits(17);
     assert_eq!(names(&home), ["sandbox", "x"]);
     let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
-    terminal.see("? Remove profile x?").type_in("y");
+    terminal.see("? Remove profile x?").type_in("y\r");
     terminal.end().exits(0);
     assert_eq!(names(&home), ["sandbox"]);
 }

@@ -266,7 +266,7 @@ fn a_person_sees_in_the_summary_that_the_guest_has_the_same_booking_already() {
             "Ada Lovelace has a booking there at that time already: {first}"
         ))
         .see("? Book it?")
-        .type_in("n");
+        .type_in("n\r");
     terminal.end().exits(17);
     assert_eq!(made(&home), 1);
 }

@@ -307,7 +307,7 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal
         .see("? Rate limited; resets in 1 s. Wait?")
-        .type_in("y");
+        .type_in("y\r");
     terminal.end().exits(0).says("confirmed");
 
     let server = limited(120);
@@ -315,7 +315,7 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal
         .see("? Rate limited; resets in 2 min. Wait?")
-        .type_in("n");
+        .type_in("n\r");
     terminal.end().exits(9).says("--max-wait 120s");
     assert_eq!(looks(&server), 1);
 }
@@ -325,7 +325,7 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     let server = limited(120);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
-    terminal.see("Wait?").type_in("y");
+    terminal.see("Wait?").type_in("y\r");
     terminal
         .see("rate limited; continuing in 1 min 5")
         .press(Key::CtrlC);

@@ -133,7 +133,7 @@ fn what_flags_say_is_not_asked() {
         .type_in("sure thing (")
         .see(" match")
         .press(Key::Enter);
-    terminal.see("? Book it?").type_in("y");
+    terminal.see("? Book it?").type_in("y\r");
     let ended = terminal.end().exits(0);
     for question in ["When?", "How many people?", "Guest's name", "Which slot"] {
         assert!(
@@ -172,9 +172,8 @@ fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
         .see("EUR 23.00 per guest is held on it until the visit.")
         .see("Free to cancel until 24 hours before")
         .see("guest Ada Lovelace")
-        .see("? Book it?")
-        .press(Key::Enter)
-        .type_in("n");
+        .see("? Book it? (no)")
+        .press(Key::Enter);
     terminal.end().exits(17).says("Nothing was booked.");
     assert!(Served::of(&home).bookings().is_empty());
     // A script has said what it wants.
@@ -204,10 +203,10 @@ fn another_time_than_the_given_one_is_asked_about() {
     terminal
         .see("when")
         .see("19:30 (+00:00)")
-        .see("? Book it?")
-        .press(Key::Enter);
+        .answer("? Book it? (no)", "maybe");
+    terminal.see("type yes or no");
     assert!(Served::of(&home).bookings().is_empty());
-    terminal.type_in("y");
+    terminal.type_in("y\r");
     terminal.end().exits(0).says("confirmed");
     assert_eq!(Served::of(&home).bookings().len(), 1);
 }
@@ -264,7 +263,7 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
     terminal
         .see("seating window")
         .see("? Book it?")
-        .type_in("y");
+        .type_in("y\r");
     terminal.end().exits(0).says("bk_slot_window");
 }
 
@@ -371,7 +370,7 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
         .see("❯ provider_c")
         .press(Key::Enter)
         .see("? Book it?")
-        .type_in("y");
+        .type_in("y\r");
     terminal.end().exits(0).says("provider_c");
 }
 
@@ -423,7 +422,7 @@ fn declining_at_the_summary_books_nothing() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["book"]);
     walk_to_summary(&mut terminal, "sure");
-    terminal.type_in("n");
+    terminal.type_in("n\r");
     terminal.end().exits(17).says("Nothing was booked.");
     assert!(Served::of(&home).bookings().is_empty());
 }

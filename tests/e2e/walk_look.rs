@@ -41,7 +41,7 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
     );
     terminal
         .see("? Book it?")
-        .type_in("y")
+        .type_in("y\r")
         .see("? Payment")
         .press(Key::Down)
         .press(Key::Enter)
@@ -54,8 +54,8 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
         .see("? Payment")
         .press(Key::Up)
         .press(Key::Enter)
-        .see("(y/n)")
-        .type_in("y");
+        .see("(no)")
+        .type_in("y\r");
     let paid = terminal.end().exits(11);
     assert!(
         paid.broken.is_empty(),

@@ -21,7 +21,7 @@ fn paying(home: &Home) -> Terminal {
         .collect();
     let mut terminal = Terminal::start(home, &arguments);
     // A card is needed, so it is asked about.
-    terminal.see("? Book it?").type_in("y");
+    terminal.see("? Book it?").type_in("y\r");
     terminal
         .see("? Payment response (")
         .see("left")
@@ -223,7 +223,7 @@ fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
         .press(Key::Enter);
     terminal
         .see("? Abort the payment? The booking then fails (")
-        .see("(y/n) › no")
+        .see("(no) ›")
         .press(Key::Enter)
         .see("Abort the payment? The booking then fails · no")
         .see("❯ Approve it");
@@ -232,8 +232,8 @@ fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
         .press(Key::Up)
         .see("❯ Abort the payment")
         .press(Key::Enter)
-        .see("(y/n) › no")
-        .type_in("y");
+        .see("(no) ›")
+        .type_in("y\r");
     terminal.end().exits(11).says("payment_declined");
 }
 
@@ -265,7 +265,7 @@ fn the_flag_that_aborts_a_payment_asks_on_a_terminal_alone() {
     }
     assert_eq!(home.booking(&id)["status"], "requires_action");
     let mut terminal = Terminal::start(&home, &abort);
-    terminal.see("? Abort the payment?").type_in("y");
+    terminal.see("? Abort the payment?").type_in("y\r");
     terminal.end().exits(11).says("payment_declined");
     let other = pays();
     let terminal = Terminal::start(&home, &["continue", &other, "--psp-abort", "--yes"]);

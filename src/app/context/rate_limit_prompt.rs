@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::Context;
 use crate::model::duration::in_units;
 use crate::outcome::Result;
-use crate::terminal::prompt::{PromptError, Question};
+use crate::terminal::prompt::Question;
 
 impl Context {
     /// How long to wait for a rate limit that resets in `pause`, or `None` to give up.
@@ -34,10 +34,7 @@ impl Context {
             "--max-wait",
             "the confirmation",
         );
-        let waits = match self.prompter.confirm(&question, true).await {
-            Err(PromptError::Back) => false,
-            waits => waits?,
-        };
+        let waits = self.prompter.confirm(&question, true).await?;
         Ok(waits.then(|| pause.saturating_sub(asked_at.elapsed())))
     }
 }

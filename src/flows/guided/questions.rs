@@ -209,21 +209,20 @@ async fn ask_optional(
     Ok(text.map(|text| Some(text).filter(|text| !text.is_empty())))
 }
 
-/// Asks for the confirmation. Where the booking has consequences, Enter alone does not give it.
+/// Asks for the confirmation. If the booking has consequences, Enter alone does not give it.
 pub(super) async fn ask_to_book(
     context: &Context,
     goes_back: bool,
     has_consequences: bool,
 ) -> Result<Option<bool>> {
-    let books = if has_consequences { "y" } else { "y or Enter" };
-    let back = if goes_back { ", Esc goes back" } else { "" };
+    let esc = match goes_back {
+        true => ", Esc goes back",
+        false => "",
+    };
     let question = Question::new("Book it?", "--yes", "the confirmation")
         .back(goes_back)
-        .hint(format!("{books} books, n ends without a booking{back}"));
-    or_back(match has_consequences {
-        true => context.prompter.confirm_by_key(&question).await,
-        false => context.prompter.confirm(&question, true).await,
-    })
+        .hint(format!("yes books, no ends without a booking{esc}"));
+    or_back(context.prompter.confirm(&question, !has_consequences).await)
 }
 
 fn not_empty(text: &str, why: &str) -> Result<(), String> {

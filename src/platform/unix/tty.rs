@@ -11,7 +11,8 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+    InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush,
+    tcgetattr, tcsetattr,
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -164,13 +165,9 @@ pub(crate) async fn line() -> io::Result<Option<String>> {
     Ok((length > 0).then(|| text.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// Drops what was typed of a line that is no longer awaited. It is meant neither for the next question nor for the
-/// shell.
-pub(crate) async fn discard() -> io::Result<()> {
-    let _raw = Modes::raw()?;
-    let mut typed = Typed::open()?;
-    while typed.waiting().await?.is_some() {}
-    Ok(())
+/// Drops what was typed and not read. It is meant neither for the next question nor for the shell.
+pub(crate) fn discard() -> io::Result<()> {
+    Ok(tcflush(io::stdin(), QueueSelector::IFlush)?)
 }
 
 /// EIO, for which `std` has no kind: the terminal no longer belongs to this process.

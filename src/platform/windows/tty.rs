@@ -179,9 +179,8 @@ fn echo(unseen: bool, text: &str) -> io::Result<()> {
     stderr.flush()
 }
 
-/// Drops what was typed of a line that is no longer awaited. It is meant neither for the next question nor for the
-/// shell.
-pub(crate) async fn discard() -> io::Result<()> {
+/// Drops what was typed and not read. It is meant neither for the next question nor for the shell.
+pub(crate) fn discard() -> io::Result<()> {
     while already_typed()?.is_some() {}
     Ok(())
 }

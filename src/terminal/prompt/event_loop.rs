@@ -1,7 +1,6 @@
 //! The event loop of a live question: reads keys and redraws the question in place.
 
-use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 
@@ -12,7 +11,7 @@ use super::theme::Theme;
 use crate::platform::key::Key;
 use crate::platform::system::process;
 use crate::platform::system::signals::{QuestionSignal, QuestionSignals};
-use crate::platform::system::tty::{Modes, Typed};
+use crate::platform::system::tty::{self, Modes, Typed};
 
 /// How often the countdown, a moved clock and the terminal's size are checked. The size is polled because a handler
 /// for the resize signal cannot be removed again.
@@ -41,33 +40,6 @@ pub(super) enum Step<T> {
     Interrupted,
 }
 
-/// How long after a key that answered alone an Enter still belongs to that answer.
-const STRAY_ENTER: Duration = Duration::from_secs(1);
-
-/// What the questions of a process share.
-pub(super) struct Session {
-    pub(super) theme: Theme,
-    /// When a character answered the last question, without an Enter. Who presses Enter all the same means that
-    /// question, not the default of the next one.
-    answered_alone: Cell<Option<Instant>>,
-}
-
-impl Session {
-    pub(super) fn new(theme: Theme) -> Self {
-        Session {
-            theme,
-            answered_alone: Cell::new(None),
-        }
-    }
-
-    /// Whether this first key of a question is an Enter that still belongs to the question before: it came before this
-    /// question was seen, or right after that answer.
-    fn is_stray(&self, key: Key, was_seen: bool) -> bool {
-        let answered = self.answered_alone.take();
-        key == Key::Enter && answered.is_some_and(|at| !was_seen || at.elapsed() < STRAY_ENTER)
-    }
-}
-
 /// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
 /// terminal. `modes` is what made the terminal raw. It is restored on every way out, after the screen is tidied.
 ///
@@ -77,15 +49,17 @@ pub(super) async fn ask<W: Widget>(
     modes: Modes,
     widget: &mut W,
     deadline: Option<&Deadline<'_>>,
-    session: &Session,
+    theme: &Theme,
 ) -> Result<Until<W::Answer>, PromptError> {
     let restored_last = modes;
-    let theme = &session.theme;
     let mut screen = Screen::default();
     let mut typed = Typed::open()?;
-    let mut was_seen = false;
     let mut signals = QuestionSignals::listen()?;
     let mut suspended = false;
+    let confirms = widget.question().confirms;
+    if confirms {
+        tty::discard()?;
+    }
     loop {
         let key = match typed.waiting().await? {
             // Take in a long paste first, and draw it once.
@@ -94,7 +68,6 @@ pub(super) async fn ask<W: Widget>(
                 let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
                 let size = Size::of_terminal();
                 screen.show(widget.draw(left, size, theme), size)?;
-                was_seen = true;
                 if left.is_some_and(|left| left.is_zero()) {
                     return Ok(Until::TimedOut);
                 }
@@ -129,16 +102,13 @@ pub(super) async fn ask<W: Widget>(
                 restored_last.enter()?;
                 Step::Stay
             }
-            Some(key) if session.is_stray(key, was_seen) => Step::Stay,
             Some(key) => widget.press(key),
         };
         match step {
+            Step::Stay if confirms && key == Some(Key::Enter) => tty::discard()?,
             Step::Stay => {}
             Step::Interrupted => return Err(PromptError::Interrupted),
             Step::Answer(answer) => {
-                if matches!(key, Some(Key::Char(_))) {
-                    session.answered_alone.set(Some(Instant::now()));
-                }
                 let value = widget.answered(&answer);
                 let size = Size::of_terminal();
                 let question = &widget.question().text;

@@ -64,18 +64,6 @@ pub(super) async fn choose_or_type(
     .await
 }
 
-pub(super) async fn confirm(
-    question: &Question,
-    default: Option<bool>,
-    deadline: Option<&Deadline<'_>>,
-) -> Asked<bool> {
-    let default = default.map(|default| if default { "yes" } else { "no" });
-    ask(question, default, deadline, |line| {
-        yes_or_no(line, default.unwrap_or_default())
-    })
-    .await
-}
-
 /// Reads lines until an empty one or the end of input.
 pub(super) async fn paste(question: &Question, deadline: Option<&Deadline<'_>>) -> Asked<String> {
     write(&format!(
@@ -103,6 +91,9 @@ async fn ask<T>(
     answer: impl Fn(&str) -> Result<T, String>,
 ) -> Asked<T> {
     loop {
+        if question.confirms {
+            tty::discard()?;
+        }
         write(&format!("{} ", prompt(question, default, deadline)))?;
         match read(question.echo, deadline).await? {
             Until::TimedOut => return Ok(Until::TimedOut),
@@ -147,7 +138,7 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<Strin
     };
     if let Ok(Until::TimedOut) = ended {
         // If this fails, the next question begins with the rest of the line.
-        let _ = tty::discard().await;
+        let _ = tty::discard();
     }
     if echo != Echo::Shown || !matches!(ended, Ok(Until::Answered(_))) {
         write("\n")?;
@@ -196,15 +187,6 @@ fn number(line: &str, rows: usize, default: Option<&str>) -> Result<usize, Strin
     }
 }
 
-fn yes_or_no(line: &str, default: &str) -> Result<bool, String> {
-    let line = line.trim().to_lowercase();
-    match if line.is_empty() { default } else { &line } {
-        "y" | "yes" => Ok(true),
-        "n" | "no" => Ok(false),
-        _ => Err("Please answer yes or no.".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,13 +202,6 @@ mod tests {
                 "{wrong:?}"
             );
         }
-    }
-
-    #[test]
-    fn only_a_yes_is_a_yes() {
-        assert_eq!(yes_or_no("", "no"), Ok(false));
-        assert_eq!(yes_or_no(" Y ", "no"), Ok(true));
-        assert!(yes_or_no("yep", "no").is_err());
     }
 
     #[test]

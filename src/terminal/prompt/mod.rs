@@ -25,13 +25,12 @@ mod multiline;
 mod question;
 mod text_input;
 mod theme;
-mod yes_no;
 
 pub(crate) use deadline::{Deadline, Until};
 pub(crate) use interactivity::{NonInteractiveReason, TerminalEnv};
 pub(crate) use question::{PromptError, Question};
 
-use event_loop::{Session, ask};
+use event_loop::ask;
 use frame::Size;
 use interactivity::PromptMode;
 use menu::Menu;
@@ -39,7 +38,6 @@ use multiline::Multiline;
 use question::Check;
 use text_input::TextInput;
 use theme::Theme;
-use yes_no::YesNo;
 
 use crate::platform::system::tty::Modes;
 pub(crate) use crate::terminal::rows::Place;
@@ -58,14 +56,14 @@ impl<T> Until<T> {
 /// any moment; the terminal is then restored.
 pub(crate) struct Prompter {
     mode: Result<PromptMode, NonInteractiveReason>,
-    session: Session,
+    theme: Theme,
 }
 
 impl Prompter {
     pub(crate) fn new(environment: &TerminalEnv) -> Self {
         Self {
             mode: environment.mode(),
-            session: Session::new(Theme::new(environment.colour)),
+            theme: Theme::new(environment.colour),
         }
     }
 
@@ -98,10 +96,7 @@ impl Prompter {
                 format!("\x1b[{rows}A\r\x1b[J")
             }
             None => {
-                let hint = self
-                    .session
-                    .theme
-                    .hint("The last answer above was taken back.");
+                let hint = self.theme.hint("The last answer above was taken back.");
                 format!("{hint}\r\n")
             }
         };
@@ -122,7 +117,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, rows).filtered(header, default);
-                ask(modes, &mut menu, None, &self.session).await
+                ask(modes, &mut menu, None, &self.theme).await
             }
             None => fallback::choose(question, header, rows, Some(default), None).await,
         }?
@@ -139,7 +134,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, rows).or_typed(check);
-                let row = ask(modes, &mut menu, None, &self.session).await?;
+                let row = ask(modes, &mut menu, None, &self.theme).await?;
                 row.answered().map(|row| menu.text_of(row))
             }
             None => fallback::choose_or_type(question, rows, check)
@@ -168,7 +163,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, &rows);
-                ask(modes, &mut menu, deadline, &self.session).await
+                ask(modes, &mut menu, deadline, &self.theme).await
             }
             None => fallback::choose(question, None, &rows, None, deadline).await,
         }
@@ -208,7 +203,7 @@ impl Prompter {
                     modes,
                     &mut TextInput::new(question, default, check),
                     deadline,
-                    &self.session,
+                    &self.theme,
                 )
                 .await
             }
@@ -226,47 +221,40 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Result<Until<String>, PromptError> {
         match self.raw(question)? {
-            Some(modes) => {
-                ask(
-                    modes,
-                    &mut Multiline::new(question),
-                    deadline,
-                    &self.session,
-                )
-                .await
-            }
+            Some(modes) => ask(modes, &mut Multiline::new(question), deadline, &self.theme).await,
             None => fallback::paste(question, deadline).await,
         }
     }
 
-    /// Asks yes or no, by one key. Enter is `default`.
+    /// Asks for yes or no, as a word and Enter. Enter alone is `default`, and Esc is no unless it goes back. What was typed
+    /// before the question was drawn does not count.
     pub(crate) async fn confirm(
         &self,
         question: &Question,
         default: bool,
     ) -> Result<bool, PromptError> {
-        self.confirm_until(question, Some(default), None)
+        self.confirm_until(question, default, None)
             .await?
             .answered()
-    }
-
-    /// Asks yes or no, by one key. Enter answers nothing.
-    pub(crate) async fn confirm_by_key(&self, question: &Question) -> Result<bool, PromptError> {
-        self.confirm_until(question, None, None).await?.answered()
     }
 
     pub(crate) async fn confirm_until(
         &self,
         question: &Question,
-        default: Option<bool>,
+        default: bool,
         deadline: Option<&Deadline<'_>>,
     ) -> Result<Until<bool>, PromptError> {
-        match self.raw(question)? {
-            Some(modes) => {
-                let mut asked = YesNo::new(question, default);
-                ask(modes, &mut asked, deadline, &self.session).await
-            }
-            None => fallback::confirm(question, default, deadline).await,
+        let question = Question {
+            confirms: true,
+            ..question.clone()
+        };
+        let default = if default { "yes" } else { "no" };
+        let check = |line: &str| yes_or_no(line).map(drop);
+        match self.line(&question, Some(default), &check, deadline).await {
+            Ok(Until::Answered(line)) => Ok(Until::Answered(yes_or_no(&line) == Ok(true))),
+            Ok(Until::TimedOut) => Ok(Until::TimedOut),
+            Err(PromptError::Back) if !question.goes_back => Ok(Until::Answered(false)),
+            Err(error) => Err(error),
         }
     }
 
@@ -298,5 +286,29 @@ impl Prompter {
             what: question.what.clone(),
             reason,
         })
+    }
+}
+
+fn yes_or_no(line: &str) -> Result<bool, String> {
+    match line.to_lowercase().as_str() {
+        "y" | "yes" => Ok(true),
+        "n" | "no" => Ok(false),
+        _ => Err("type yes or no, then Enter".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::yes_or_no;
+
+    #[test]
+    fn only_a_word_that_means_yes_is_a_yes() {
+        for yes in ["y", "Y", "yes", "YES"] {
+            assert_eq!(yes_or_no(yes), Ok(true));
+        }
+        assert_eq!(yes_or_no("No"), Ok(false));
+        for other in ["", "yep", "modify", "y y", "ja", "yes, wrong one"] {
+            assert!(yes_or_no(other).is_err(), "{other}");
+        }
     }
 }

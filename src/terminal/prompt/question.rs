@@ -28,6 +28,8 @@ pub(crate) struct Question {
     pub(super) source: Option<&'static str>,
     /// What the rows of a list are, in the plural.
     pub(super) noun: &'static str,
+    /// Whether it asks for a go-ahead: what was typed before it was drawn is thrown away.
+    pub(super) confirms: bool,
 }
 
 impl Question {
@@ -48,6 +50,7 @@ impl Question {
             hint: None,
             source: None,
             noun: "rows",
+            confirms: false,
         }
     }
 

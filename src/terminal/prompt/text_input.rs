@@ -65,7 +65,12 @@ impl Widget for TextInput<'_> {
         match key {
             Key::Enter => match answer(self.line.text(), self.default, self.check) {
                 Ok(answer) => return Step::Answer(answer),
-                Err(problem) => self.problem = Some(problem),
+                Err(problem) => {
+                    self.problem = Some(problem);
+                    if self.question.confirms {
+                        self.line.press(Key::EraseLine);
+                    }
+                }
             },
             Key::EndOfInput if self.line.text().is_empty() => return Step::Interrupted,
             _ => {

@@ -86,11 +86,6 @@ impl Theme {
         line(&title(text, left, columns.saturating_sub(marks)))
     }
 
-    /// `? Book it? (y/n) › no`
-    pub(super) fn yes_no(&self, title: &str, default: Option<bool>) -> String {
-        drawn(|out| self.styles.format_confirm_prompt(out, title, default))
-    }
-
     /// A row of a menu, marked with `❯` if `active`.
     pub(super) fn row(&self, row: &str, active: bool) -> String {
         drawn(|out| self.styles.format_select_prompt_item(out, row, active))

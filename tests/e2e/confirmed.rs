@@ -1,0 +1,87 @@
+//! A confirmation is meant: a word and Enter, typed after the question was drawn.
+
+use crate::harness::{GUEST, Home, Key, Terminal};
+
+/// Each command that asks, at the sandbox, with its question.
+fn asking(id: &str) -> [(Vec<&str>, &'static str); 3] {
+    let paid = ["book", "ven_payment"].into_iter().chain(GUEST);
+    [
+        (vec!["cancel", id], "? Cancel this booking? (no)"),
+        (
+            vec!["modify", id, "--party", "3"],
+            "? Change this booking? (no)",
+        ),
+        (paid.collect(), "? Book it? (no)"),
+    ]
+}
+
+fn is_untouched(home: &Home, id: &str) {
+    let booking = home.booking(id);
+    assert_eq!(booking["status"], "confirmed");
+    assert_eq!(booking["party_size"], 2);
+    let all = home.run(["sandbox", "bookings", "--json"]).exits(0).json();
+    assert_eq!(all["bookings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn enter_alone_is_no_at_a_change_a_cancellation_and_a_card_also_at_the_sandbox() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    for (command, question) in asking(&id) {
+        let mut terminal = Terminal::start(&home, &command);
+        terminal.see(question).press(Key::Enter);
+        terminal.end().exits(17);
+    }
+    is_untouched(&home, &id);
+}
+
+/// A person believes to be at the shell, and types the next command or a remark.
+#[test]
+fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    for (command, question) in asking(&id) {
+        let mut terminal = Terminal::start(&home, &command);
+        for line in ["sorry, wrong one", "clear; bookctl modify @1", "maybe"] {
+            terminal
+                .see(question)
+                .type_in(line)
+                .see(&format!("› {line}"));
+            terminal.press(Key::Enter).see("type yes or no");
+        }
+        terminal.press(Key::Esc);
+        terminal.end().exits(17);
+    }
+    is_untouched(&home, &id);
+}
+
+#[test]
+fn what_was_typed_before_the_question_was_drawn_does_not_answer_it() {
+    for plain in [false, true] {
+        let home = Home::new();
+        let id = home.booked("ven_confirms", &[], 0);
+        let home = match plain {
+            true => home.with("BOOKCTL_ACCESSIBLE", "1"),
+            false => home,
+        };
+        for (command, question) in asking(&id) {
+            let mut terminal = Terminal::start(&home, &command);
+            terminal.type_in("y\nyes\n");
+            let question = question.trim_end_matches("(no)");
+            let question = question.trim_start_matches("? ");
+            terminal.see(question).type_in("n\r");
+            terminal.end().exits(17);
+        }
+        is_untouched(&home, &id);
+    }
+}
+
+#[test]
+fn a_plain_question_takes_the_same_words() {
+    let home = Home::new().with("TERM", "dumb");
+    let id = home.booked("ven_confirms", &[], 0);
+    let mut terminal = Terminal::start(&home, &["cancel", &id]);
+    terminal.answer("Cancel this booking? [no]", "sorry");
+    terminal.see("type yes or no").type_in("Y\r");
+    terminal.end().exits(0).says("cancelled");
+}
