@@ -57,6 +57,8 @@ pub(crate) struct Context {
     sandbox_limits: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
+    /// Whether the service is a sandbox, once it was asked; `None` if it did not answer.
+    is_sandbox: tokio::sync::OnceCell<Option<bool>>,
     journal: RefCell<Option<Journal>>,
     recent: RefCell<Option<Recent>>,
 }
@@ -105,6 +107,7 @@ impl Context {
             sandbox_limits: setup.sandbox_limits,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
+            is_sandbox: tokio::sync::OnceCell::new(),
             journal: RefCell::new(None),
             recent: RefCell::new(None),
         }
@@ -308,6 +311,12 @@ impl Context {
                 }
             }
         }
+    }
+
+    /// Sends a read, and waits for no rate limit: the caller reads again later.
+    pub(crate) async fn read_now(&self, call: &Call) -> Result<Answer> {
+        let answer = self.client()?.read(call).await;
+        answer.map_err(|failure| failure.into_error(call))
     }
 
     /// Whether the command has talked to the service, or was about to.

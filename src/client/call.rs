@@ -13,7 +13,7 @@ const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
     pub(crate) method: Method,
     /// The path below the base URL, with its segments encoded.
@@ -24,17 +24,15 @@ pub(crate) struct Call {
     pub(crate) headers: Vec<(String, String)>,
     /// The names with which the body was written, for the errors that a name can cause.
     pub(crate) written: Option<WrittenNames>,
+    /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is a sandbox.
+    pub(crate) is_control: bool,
 }
 
 impl Call {
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Call {
-            method: Method::GET,
             path: path.into(),
-            body: None,
-            idempotency_key: None,
-            headers: Vec::new(),
-            written: None,
+            ..Call::default()
         }
     }
 
@@ -43,9 +41,7 @@ impl Call {
             method: Method::POST,
             path: path.into(),
             body: Some(body),
-            idempotency_key: None,
-            headers: Vec::new(),
-            written: None,
+            ..Call::default()
         }
     }
 
@@ -63,11 +59,12 @@ impl Call {
         }
     }
 
-    /// Whether the call may have changed something even if no answer came.
+    /// Whether the call may change something at the service: it is not one of the documented reads.
     pub(crate) fn is_write(&self) -> bool {
-        // The two searches are reads although they are POSTs, and a sandbox's controls book nothing.
         let path = self.path.split(['?', '#']).next().unwrap_or_default();
-        self.method != Method::GET && !path.ends_with("/search") && !self.is_of_a_sandbox()
+        let is_search = matches!(path, "/v1/venues/search" | "/v1/availability/search");
+        let is_read = self.method == Method::GET || self.method == Method::POST && is_search;
+        !is_read && !self.is_control
     }
 
     /// Whether the call needs a new connection. On a used connection, a surplus answer to an earlier request would be
@@ -77,7 +74,7 @@ impl Call {
     }
 
     /// Whether the call goes to a sandbox's control endpoints, which need no key.
-    pub(super) fn is_of_a_sandbox(&self) -> bool {
+    pub(crate) fn is_of_a_sandbox(&self) -> bool {
         self.path.starts_with("/sandbox/")
     }
 

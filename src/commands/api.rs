@@ -86,16 +86,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let separator = if path.contains('?') { '&' } else { '?' };
         path = format!("{path}{separator}{}", query.collect::<Vec<_>>().join("&"));
     }
-    let call = Call {
+    let mut call = Call {
         method: args.method,
         path,
         body: content,
-        idempotency_key: None,
         headers: args.headers,
-        written: None,
+        ..Call::default()
     };
     if args.dry_run {
         return preview(context, call);
+    }
+    if call.is_write() && call.is_of_a_sandbox() {
+        call.is_control = context.is_sandbox().await;
     }
     if call.is_write() {
         context.before_change()?;

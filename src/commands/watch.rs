@@ -1,13 +1,12 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::Instant;
 
 use crate::adapter::{Adapter, Outline, ReadKind};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::flows::{
-    Offered, Reads, booking_or_pick, card, read_booking, remember_shown, warn_of_unknown_status,
+    Offered, Reads, Wait, booking_or_pick, card, not_found, remember_shown, warn_of_unknown_status,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::duration::in_units;
@@ -15,8 +14,6 @@ use crate::model::id::id;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
 
-/// The pause between two reads. The service permits 300 reads in five minutes.
-const PAUSE: Duration = Duration::from_secs(2);
 /// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
@@ -24,7 +21,9 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 ///
 /// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does. With --until it
 /// exits with 0 if the booking reaches that status. A confirmed booking can still be cancelled, so --until keeps watching
-/// it, and exits with 8 if it is still confirmed at the timeout. A status that bookctl does not know ends it with 15.
+/// it, and exits with 8 if it is still confirmed at the timeout. A booking that needs an action ends it all the same. So
+/// does a status that bookctl does not know (15). Until the timeout, it waits out a service that fails, cannot be reached
+/// or limits the rate.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
@@ -40,19 +39,21 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let named = args.booking.as_deref();
-    let mut named = booking_or_pick(context, named, Offered::All, Reads::ToFind).await?;
-    let id = named.id.clone();
+    let id = booking_or_pick(context, named, Offered::All, Reads::ToFind)
+        .await?
+        .id;
     let situation = |status| InFlight::Watching {
         id: id.clone(),
         status,
         command: again(&id, &args.until),
     };
     context.in_flight.replace(situation(None));
-    let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
+    let mut wait = Wait::new(context, &id, context.timeout().unwrap_or(LONGEST));
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
-    let mut booking = named.booking(context).await?;
     loop {
+        let read = wait.read().await;
+        let booking = read.map_err(|error| not_found(context, &id, error))?;
         // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
         // such as the number of a request, is new in each answer.
         let text = booking.own_document().text();
@@ -65,7 +66,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         if args.until.iter().any(|until| until == status.as_str()) {
             return Ok(Exit::Done);
         }
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = wait.left();
         let has_ended = ends(&status, &args.until);
         if left.is_zero() && !has_ended {
             context.out.note(&format!(
@@ -90,8 +91,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "{status}; watching for up to {} more",
             in_units(left.as_secs())
         ));
-        tokio::time::sleep(PAUSE.min(left)).await;
-        booking = read_booking(context, &id).await?;
+        wait.pause().await;
     }
 }
 
@@ -101,14 +101,14 @@ fn again(id: &str, until: &[String]) -> String {
     format!("bookctl watch {}{until}", shell::word(id))
 }
 
-/// Whether to stop watching. A requested status may still come after a pause, and after a confirmation.
+/// Whether to stop watching. Nothing more comes by itself after a pause; a confirmed booking may be cancelled.
 fn ends(status: &Status, until: &[String]) -> bool {
     match status {
         Status::Processing => false,
+        Status::Confirmed => until.is_empty(),
+        Status::RequiresAction | Status::Failed | Status::Cancelled | Status::Expired => true,
         // Nobody knows what can follow it.
         Status::Other(_) => true,
-        Status::RequiresAction | Status::Confirmed => until.is_empty(),
-        Status::Failed | Status::Cancelled | Status::Expired => true,
     }
 }
 

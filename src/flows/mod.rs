@@ -76,5 +76,5 @@ pub(crate) use sessions::{PENDING, find_sessions, waits_for_code};
 pub(crate) use timeline::{Happening, timeline};
 pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;
-pub(crate) use wait::{find_booking, read_booking, wait_while_processing};
+pub(crate) use wait::{Wait, find_booking, read_booking, wait_while_processing};
 pub(crate) use webhook_secrets::webhook_secrets;

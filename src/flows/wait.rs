@@ -1,11 +1,13 @@
-//! Waits for a booking that is processing.
+//! Reads a booking, once or until it changes.
 
 use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
 
 use super::understood::understood;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::client::show_call;
+use crate::client::{Answer, show_call};
 use crate::model::booking::{Booking, Status};
 use crate::model::duration::in_units;
 use crate::model::id::{id as valid_id, same_id};
@@ -13,9 +15,10 @@ use crate::outcome::{Code, Error, Exit, Result};
 
 /// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// How many reads in a row may fail before the wait ends with the booking as last read.
-const LOOKS: u32 = 3;
+/// The service permits 300 reads in five minutes.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// A read without a response does not use up the whole wait.
+const LONGEST_READ: Duration = Duration::from_secs(30);
 
 /// Reads a booking by an id that came from the service.
 ///
@@ -56,8 +59,15 @@ pub(super) fn or_warn(context: &Context, booking: Booking, id: &str) -> (Booking
 }
 
 pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
+    in_answer(context, id, context.read(show_call(valid(id)?)).await)
+}
+
+fn valid(id: &str) -> Result<&str> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
-    let answer = context.read(show_call(id)).await;
+    Ok(id)
+}
+
+fn in_answer(context: &Context, id: &str, answer: Result<Answer>) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
     understood(context, context.adapter().booking(answer.document, false))
 }
@@ -87,6 +97,78 @@ fn unexpected(why: String) -> Error {
         .hint("check the base URL: the response may not come from the booking service")
 }
 
+/// Reads a booking again and again within a time. What passes by itself is waited out.
+pub(crate) struct Wait<'a> {
+    context: &'a Context,
+    id: String,
+    deadline: Instant,
+    /// The next pause between two reads.
+    pause: Duration,
+}
+
+impl<'a> Wait<'a> {
+    pub(crate) fn new(context: &'a Context, id: &str, longest: Duration) -> Self {
+        Wait {
+            context,
+            id: id.to_owned(),
+            deadline: Instant::now() + longest,
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    pub(crate) fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Pauses before the next read. Each pause is longer than the one before.
+    pub(crate) async fn pause(&mut self) {
+        sleep(self.pause.min(self.left())).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+
+    /// The booking as it is now. A failed service, a lost connection and a rate limit are waited out, with a note.
+    ///
+    /// # Errors
+    /// What does not pass by itself, and what has not passed in time.
+    pub(crate) async fn read(&mut self) -> Result<Booking> {
+        let mut is_noted = false;
+        loop {
+            let error = match self.look().await {
+                Err(error) if passes(&error) && !self.left().is_zero() => error,
+                read => return read,
+            };
+            let left = self.left();
+            if !is_noted {
+                let (why, left) = (&error.message, in_units(left.as_secs()));
+                let note = format!("{why}; booking {} is read again for up to {left}", self.id);
+                self.context.out.note(&note);
+                is_noted = true;
+            }
+            match error.retry_after {
+                Some(pause) => sleep(pause.min(left)).await,
+                None => self.pause().await,
+            }
+        }
+    }
+
+    async fn look(&self) -> Result<Booking> {
+        let call = show_call(valid(&self.id)?);
+        let answer = timeout(LONGEST_READ, self.context.read_now(&call)).await;
+        let answer = answer.unwrap_or_else(|_| {
+            let why = format!("no response within {}", in_units(LONGEST_READ.as_secs()));
+            Err(Error::new(Code::Timeout, why))
+        });
+        checked(in_answer(self.context, &self.id, answer)?, &self.id)
+    }
+}
+
+/// Whether a later read may succeed.
+fn passes(error: &Error) -> bool {
+    matches!(error.exit, Exit::Service | Exit::RateLimited)
+        || error.code == Code::Network
+        || error.code == Code::Timeout
+}
+
 /// Reads the booking again and again until it is no longer processing or `longest` has passed. Returns it as last
 /// read.
 pub(crate) async fn wait_while_processing(
@@ -94,31 +176,21 @@ pub(crate) async fn wait_while_processing(
     booking: Booking,
     longest: Duration,
 ) -> Result<Booking> {
-    let deadline = tokio::time::Instant::now() + longest;
+    let mut wait = Wait::new(context, booking.id(), longest);
     let mut booking = booking;
-    let mut pause = FIRST_PAUSE;
-    let mut failed = 0;
     let progress = context.out.progress("");
-    while booking.status() == Status::Processing {
+    while booking.status() == Status::Processing && !wait.left().is_zero() {
         context.in_flight.replace(InFlight::known(&booking));
-        let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-        if left.is_zero() {
-            break;
-        }
         progress.say(&format!(
             "{} is processing; waiting for up to {}",
             booking.id(),
-            in_units(left.as_secs())
+            in_units(wait.left().as_secs())
         ));
-        tokio::time::sleep(pause.min(left)).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-        match read_booking(context, booking.id()).await {
-            Ok(read) => {
-                booking = read;
-                failed = 0;
-            }
+        wait.pause().await;
+        match wait.read().await {
+            Ok(read) => booking = read,
             // The booking exists whatever a failed read says, so it is returned as last read.
-            Err(error) if failed + 1 == LOOKS => {
+            Err(error) => {
                 context.out.warn(&format!(
                     "booking {} was made, but cannot be read: {}",
                     booking.id(),
@@ -126,7 +198,6 @@ pub(crate) async fn wait_while_processing(
                 ));
                 break;
             }
-            Err(_) => failed += 1,
         }
     }
     context.in_flight.replace(InFlight::known(&booking));

@@ -381,6 +381,16 @@ fn a_read_only_profile_sends_no_write() {
         home.run(["api", "POST", path, "--json"])
             .refused(3, "config");
     }
+    for (method, path) in [
+        ("DELETE", "/v1/things/search"),
+        ("PUT", "/v1/venues/search"),
+        ("POST", "/v1/venues/search/"),
+        ("POST", "/v1/x/availability/search"),
+        ("POST", "/v1/search"),
+    ] {
+        home.run(["api", method, path, "--json"])
+            .refused(3, "config");
+    }
     for arguments in [
         &["modify", "bk_1", "--party", "3", "--json"][..],
         &["cancel", "bk_1", "--yes", "--json"],
@@ -391,8 +401,31 @@ fn a_read_only_profile_sends_no_write() {
         home.run(arguments).refused(3, "config");
     }
     assert!(server.requests().is_empty());
-    home.run(["api", "POST", "/v1/venues/search", "--json"])
+    for path in ["/v1/venues/search", "/v1/availability/search"] {
+        home.run(["api", "POST", path, "--json"]).exits(0);
+    }
+    // A service that is no sandbox may mean something else by the path of a sandbox's control.
+    home.run(["api", "POST", "/sandbox/reset", "--json"])
+        .refused(3, "config");
+    let requests = server.requests();
+    assert!(!requests.iter().any(|it| it.path == "/sandbox/reset"));
+}
+
+#[test]
+fn the_controls_of_a_sandbox_are_no_writes() {
+    let served = Served::start();
+    let profile = format!(
+        "[profiles.support]\nbase_url = '{}'\nread_only = true\n",
+        served.base_url()
+    );
+    let home = Home::new()
+        .configured(&profile)
+        .with("BOOKCTL_PROFILE", "support")
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    home.run(["api", "POST", "/sandbox/reset", "--json"])
         .exits(0);
+    home.run(["api", "POST", "/v1/bookings", "--json"])
+        .refused(3, "config");
 }
 
 /// A 429 says that nothing was done: it is waited out, for a write as well, and only where that was allowed.

@@ -307,3 +307,11 @@ fn a_service_that_is_no_sandbox_has_no_controls() {
         "{touched:?}"
     );
 }
+
+#[test]
+fn whether_the_service_is_a_sandbox_is_asked_once() {
+    let served = Served::start();
+    let output = served.home().run(["sandbox", "deliveries", "-v"]).exits(0);
+    let asked = output.stderr.matches("GET /sandbox/clock").count();
+    assert_eq!(asked, 1, "{output}");
+}

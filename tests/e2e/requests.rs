@@ -996,7 +996,7 @@ fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_o
         &format!("\"id\":\"{id}\""),
         "< 422",
         "< {\"error\":\"no such room\"}",
-        "export BOOKCTL_WEBHOOK_SECRET=",
+        "export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox",
     ] {
         assert!(output.stderr.contains(shown), "{shown}: {output}");
     }

@@ -167,3 +167,98 @@ fn a_status_that_bookctl_does_not_know_ends_with_the_command_that_maps_it() {
     home.run(["profile", "set", "acme", &setting]).exits(0);
     home.run(["watch", "bk_1"]).exits(0);
 }
+
+/// "`watch` waits out 5xx, lost connections and 429 within its own time" (command line, Exit codes)
+#[test]
+fn what_passes_by_itself_is_waited_out_with_a_note_and_the_rest_ends_the_watch() {
+    let booking = |status: &str| Reply::json(200, &json!({"id": "bk_1", "status": status}));
+    let off = json!({"error": "off", "error_code": "vendor_disabled"});
+    let limited = json!({"error": "rate_limited", "retry_after_seconds": 1});
+    let looks = AtomicUsize::new(0);
+    let server = Scripted::start(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
+        0..2 => Reply::json(503, &off),
+        // More than the tries of one read.
+        2..8 => Reply::Close,
+        8 => booking("processing"),
+        9 => Reply::json(429, &limited),
+        10 => Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
+        _ => booking("confirmed"),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let output = home.run(["watch", "bk_1", "--jq", ".status"]).exits(0);
+    assert_eq!(output.stdout, "processing\nconfirmed\n");
+    let noted = output.stderr.matches("booking bk_1 is read again").count();
+    assert_eq!(noted, 2, "{output}");
+
+    for (status, code) in [(401, 4), (404, 6)] {
+        let server = Scripted::start(move |_| Reply::json(status, &json!({"error": "no"})));
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        home.run(["watch", "bk_1"]).exits(code);
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[test]
+fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
+    let down = json!({"error": "off", "error_code": "vendor_disabled"});
+    let server = Scripted::start(move |_| Reply::json(503, &down));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["watch", "bk_1", "--timeout", SHORT, "--json"])
+        .refused(14, "vendor_disabled");
+    assert!(server.requests().len() > 1);
+}
+
+/// The rule of `watch` holds for `book --wait` as well.
+#[test]
+fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
+    let reads = AtomicUsize::new(0);
+    let server = Scripted::start(move |request| {
+        let status = match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/v1/bookings") => "processing",
+            ("GET", "/v1/bookings/bk_1") => match reads.fetch_add(1, Ordering::SeqCst) {
+                0..9 => return Reply::json(503, &json!({"error": "deploy"})),
+                _ => "confirmed",
+            },
+            _ => return Reply::json(404, &json!({"error": "not found"})),
+        };
+        let mut booking = json!({"id": "bk_1", "object": "booking", "status": status});
+        if request.method == "POST" {
+            for (name, value) in request.json().as_object().unwrap() {
+                booking[name] = value.clone();
+            }
+        }
+        Reply::json(if request.method == "POST" { 201 } else { 200 }, &booking)
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let call = [
+        "book",
+        "ven_1",
+        "--at",
+        "2031-05-01T19:30:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--provider",
+        "p",
+        "--slot",
+        "slot_1",
+        "--wait=1m",
+        "--json",
+    ];
+    let output = home.run(call).exits(0);
+    assert_eq!(output.json()["status"], "confirmed", "{output}");
+}
+
+/// "`watch` … ends at `requires_action` even under `--until`, unless that names it." (command line, Exit codes)
+#[test]
+fn a_pause_ends_a_watch_that_waits_for_another_status() {
+    let paused = json!({"id": "bk_1", "status": "requires_action"});
+    let server = Scripted::start(move |_| Reply::json(200, &paused));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["watch", "bk_1", "--until", "confirmed"])
+        .exits(10);
+    assert_eq!(server.requests().len(), 1);
+    let named = ["watch", "bk_1", "--until", "requires_action"];
+    home.run(named).exits(0);
+}

@@ -26,25 +26,12 @@ impl Context {
     }
 
     /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a sandbox.
-    pub(crate) async fn control(&self, call: Call) -> Result<Answer> {
-        if matches!(self.target, Target::Remote(_)) {
-            // The index would say so too, but it needs a key, and a sandbox's controls do not.
-            let clock = self.client()?.send(&Call::get("/sandbox/clock")).await;
-            let is_sandbox = match &clock {
-                Ok(answer) => answer.document.str("now").is_some(),
-                Err(
-                    Failure::Refused(_)
-                    | Failure::Unusable(_)
-                    | Failure::Redirected { .. }
-                    | Failure::Unreadable { .. },
-                ) => false,
-                // This failure does not tell. The call itself will report it.
-                Err(_) => true,
-            };
-            if !is_sandbox {
-                return Err(self.no_sandbox());
-            }
+    pub(crate) async fn control(&self, mut call: Call) -> Result<Answer> {
+        // The index would say so too, but it needs a key, and a sandbox's controls do not.
+        if self.is_sandbox_by(Call::get("/sandbox/clock")).await == Some(false) {
+            return Err(self.no_sandbox());
         }
+        call.is_control = true;
         self.read(call).await
     }
 
@@ -69,12 +56,7 @@ impl Context {
         let client = Client::new(self.connection(url.join(""), is_loopback, is_https, key))?;
         match client.read(&call).await {
             Ok(answer) => Ok(answer.document),
-            Err(
-                Failure::Refused(_)
-                | Failure::Unusable(_)
-                | Failure::Redirected { .. }
-                | Failure::Unreadable { .. },
-            ) => {
+            Err(failure) if is_answered(&failure) => {
                 let what = format!("there is no sandbox at {}", url.join(""));
                 Err(Error::config(what).hint("use the address that `bookctl sandbox serve` prints"))
             }
@@ -85,20 +67,43 @@ impl Context {
     /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an
     /// answer it counts as no sandbox.
     pub(crate) async fn is_sandbox(&self) -> bool {
-        let Target::Remote(service) = &self.target else {
-            return true;
+        let call = match &self.target {
+            Target::Remote(service) if !service.base_url.is_loopback() => {
+                if !self.has_key() {
+                    return false;
+                }
+                Call::get("/v1/")
+            }
+            _ => Call::get("/sandbox/clock"),
         };
-        let call = match service.base_url.is_loopback() {
-            true => Call::get("/sandbox/clock"),
-            false if !self.has_key() => return false,
-            false => Call::get("/v1/"),
-        };
-        match self.client() {
-            Ok(client) => client.send(&call).await.is_ok_and(|answer| {
-                let says = answer.document.value().get("sandbox");
-                answer.document.str("now").is_some() || says == Some(&Value::Bool(true))
-            }),
-            Err(_) => false,
-        }
+        self.is_sandbox_by(call).await == Some(true)
     }
+
+    /// Whether the answer to this call is a sandbox's; `None` if there was no answer. It is asked once, so that one
+    /// command never takes the service for both.
+    async fn is_sandbox_by(&self, call: Call) -> Option<bool> {
+        if matches!(self.target, Target::Embedded { .. }) {
+            return Some(true);
+        }
+        let client = self.client().ok()?;
+        let ask = async || match client.send(&call).await {
+            Ok(answer) => {
+                let says = answer.document.value().get("sandbox");
+                Some(answer.document.str("now").is_some() || says == Some(&Value::Bool(true)))
+            }
+            Err(failure) => is_answered(&failure).then_some(false),
+        };
+        *self.is_sandbox.get_or_init(ask).await
+    }
+}
+
+/// Whether something answered, although not as a sandbox does.
+fn is_answered(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        Failure::Refused(_)
+            | Failure::Unusable(_)
+            | Failure::Redirected { .. }
+            | Failure::Unreadable { .. }
+    )
 }

@@ -210,6 +210,11 @@ impl Output {
         self.show(&view.page());
     }
 
+    /// The same, for a view that shows a secret on purpose.
+    pub(crate) fn show_with_secret(&self, view: &dyn View) {
+        self.write_stderr(&view.page().render(&self.stderr.now()));
+    }
+
     /// Writes a note to stderr. `--quiet` drops it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
@@ -341,8 +346,11 @@ impl Output {
     }
 
     fn to_stderr(&self, text: &str) {
-        let text = redact(text);
-        rows::count(&text, self.stderr.now().width);
+        self.write_stderr(&redact(text));
+    }
+
+    fn write_stderr(&self, text: &str) {
+        rows::count(text, self.stderr.now().width);
         self.beside_progress(|| {
             // Nobody can be told if stderr is closed.
             let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -195,7 +195,8 @@ fn announce(
         file.write(&ready.url)?;
     }
     if !context.out.is_quiet() {
-        context.out.show_view(&Ready {
+        // A sandbox's secret is not masked: it is there to be copied.
+        context.out.show_with_secret(&Ready {
             registered,
             ..ready
         });
