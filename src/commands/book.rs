@@ -19,7 +19,7 @@ use crate::flows::{
     BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
     ask_guest_again, ask_to_book_another, create, finish, guide, is_key, locate_slot, locate_venue,
     note_unused_zone, offered, preview, profile, refuse_to_repeat, repeated, resolve, review,
-    take_slot, wait_while_processing, warn_of_open_attempts,
+    take_slot, unknown_zone, wait_while_processing, warn_of_open_attempts,
 };
 use crate::journal::{Attempt, KeyOrigin};
 use crate::model::booking::{Booking, Status};
@@ -109,7 +109,7 @@ pub(crate) struct Args {
     yes: bool,
     #[command(flatten)]
     extra: ExtraFields,
-    /// Show the request and send nothing
+    /// Show the request and book nothing; may read the venue's slots
     #[arg(long)]
     dry_run: bool,
     /// Book every row of a JSON lines or CSV file; `-` reads standard input
@@ -194,7 +194,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let (wait, dry_run) = (args.wait, args.dry_run);
     let mut draft = draft(context, args)?;
     if dry_run {
-        return show_request(context, draft, &key);
+        return show_request(context, &mut draft, &key).await;
     }
     journal_flags.apply(context)?;
     context.before_change()?;
@@ -383,8 +383,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<(Value
     };
     let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
-        let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
-        let time = zone_source.wire_time(context.adapter(), &moment);
+        let time = zone_source.wire_time(context, when, None)?;
         return Ok((time.into(), SlotChoice::Given));
     }
     let offer = offered(
@@ -417,20 +416,22 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     };
     let venue = draft.venue.as_ref();
     let venue = venue.and_then(|venue| venue.remembered.as_ref());
-    let meant = match (when.exact(), ZoneSource::of(venue, draft.zone.as_ref())) {
-        (Some(moment), _) => moment.clone(),
-        (None, ZoneSource::Known(zone)) => resolve(when, context.now()?, &zone)?,
-        // The slot is on the venue's clock, and shows its offset.
-        (None, ZoneSource::Learned) => {
-            let zone = slot.offset().map_or_else(system_zone, TimeZone::fixed);
-            resolve(when, context.now()?, &zone)?
-        }
+    let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
+    // The slot is on the venue's clock, and may show its offset.
+    let seen = slot.offset().map(TimeZone::fixed);
+    let clock = seen.clone().unwrap_or_else(system_zone);
+    let meant = match &zone_source {
+        ZoneSource::Known(zone) => resolve(when, context.now()?, zone)?,
+        ZoneSource::Learned => resolve(when, context.now()?, &clock)?,
     };
-    let zone = venue.and_then(Venue::timezone);
-    Ok(match slot.instant(zone.as_ref()) {
-        Some(instant) if instant == meant.timestamp() => offered,
-        None if slot.local() == Some(meant.zoned().datetime()) => offered,
-        _ => context.adapter().wire_time_in(&meant, zone.as_ref()).into(),
+    let instant = slot.instant(venue.and_then(Venue::timezone).as_ref());
+    if instant.is_none() && slot.local() == Some(meant.zoned().datetime()) {
+        return Ok(offered);
+    }
+    let sent = zone_source.wire_time(context, when, seen)?;
+    Ok(match instant == Some(meant.timestamp()) {
+        true => offered,
+        false => sent.into(),
     })
 }
 
@@ -452,6 +453,11 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
         error.body = Some(offer.document.clone());
         return error;
     }
+    if !offer.is_comparable() {
+        return unknown_zone(
+            "neither a search nor a slot shows the venue's time zone; nothing was booked",
+        );
+    }
     let mut error = Error::new(
         Code::NoSlot,
         format!("{venue} has no slot at {wanted}; nothing was booked"),
@@ -469,37 +475,14 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
     }
 }
 
-/// The output of `--dry-run`: the request as it would be sent. The service is not asked.
-fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exit> {
-    let lacking = lacking(&draft);
+/// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.
+async fn show_request(context: &Context, draft: &mut BookingDraft, key: &str) -> Result<Exit> {
+    let lacking = lacking(draft);
     if !lacking.is_empty() {
         return Err(missing(&lacking));
     }
-    let datetime = match (&draft.slot, &draft.at) {
-        (Some(slot), _) => time_beside(context, &draft, slot)?,
-        (None, Some(when)) => {
-            let venue = draft
-                .venue
-                .as_ref()
-                .and_then(|venue| venue.remembered.as_ref());
-            let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
-            if when.exact().is_none() && matches!(zone_source, ZoneSource::Learned) {
-                context.out.note(
-                    "the venue's time zone is not known on this computer, so the time is shown in this computer's zone; \
-                     without --dry-run, bookctl asks the venue; give an offset or --tz to be certain",
-                );
-            }
-            let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
-            zone_source.wire_time(context.adapter(), &moment).into()
-        }
-        (None, None) => return Err(Error::usage("no time given")),
-    };
+    let (datetime, _) = find_time(context, draft).await?;
     let request = draft.request(context.adapter(), datetime)?;
-    if draft.slot.is_none() && draft.slot_id.is_none() {
-        context.out.note(
-            "bookctl would look up the slot at that time first, and add its id to the request",
-        );
-    }
     preview(context, create_call(request.body, key))
 }
 

@@ -9,14 +9,15 @@ use crate::client::Changes;
 use crate::flows::{
     Confirmation, More, NamedBooking, Offer, Offered, Reads, ZoneSource, add_stakes,
     booking_or_pick, card, change, choose_slot, finish, finish_modified, locate_venue, not_found,
-    note_unused_zone, offered, preview, read_booking, refused, resolve,
+    note_unused_zone, offered, preview, read_booking, refused, resolve, unknown_zone,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
-use crate::model::document_time::{DocumentTime, time_text};
+use crate::model::document_time::{DocumentTime, time_text as shown_time};
 use crate::model::id::id;
 use crate::model::party;
 use crate::model::shell;
+use crate::model::time_text;
 use crate::model::when::When;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone};
@@ -24,8 +25,8 @@ use crate::terminal::prompt::Question;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
-/// Anything that you leave out stays as it is. A time without a day stays on the booking's day, and a time without an
-/// offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change, and
+/// Anything that you leave out stays as it is. A time without a day stays on the booking's day, a weekday is the one nearest
+/// to it, and a time without an offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change, and
 /// asks before it changes anything.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
@@ -226,12 +227,15 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
             _ => "other",
         };
         let shown = |value: &Value| match label {
-            "when" => time_text(value),
+            "when" => shown_time(value),
             _ => plain(value),
         };
         let old = field(name).filter(|old| !old.is_null()).map(shown);
         let old = old.filter(|old| !old.is_empty());
-        let sides = format!("{} → {}", old.as_deref().unwrap_or("not set"), shown(new));
+        let mut sides = format!("{} → {}", old.as_deref().unwrap_or("not set"), shown(new));
+        if let Some(far) = moved_far(field(name), new).filter(|_| label == "when") {
+            sides.push_str(&format!(" · {far}"));
+        }
         page.field(
             label,
             match label {
@@ -248,6 +252,12 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
         declined: "Nothing was changed.",
     };
     confirmation.ask(&context.prompter).await
+}
+
+/// How far the booking moves, if that is more than a week.
+fn moved_far(old: Option<&Value>, new: &Value) -> Option<String> {
+    let instant = |time: &Value| DocumentTime::read(time)?.instant_in(Some(&TimeZone::UTC));
+    time_text::moved_far(instant(old?)?, instant(new)?)
 }
 
 /// Where the venue has no slot at the new time: the nearest ones. A person chooses one of them. A script gets them
@@ -346,8 +356,8 @@ async fn new_time(
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     note_unused_zone(context, remembered, when, zone);
     let zone_source = ZoneSource::of(remembered, zone);
-    let when = &match when.names_no_day() {
-        true => when.or_on(own_day(booking, &zone_source)?),
+    let when = &match when.depends_on_a_day() {
+        true => when.near(own_day(booking, &zone_source)?),
         false => when.clone(),
     };
     let in_zone = |zone: &TimeZone| -> Result<Value> {
@@ -369,14 +379,14 @@ async fn new_time(
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }
-    // Without a slot on that day, the booking's own time shows the venue's offset.
-    match own_clock(booking).filter(|_| offer.slots.is_empty()) {
-        Some(zone) => in_zone(&zone),
-        None if offer.slots.is_empty() => Err(unknown_zone(
-            "neither a slot nor the booking shows the venue's time zone",
-        )),
-        None => Ok(adapter.wire_time(&offer.wanted).into()),
+    if !offer.is_assumed || adapter.local_times {
+        return Ok(adapter.wire_time(&offer.wanted).into());
     }
+    // Without a slot that shows it, the booking's own time shows the venue's offset.
+    let own = own_clock(booking).ok_or_else(|| {
+        unknown_zone("neither a slot nor the booking shows the venue's time zone")
+    })?;
+    in_zone(&own)
 }
 
 /// The day of the booking on the venue's clock.
@@ -391,12 +401,6 @@ fn own_day(booking: &Booking, zone: &ZoneSource) -> Result<Date> {
     day.ok_or_else(|| {
         unknown_zone("the venue's time zone is unknown, and so is the day of the booking there")
     })
-}
-
-fn unknown_zone(why: &str) -> Error {
-    Error::usage(why).hint(
-        "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
-    )
 }
 
 /// The offset of the booking's own time. A time in UTC (`Z`) shows none of the venue's.

@@ -57,7 +57,7 @@ pub(crate) use input::{one_time_code, read_file, read_stdin};
 pub(crate) use locate::{
     LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
 };
-pub(crate) use offer::{More, Offer, ZoneSource, note_unused_zone, offered, resolve};
+pub(crate) use offer::{More, Offer, ZoneSource, note_unused_zone, offered, resolve, unknown_zone};
 pub(crate) use open_attempts::{ask_to_book_another, warn_of_its_booking, warn_of_open_attempts};
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use own_address::own_address;

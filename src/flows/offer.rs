@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use super::locate::LocatedVenue;
 use super::pages::{DEFAULT_LIMIT, Listing, Pages};
-use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::json::Document;
@@ -19,6 +18,7 @@ use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::Shown;
+use crate::terminal::view::slot_line;
 
 /// How many venues of earlier searches a mistyped id is compared with.
 const REMEMBERED: u32 = 1000;
@@ -64,22 +64,36 @@ pub(crate) fn note_unused_zone(
 }
 
 impl ZoneSource {
-    /// A moment as the service wants it in a request.
-    pub(crate) fn wire_time(&self, adapter: &Adapter, moment: &Moment) -> String {
+    /// A time as the service wants it, if no slot shows it. `seen` is a zone that a slot shows.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if the time is the venue's, and nothing shows the venue's zone.
+    pub(crate) fn wire_time(
+        &self,
+        context: &Context,
+        when: &When,
+        seen: Option<TimeZone>,
+    ) -> Result<String> {
+        let adapter = context.adapter();
         let zone = match self {
-            ZoneSource::Known(zone) => Some(zone),
-            ZoneSource::Learned => None,
+            ZoneSource::Known(zone) => Some(zone.clone()),
+            ZoneSource::Learned => seen,
         };
-        adapter.wire_time_in(moment, zone)
-    }
-
-    /// The zone to use if no slots will be asked for: the known one, else the system's.
-    pub(crate) fn or_system(self) -> TimeZone {
-        match self {
-            ZoneSource::Known(zone) => zone,
-            ZoneSource::Learned => system_zone(),
+        if zone.is_none() && when.needs_zone() && !adapter.local_times {
+            return Err(unknown_zone("the venue's time zone is unknown"));
         }
+        let clock = zone.clone().unwrap_or_else(system_zone);
+        let moment = resolve(when, context.now()?, &clock)?;
+        Ok(adapter.wire_time_in(&moment, zone.as_ref()))
     }
+}
+
+/// The error (2) for a time that is the venue's, if nothing shows the venue's zone.
+pub(crate) fn unknown_zone(why: &str) -> Error {
+    Error::usage(why).hint(
+        "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
+    )
 }
 
 /// The slots of a venue around a time.
@@ -94,6 +108,8 @@ pub(crate) struct Offer {
     /// The provider of the slots, as the answer names it.
     pub(crate) provider: Option<String>,
     pub(crate) wanted: Moment,
+    /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
+    pub(crate) is_assumed: bool,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
 }
@@ -103,12 +119,22 @@ impl Offer {
         self.slots.iter().find(|slot| self.is_wanted(slot))
     }
 
-    /// The rows of all slots at exactly the requested time.
-    pub(crate) fn rows_at_wanted(&self) -> Vec<usize> {
+    /// The rows of the slots at exactly the requested time. One of several that are alike stands for them.
+    pub(crate) fn rows_at_wanted(&self, context: &Context) -> Vec<usize> {
         let rows = self.slots.iter().enumerate();
-        rows.filter(|(_, slot)| self.is_wanted(slot))
-            .map(|(row, _)| row)
-            .collect()
+        let rows = rows.filter(|(_, slot)| self.is_wanted(slot));
+        let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
+        let line = |row: &usize| {
+            slot_line(
+                &self.slots[*row],
+                context.certainty(),
+                context.service_now(),
+            )
+        };
+        match rows.first() {
+            Some(first) if rows.iter().all(|row| line(row) == line(first)) => vec![*first],
+            _ => rows,
+        }
     }
 
     pub(crate) fn only(&self, rows: &[usize]) -> Offer {
@@ -150,9 +176,14 @@ impl Offer {
         self.slots.iter().find(is_read)
     }
 
+    /// Whether the requested time can be compared with the slots.
+    pub(crate) fn is_comparable(&self) -> bool {
+        !self.is_assumed || self.slots.iter().all(|slot| slot.local().is_some())
+    }
+
     fn is_wanted(&self, slot: &Slot) -> bool {
         match slot.instant(self.zone.as_ref()) {
-            Some(instant) => instant == self.wanted.timestamp(),
+            Some(instant) => !self.is_assumed && instant == self.wanted.timestamp(),
             // Both are on the venue's clock, in a zone that is not known.
             None => slot.local() == Some(self.wanted.zoned().datetime()),
         }
@@ -196,7 +227,7 @@ impl Default for More<'_> {
 /// Asks a venue for its slots on the day of `when`.
 ///
 /// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
-/// another day is asked for if that changes the date.
+/// another day is asked for if that changes the date. If no slot has an offset, the time stays on this computer's clock.
 pub(crate) async fn offered(
     context: &Context,
     venue: &LocatedVenue,
@@ -215,7 +246,10 @@ pub(crate) async fn offered(
             let assumed = resolve(when, now, &system_zone())?;
             let offer = ask(assumed.clone()).await?;
             let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
-                return Ok(offer);
+                return Ok(Offer {
+                    is_assumed: when.needs_zone(),
+                    ..offer
+                });
             };
             if offset == assumed.zoned().offset() {
                 return Ok(offer);
@@ -315,6 +349,7 @@ async fn ask(
         around,
         provider,
         wanted,
+        is_assumed: false,
         zone,
     })
 }

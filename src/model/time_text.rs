@@ -1,7 +1,7 @@
 //! Datetimes and spans of time as people read them.
 
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::moment::local_text;
 use super::when::When;
@@ -101,6 +101,24 @@ pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
         _ if is_later => format!("in {away}"),
         _ => format!("{away} ago"),
     }
+}
+
+/// How far something was moved, if that is more than a week: `3 weeks earlier`, `9 days later`.
+pub(crate) fn moved_far(from: Timestamp, to: Timestamp) -> Option<String> {
+    let apart = to.duration_since(from);
+    let days = apart.as_hours().unsigned_abs() / 24;
+    let away = match days {
+        0..7 => return None,
+        7 if apart.abs() <= SignedDuration::from_hours(7 * 24) => return None,
+        7..14 => format!("{days} days"),
+        _ => format!("{} weeks", (days + 3) / 7),
+    };
+    let side = if apart.is_negative() {
+        "earlier"
+    } else {
+        "later"
+    };
+    Some(format!("{away} {side}"))
 }
 
 #[cfg(test)]

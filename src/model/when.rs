@@ -74,25 +74,38 @@ impl When {
         }
     }
 
-    /// Whether the text names a time of day and nothing else.
-    pub(crate) fn names_no_day(&self) -> bool {
+    /// Whether the text is a time on some clock, which only a zone makes an instant.
+    pub(crate) fn needs_zone(&self) -> bool {
+        matches!(self.0, Written::Local { .. })
+    }
+
+    /// Whether a booking's own day decides on which date the time is: the text names no day, or a weekday.
+    pub(crate) fn depends_on_a_day(&self) -> bool {
         matches!(
             self.0,
             Written::Local {
-                day: Day::Soonest,
+                day: Day::Soonest | Day::Weekday(_),
                 ..
             }
         )
     }
 
-    /// The same time of day on this date, if the text names no day; else the time as it was written.
-    pub(crate) fn or_on(&self, date: Date) -> When {
+    /// The same time of day on this date if the text names no day, or on the nearest such weekday; else the time as it was
+    /// written.
+    pub(crate) fn near(&self, date: Date) -> When {
         match self.0 {
             Written::Local {
                 day: Day::Soonest,
                 time,
             } => When(Written::Local {
                 day: Day::Date(date),
+                time,
+            }),
+            Written::Local {
+                day: Day::Weekday(weekday),
+                time,
+            } => When(Written::Local {
+                day: Day::WeekdayNear(weekday, date),
                 time,
             }),
             _ => self.clone(),

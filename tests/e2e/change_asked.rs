@@ -141,6 +141,60 @@ fn a_time_whose_zone_nobody_knows_is_refused_with_and_without_a_dry_run() {
     assert_eq!(sent.json()["datetime"], "2031-11-30T20:00:00-05:00");
 }
 
+/// A slot in UTC does not show the venue's clock either.
+#[test]
+fn a_new_time_beside_slots_in_utc_is_on_the_bookings_own_clock() {
+    let service = service_with_slots(json!([
+        {"availability_id": "a", "datetime": "2031-12-01T20:00:00Z"},
+    ]));
+    let home = Home::pointing_to(service.base_url(), "sk_live_x").with("TZ", "Asia/Tokyo");
+    let modify = ["modify", "bk_1", "--json", "--at", "2031-12-02 20:00"];
+    // The booking's own time shows it here.
+    home.run(modify).exits(0);
+    assert_eq!(writes(&service), 1);
+    let sent = service.requests().into_iter();
+    let mut sent = sent.filter(|it| it.path.ends_with("/modify"));
+    let sent = sent.next().unwrap().json();
+    assert_eq!(sent["datetime"], "2031-12-02T20:00:00+00:00");
+}
+
+/// A weekday is the one nearest to the booking (D12), and a change of more than a week is said in words.
+#[test]
+fn a_weekday_is_the_one_nearest_to_the_booking() {
+    let booking = json!({
+        "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"}, "datetime": "2031-12-21T19:30:00+01:00",
+    });
+    let service = Scripted::start(move |request| answer(request, &booking));
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    // 21 December 2031 is a Sunday.
+    for (at, sent) in [
+        ("sat 20:00", "2031-12-20T20:00:00+01:00"),
+        ("wed 20:00", "2031-12-24T20:00:00+01:00"),
+        ("thu 20:00", "2031-12-18T20:00:00+01:00"),
+        ("sun 20:00", "2031-12-21T20:00:00+01:00"),
+    ] {
+        let modify = ["modify", "bk_1", "--at", at, "--dry-run", "--json"];
+        let shown = home.run(modify).exits(0).json();
+        assert_eq!(shown["body"]["datetime"], sent, "{at}");
+    }
+    for (at, words) in [
+        (
+            "2031-11-29T20:00:00+01:00",
+            "20:00 (+01:00) · 3 weeks earlier",
+        ),
+        ("2031-12-30T19:30:00+01:00", "19:30 (+01:00) · 9 days later"),
+        ("2031-12-28T19:30:00+01:00", "19:30 (+01:00)\n"),
+    ] {
+        let mut terminal = Terminal::start(&home, &["modify", "bk_1", "--at", at]);
+        terminal.see("? Change this booking?").press(Key::Esc);
+        let ended = terminal.end().exits(17);
+        let shown = ended.text();
+        let shown = shown.replace('\r', "");
+        assert!(shown.contains(words), "{words} in {shown}");
+    }
+}
+
 /// "on a terminal it shows old → new and asks, elsewhere it asks nothing" (command line, Command tree)
 #[test]
 fn on_a_terminal_a_change_shows_old_and_new_and_the_terms_and_asks() {

@@ -105,12 +105,14 @@ fn verbose_shows_the_wire_without_keys_codes_and_payment_answers() {
     }
 }
 
-/// "`--dry-run` prints the request (`{"method", "path", "headers", "body"}`), sends nothing, 0." (Output 5)
+/// "`--dry-run` changes nothing: it prints the request that would be sent (`{"method", "path", "headers", "body"}`), 0."
+/// (Output 5)
 #[test]
 fn a_dry_run_prints_the_request_and_sends_nothing() {
     let server = Scripted::start(|_| Reply::html());
     let home = Home::pointing_to(server.base_url(), "sk_live_secret");
-    let arguments = ["book", "ven_1", "--at", "2031-12-01T19:30:00Z", "--dry-run"];
+    let at = ["--at", "2031-12-01T19:30:00Z", "--dry-run"];
+    let arguments = [&["book", "ven_1", "--slot", "slot_1"][..], &at].concat();
     let output = home
         .run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]))
         .exits(0);

@@ -161,7 +161,7 @@ fn a_booking_that_nobody_reads_is_named_on_stderr() {
 fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
     let home = Home::new();
     for line in [
-        "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada",
+        "book ven_confirms --slot slot_1 --at 2031-12-01T19:30:00Z --party 2 --name Ada",
         "modify bk_1 --party 3",
         "modify bk_1",
         "cancel bk_1",
@@ -209,8 +209,7 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
     home.run(["api", "POST", "/v1/x", "--dry-run", "--json", "-F", &deep])
         .refused(2, "usage");
     // A field of the guest does not replace the guest.
-    let book =
-        "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";
+    let book = "book ven_confirms --slot slot_1 --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";
     let body = home
         .run(book.split(' ').chain(["customer[note]=x"]))
         .exits(0)

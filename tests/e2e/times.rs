@@ -4,7 +4,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+use crate::harness::{GUEST, Home, Key, Reply, Request, Scripted, Served, Terminal, text};
 
 /// The sandbox's own now.
 fn now(home: &Home) -> Timestamp {
@@ -34,6 +34,8 @@ fn meant(home: &Home, at: &str) -> String {
     let arguments = [
         "book",
         "ven_confirms",
+        "--slot",
+        "slot_of_another_list",
         "--dry-run",
         "--json",
         "--tz",
@@ -99,8 +101,8 @@ fn search(home: &Home, place: &str) -> Value {
     home.run(search).exits(0).json()
 }
 
-/// A venue near that place and one of its slots tomorrow.
-fn slot_near(home: &Home, place: &str) -> (String, Value) {
+/// A venue near that place, one of its slots tomorrow, and its provider.
+fn slot_near(home: &Home, place: &str) -> (String, Value, String) {
     let venues = search(home, place);
     for venue in venues["venues"].as_array().unwrap() {
         let id = text(venue, "venue_id");
@@ -110,7 +112,7 @@ fn slot_near(home: &Home, place: &str) -> (String, Value) {
         }
         let slots = home.run(slots).exits(0).json();
         if let Some(slot) = slots["slots"].as_array().unwrap().last() {
-            return (id, slot.clone());
+            return (id, slot.clone(), text(&slots, "provider"));
         }
     }
     panic!("no venue near {place} offers anything")
@@ -125,7 +127,7 @@ fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
         ("New York", "America/New_York"),
     ] {
         let home = Home::new().with("TZ", "Pacific/Auckland");
-        let (venue, slot) = slot_near(&home, place);
+        let (venue, slot, provider) = slot_near(&home, place);
         let offered = text(&slot, "datetime");
         let local = offered[..16].replace('T', " ");
         let instant: Timestamp = offered.parse().unwrap();
@@ -143,7 +145,7 @@ fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
                 &venue,
                 "--json",
                 "--provider",
-                "provider_x",
+                &provider,
                 "--dry-run",
                 "--at",
                 &local,
@@ -169,6 +171,74 @@ fn a_venue_that_was_never_searched_shows_its_zone_by_its_slots() {
         text(&booking, "datetime").ends_with("T19:30:00+00:00"),
         "{booking}"
     );
+}
+
+/// "`--dry-run` may read (the venue's slots)" (command line, Output 5): the time, the slot and the provider are those that
+/// are sent.
+#[test]
+fn a_dry_run_shows_the_slot_that_is_booked_in_whichever_zone_this_computer_is() {
+    for zone in ["Europe/Berlin", "Asia/Kathmandu", "America/Los_Angeles"] {
+        let home = Home::new().with("TZ", zone);
+        let shown = home.book("ven_confirms", &["--dry-run"]).exits(0).json();
+        let booking = home.book("ven_confirms", &[]).exits(0).json();
+        let shown = &shown["body"];
+        for field in ["datetime", "provider", "venue_id", "party_size"] {
+            assert_eq!(shown[field], booking[field], "{zone}: {shown}");
+        }
+        assert!(shown["availability_id"].is_string(), "{shown}");
+        // It refuses as the command does.
+        let closed = ["--at", "tomorrow 03:00", "--party", "2", "--name", "Ada L"];
+        let book = ["book", "ven_confirms", "--json", "--dry-run"];
+        home.run(book.iter().chain(&closed)).refused(7, "no_slot");
+    }
+}
+
+/// A service whose slots, at 17:30 and 19:30 UTC, have no offset of the venue.
+fn service_without_zones(datetimes: [Value; 2]) -> Scripted {
+    Scripted::start(move |request| match request.path.as_str() {
+        "/v1/availability/search" => {
+            let slots = datetimes.iter().enumerate();
+            let slots = slots.map(|(row, at)| json!({"availability_id": row, "datetime": at}));
+            Reply::json(200, &json!({"slots": slots.collect::<Vec<_>>()}))
+        }
+        _ => {
+            let mut booking = request.json();
+            booking["id"] = "bk_1".into();
+            booking["status"] = "confirmed".into();
+            Reply::json(201, &booking)
+        }
+    })
+}
+
+#[test]
+fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
+    for datetimes in [
+        [json!("2031-12-01T17:30:00Z"), json!("2031-12-01T19:30:00Z")],
+        [json!(1_953_912_600), json!(1_953_919_800)],
+    ] {
+        let service = service_without_zones(datetimes.clone());
+        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        let at = ["--at", "2031-12-01 19:30"];
+        let book = ["book", "702", "--party", "2", "--name", "Ada Lovelace"];
+        for more in [&[][..], &["--dry-run"], &["--slot", "unseen"]] {
+            let arguments = book.iter().chain(&at).chain(more).chain(&["--json"]);
+            let error = home.run(arguments).refused(2, "usage");
+            assert!(text(&error, "hint").contains("--tz"), "{error}");
+        }
+        let writes = |it: &&Request| it.path == "/v1/bookings";
+        assert_eq!(service.requests().iter().filter(writes).count(), 0);
+        // A person chooses one of the slots, and is told why.
+        let mut terminal = Terminal::start(&home, &[&book[..], &at].concat());
+        terminal
+            .see("warning: the venue's time zone is not known")
+            .see("Which slot");
+        terminal.press(Key::Esc);
+        terminal.end().exits(17);
+        let athens = ["--tz", "Europe/Athens", "--json"];
+        home.run(book.iter().chain(&at).chain(&athens)).exits(0);
+        let sent = service.requests().pop().unwrap();
+        assert_eq!(sent.json()["datetime"], datetimes[0], "17:30 UTC");
+    }
 }
 
 #[test]
@@ -235,7 +305,7 @@ fn a_search_reads_a_bare_time_from_the_flag_or_the_systems_zone() {
 #[test]
 fn the_time_of_a_slot_travels_byte_for_byte() {
     let home = Home::new();
-    let (_, slot) = slot_near(&home, "Tokyo");
+    let (_, slot, _) = slot_near(&home, "Tokyo");
     let (id, offered) = (text(&slot, "availability_id"), text(&slot, "datetime"));
     assert!(offered.ends_with("+09:00"), "{offered}");
     let output = home.run([

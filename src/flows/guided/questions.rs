@@ -140,8 +140,12 @@ pub(super) async fn ask_slot(
             visible(&slot_line(slot, context.certainty(), context.service_now())).into_owned()
         })
         .collect();
-    if offer.at_wanted().is_none() {
-        let wanted = human(&offer.wanted.wire());
+    let wanted = human(&offer.wanted.wire());
+    if !offer.is_comparable() {
+        context.out.warn(&format!(
+            "the venue's time zone is not known; {wanted} is this computer's time"
+        ));
+    } else if offer.at_wanted().is_none() {
         context.out.note(&format!(
             "No slot at {wanted}. The nearest one is selected."
         ));

@@ -29,44 +29,33 @@ pub(crate) async fn take_slot(
     offer: &Offer,
     goes_ahead: bool,
 ) -> Result<Option<(usize, SlotChoice)>> {
-    let line = |row: usize| {
-        slot_line(
-            &offer.slots[row],
-            context.certainty(),
-            context.service_now(),
-        )
-    };
-    let rows = offer.rows_at_wanted();
+    let rows = offer.rows_at_wanted(context);
     let can_ask = context.prompter.interactive();
-    let Some(first) = rows.first().copied() else {
-        if !can_ask || offer.slots.is_empty() {
-            return Ok(None);
+    let (first, others) = match rows.as_slice() {
+        [] if !can_ask || offer.slots.is_empty() => return Ok(None),
+        [] => {
+            let row = choose_row(context, offer).await?;
+            return Ok(Some((row, SlotChoice::AnotherTime)));
         }
-        let row = choose_row(context, offer).await?;
-        return Ok(Some((row, SlotChoice::AnotherTime)));
+        [only] => return Ok(Some((*only, SlotChoice::Given))),
+        [first, others @ ..] => (*first, others),
     };
-    let differs = rows.iter().any(|row| line(*row) != line(first));
-    if !differs {
-        return Ok(Some((first, SlotChoice::Given)));
-    }
     if can_ask && !goes_ahead {
         let row = choose_row(context, &offer.only(&rows)).await?;
         return Ok(rows.get(row).map(|row| (*row, SlotChoice::Given)));
     }
-    let others = rows.iter().filter(|row| **row != first);
+    let line = |row: usize| {
+        let (certainty, now) = (context.certainty(), context.service_now());
+        visible(&slot_line(&offer.slots[row], certainty, now)).into_owned()
+    };
     let others: Vec<String> = others
-        .map(|row| {
-            format!(
-                "{} ({})",
-                visible(offer.slots[*row].id()),
-                visible(&line(*row))
-            )
-        })
+        .iter()
+        .map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(*row)))
         .collect();
     context.out.note(&format!(
         "{} slots begin at that time; this one is taken: {}. To take another, pass --slot: {}",
         rows.len(),
-        visible(&line(first)),
+        line(first),
         others.join(", "),
     ));
     Ok(Some((first, SlotChoice::Given)))

@@ -13,7 +13,6 @@ use crate::flows::locate::LocatedVenue;
 use crate::flows::offer::{More, ZoneSource, offered, resolve};
 use crate::flows::pages::DEFAULT_LIMIT;
 use crate::flows::venues::find_venues;
-use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
@@ -338,30 +337,29 @@ impl<'a> Walk<'a> {
             return Ok(self.ask_again(Step::Time));
         }
         // If the time from the flags is offered, the slot is not asked for.
-        let wanted = offer.at_wanted().filter(|_| self.given.at).map(Slot::id);
-        let known = offer
-            .slots
-            .iter()
-            .position(|slot| Some(slot.id()) == wanted);
-        let row = match known {
-            Some(row) => row,
-            None => {
+        let rows = match self.given.at {
+            true => offer.rows_at_wanted(self.context),
+            false => Vec::new(),
+        };
+        let (row, is_known) = match rows.as_slice() {
+            [only] => (*only, true),
+            rows => {
+                let shown = match rows {
+                    [] => offer.clone(),
+                    rows => offer.only(rows),
+                };
                 let former = self.draft.slot.as_ref().map(|slot| slot.id().to_owned());
                 let zone = venue.remembered.as_ref();
                 let zone = zone.and_then(|venue| venue.str("timezone"));
-                match ask_slot(self.context, self.manner(former), &offer, zone).await? {
-                    Some(row) => row,
+                match ask_slot(self.context, self.manner(former), &shown, zone).await? {
+                    Some(row) => (rows.get(row).copied().unwrap_or(row), false),
                     None => return Ok(Went::Back),
                 }
             }
         };
         offer.remember(self.context, Shown::No);
         self.draft.choose(&offer, row);
-        Ok(if known.is_some() {
-            Went::Known
-        } else {
-            Went::Asked
-        })
+        Ok(if is_known { Went::Known } else { Went::Asked })
     }
 
     async fn name(&mut self) -> Result<Went> {

@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{Span, Timestamp, ToSpan};
 
 use super::local::{self, ResolveError};
 use crate::model::moment::Moment;
@@ -20,6 +20,8 @@ pub(super) enum Day {
     Ahead(i32),
     /// The next such weekday on which the time is in the future.
     Weekday(Weekday),
+    /// Of the weekdays around a date the nearest one on which the time is in the future.
+    WeekdayNear(Weekday, Date),
     Date(Date),
     /// The next such date on which the time is in the future. A weekday that was written must match it.
     Yearly {
@@ -51,6 +53,13 @@ impl Day {
             Day::Weekday(weekday) => {
                 let first = i32::from(today.weekday().until(weekday));
                 [ahead(first)?, ahead(first + 7)?].into_iter().find(to_come)
+            }
+            Day::WeekdayNear(weekday, near) => {
+                let after = i64::from(near.weekday().until(weekday));
+                let nearest = if after > 3 { after - 7 } else { after };
+                let dates = [nearest, nearest + 7].map(|days| near.saturating_add(days.days()));
+                // If both are over, the service says so.
+                dates.into_iter().find(to_come).or(Some(dates[0]))
             }
             Day::Yearly { month, day, .. } => (today.year()..)
                 .take(YEARS_AHEAD)
