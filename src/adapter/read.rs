@@ -293,10 +293,10 @@ impl Adapter {
         translated.filter(Value::is_object)
     }
 
-    /// A webhook event in the contract's shape, where the profile has an expression that works for it.
-    pub(crate) fn event(&self, event: &Value) -> Option<Value> {
+    /// A webhook event in the contract's shape, or why the profile's expression failed; `None` without one.
+    pub(crate) fn event(&self, event: &Value) -> Option<Result<Value, String>> {
         self.read_expression(ReadKind::Event)
-            .and_then(|expression| expression.apply(event).ok())
+            .map(|expression| expression.apply(event))
     }
 
     /// The document as the profile's expression translates it; `None` without one.

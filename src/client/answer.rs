@@ -167,13 +167,15 @@ fn content_kind(headers: &HeaderMap) -> String {
 pub(super) fn failure_of(error: &reqwest::Error) -> Failure {
     if error.is_connect() {
         let cause = cause_of(error);
-        Failure::NotReached(match error.url() {
+        let why = match error.url() {
             Some(url) => {
                 let origin = url.origin().ascii_serialization();
                 format!("cannot connect to {origin}: {cause}")
             }
             None => format!("cannot connect: {cause}"),
-        })
+        };
+        let timed_out = error.is_timeout();
+        Failure::NotReached { why, timed_out }
     } else if error.is_builder() {
         Failure::NotSent(cause_of(error))
     } else {

@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     /// The request could not be built.
     NotSent(String),
     /// The connection could not be established. Nothing was sent.
-    NotReached(String),
+    NotReached { why: String, timed_out: bool },
     /// The connection broke after the request may have been sent.
     NoAnswer(String),
     /// No complete answer within this time.
@@ -46,7 +46,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Key(error) => f.write_str(&error.message),
             Failure::NoKey(base) => write!(f, "no API key for {base}"),
-            Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => {
+            Failure::NotSent(why) | Failure::NotReached { why, .. } | Failure::NoAnswer(why) => {
                 f.write_str(why)
             }
             Failure::TimedOut(after) => {
@@ -142,9 +142,10 @@ impl Failure {
     /// Whether a write may have been carried out although no answer says so.
     pub(crate) fn leaves_a_write_open(&self) -> bool {
         match self {
-            Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::NotReached(_) => {
-                false
-            }
+            Failure::NoKey(_)
+            | Failure::Key(_)
+            | Failure::NotSent(_)
+            | Failure::NotReached { .. } => false,
             Failure::NoAnswer(_)
             | Failure::TimedOut(_)
             | Failure::Unusable(_)
@@ -184,7 +185,7 @@ impl Failure {
             }
             Failure::NotSent(_) => Error::new(Code::Network, format!("cannot send the request: {self}")),
             Failure::TimedOut(_) => Error::new(Code::Timeout, self.to_string()),
-            Failure::NotReached(_) => Error::new(Code::Network, self.to_string())
+            Failure::NotReached { .. } => Error::new(Code::Network, self.to_string())
                 .hint("check the base URL and the network; nothing was changed"),
             Failure::NoAnswer(_) => Error::new(Code::Network, format!("the service did not answer: {self}"))
                 .hint("check the base URL and the network; nothing was changed"),

@@ -55,6 +55,8 @@ pub(crate) struct Client {
     speaks_contract: Cell<bool>,
     /// What the last answer said of its rate limit.
     rate_limit: Cell<Option<RateLimit>>,
+    /// Whether the last answer was a success, and said nothing of a rate limit.
+    has_no_limit: Cell<bool>,
 }
 
 impl Client {
@@ -72,6 +74,7 @@ impl Client {
             skew: Cell::default(),
             speaks_contract: Cell::default(),
             rate_limit: Cell::default(),
+            has_no_limit: Cell::default(),
         })
     }
 
@@ -108,6 +111,10 @@ impl Client {
 
     pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
         self.rate_limit.get()
+    }
+
+    pub(crate) fn has_no_limit(&self) -> bool {
+        self.has_no_limit.get()
     }
 
     /// The service's address, without a slash at its end.
@@ -264,6 +271,7 @@ impl Client {
                 .body(body.to_string());
         }
         self.rate_limit.set(None);
+        self.has_no_limit.set(false);
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
@@ -278,7 +286,10 @@ impl Client {
         self.observe_clock(&headers);
         self.speaks_contract
             .set(headers.contains_key("bookctl-contract"));
-        self.rate_limit.set(RateLimit::of(status, &headers));
+        let limit = RateLimit::of(status, &headers);
+        self.rate_limit.set(limit);
+        self.has_no_limit
+            .set(limit.is_none() && status.is_success());
         Ok((status, headers, body))
     }
 

@@ -21,7 +21,7 @@ pub(super) enum RetryDecision {
 /// not accept connections is not retried, because the person has already waited for it.
 pub(super) fn after_create(failure: &Failure, tried: u32) -> RetryDecision {
     let passing = match failure {
-        Failure::NotReached(why) => !why.contains("in time"),
+        Failure::NotReached { timed_out, .. } => !timed_out,
         Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) => false,
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
         Failure::Redirected { .. } | Failure::NoBooking { .. } => false,
@@ -40,7 +40,7 @@ pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> RetryDec
         Failure::NoAnswer(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500,
         Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
-        Failure::NotReached(_)
+        Failure::NotReached { .. }
         | Failure::TimedOut(_)
         | Failure::Unusable(_)
         | Failure::Redirected { .. }
@@ -74,7 +74,10 @@ mod tests {
 
     #[test]
     fn an_address_where_nothing_takes_a_connection_is_not_waited_for_twice() {
-        let unreachable = Failure::NotReached("nothing answered in time".into());
+        let unreachable = Failure::NotReached {
+            why: "connection timed out".into(),
+            timed_out: true,
+        };
         assert_eq!(after_create(&unreachable, 1), RetryDecision::GiveUp);
         let stalled = Failure::TimedOut(Duration::from_secs(30));
         assert!(matches!(after_create(&stalled, 1), RetryDecision::Again(_)));
@@ -159,7 +162,10 @@ mod tests {
 
     #[test]
     fn what_never_left_is_sent_again_only_where_nothing_was_waited_for() {
-        let refused = Failure::NotReached("connection refused".into());
+        let refused = Failure::NotReached {
+            why: "connection refused".into(),
+            timed_out: false,
+        };
         assert!(matches!(after_create(&refused, 1), RetryDecision::Again(_)));
         assert_eq!(after_read(&refused, 1, 0.5), RetryDecision::GiveUp);
         let elsewhere = Failure::Redirected {

@@ -96,6 +96,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     })?;
     for booking in &bookings {
         remember_shown(context, booking);
+        if args.exit_status {
+            warn_of_unknown_status(context, booking);
+        }
     }
     if let Some(exit) = failed {
         return Ok(exit);

@@ -298,7 +298,7 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
     }
     // At a real service another API key may still show it.
     if context.certainty() == Certainty::Contract {
-        let lost = |mut journal: std::cell::RefMut<'_, Journal>| journal.lose(Some(text));
+        let lost = |mut journal: std::cell::RefMut<'_, Journal>| journal.lose(text);
         let _ = context.journal().and_then(lost);
     }
     error.hint(format!(

@@ -102,7 +102,7 @@ pub(crate) fn timeline(
             booking: Some(id.to_owned()),
             ..Query::default()
         };
-        for event in webhooks.events(&query)? {
+        for event in webhooks.events(&query)?.into_iter().rev() {
             let (_, body) = webhooks.content(event.number)?;
             let forwards = webhooks.attempts(event.number)?;
             story.delivery(&event, &body, &forwards);

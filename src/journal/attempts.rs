@@ -9,7 +9,7 @@ use super::protocol::Attempt;
 use super::runs::{Maker, Outcome, Run, State};
 use super::wish::Request;
 use crate::outcome::{Error, Result};
-use crate::platform::sql::{Answer, Row, Statements, Value, values};
+use crate::platform::sql::{Answer, Row, Statements, Trouble, Value, values};
 
 const COLUMNS: &str = "idempotency_key, state, profile, origin, account, request, request_hash, asked, asked_hash, booking_id,
     http_status, created_at, forgotten_at";
@@ -17,6 +17,7 @@ const COLUMNS: &str = "idempotency_key, state, profile, origin, account, request
 /// An attempt without its runs.
 pub(super) fn attempt(mut row: Row) -> Answer<Attempt> {
     let (body, asked): (String, Option<String>) = (row.take(5)?, row.take(7)?);
+    let json = |text: &str| serde_json::from_str(text).map_err(|_| Trouble::Unreadable);
     Ok(Attempt {
         idempotency_key: row.take(0)?,
         state: State::parse(&row.take::<String>(1)?),
@@ -24,9 +25,9 @@ pub(super) fn attempt(mut row: Row) -> Answer<Attempt> {
         origin: row.take(3)?,
         account: row.take(4)?,
         request: Request {
-            body: serde_json::from_str(&body).unwrap_or_default(),
+            body: json(&body)?,
             hash: row.take(6)?,
-            asked: asked.and_then(|text| serde_json::from_str(&text).ok()),
+            asked: asked.as_deref().map(json).transpose()?,
             asked_hash: row.take(8)?,
         },
         booking_id: row.take(9)?,

@@ -184,13 +184,25 @@ impl Journal {
         })
     }
 
-    /// Marks bookings that the service has lost: one of them, or all.
-    pub(crate) fn lose(&mut self, id: Option<&str>) -> Result<()> {
+    /// Marks a booking that the service no longer knows, if it was made with the present API key: another key sees the
+    /// bookings of its own organization alone.
+    pub(crate) fn lose(&mut self, id: &str) -> Result<()> {
         let now = Timestamp::now().to_string();
         self.write(|statements, scope| {
             let query = "UPDATE bookings SET gone_at = ?3
-                         WHERE origin = ?1 AND (?2 IS NULL OR id = ?2) AND gone_at IS NULL";
-            let row = values![&scope.origin, id, &now];
+                         WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL AND idempotency_key IN
+                         (SELECT idempotency_key FROM attempts WHERE booking_id = ?2 AND account = ?4)";
+            let row = values![&scope.origin, id, &now, &scope.account];
+            statements.execute(query, row).map(drop)
+        })
+    }
+
+    /// Marks all bookings of a sandbox that was reset.
+    pub(crate) fn lose_all(&mut self) -> Result<()> {
+        let now = Timestamp::now().to_string();
+        self.write(|statements, scope| {
+            let query = "UPDATE bookings SET gone_at = ?2 WHERE origin = ?1 AND gone_at IS NULL";
+            let row = values![&scope.origin, &now];
             statements.execute(query, row).map(drop)
         })
     }
@@ -394,9 +406,9 @@ mod tests {
         for id in ["bk_1", "bk_2"] {
             made(&mut journal, id, &booking(id, "processing"));
         }
-        journal.lose(Some("bk_1")).unwrap();
+        journal.lose("bk_1").unwrap();
         assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_2"]);
-        journal.lose(None).unwrap();
+        journal.lose_all().unwrap();
         assert_eq!(journal.lost().unwrap(), 2);
         assert!(journal.bookings(None, None).unwrap().is_empty());
         journal.update(&booking("bk_1", "processing")).unwrap();

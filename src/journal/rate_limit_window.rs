@@ -161,13 +161,28 @@ pub(super) fn end_learning(
     statements.later(&end, &of(scope, name)).map(drop)
 }
 
-/// Updates the stored window with what an answer has shown, within a transaction. Within a window an answer never gives
-/// back what others have taken meanwhile.
-pub(super) fn correct(
-    statements: &dyn Statements,
-    scope: &Scope,
-    seen: &RateLimitWindow,
-) -> Answer<()> {
+/// What an answer has shown of a rate limit.
+pub(super) enum ObservedLimit {
+    Window(RateLimitWindow),
+    /// The service has the limit of this name no more.
+    None(String),
+}
+
+impl ObservedLimit {
+    /// Updates the stored window, within a transaction.
+    pub(super) fn store(&self, statements: &dyn Statements, scope: &Scope) -> Answer<()> {
+        match self {
+            ObservedLimit::Window(seen) => correct(statements, scope, seen),
+            ObservedLimit::None(name) => {
+                let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
+                statements.later(delete, &of(scope, name)).map(drop)
+            }
+        }
+    }
+}
+
+/// Within a window an answer never gives back what others have taken meanwhile.
+fn correct(statements: &dyn Statements, scope: &Scope, seen: &RateLimitWindow) -> Answer<()> {
     let slack = SLACK.as_millis();
     let if_stored = format!(
         "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,

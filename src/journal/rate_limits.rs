@@ -5,7 +5,7 @@
 
 use super::Journal;
 use super::rate_limit_window::{
-    Admission, FIND, RateLimitWindow, ServiceClock, count, find, of, window,
+    Admission, FIND, ObservedLimit, RateLimitWindow, ServiceClock, count, find, of, window,
 };
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, values};
@@ -71,7 +71,14 @@ impl Journal {
 
     /// Remembers what an answer has shown. It is stored with the next write.
     pub(crate) fn observe(&mut self, seen: RateLimitWindow) {
-        self.observed.push(seen);
+        self.observed.push(ObservedLimit::Window(seen));
+    }
+
+    /// Forgets the limit with the next write: an answer has shown none.
+    pub(crate) fn observe_no_limit(&mut self, name: &str) {
+        if let Ok(Some(_)) = self.rate_limit(name) {
+            self.observed.push(ObservedLimit::None(name.to_owned()));
+        }
     }
 
     /// Stores what was observed, if nothing else has.

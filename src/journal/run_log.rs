@@ -15,7 +15,7 @@ use super::wish::Request;
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
 use crate::model::shell;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::sql::{Answer, Statements, values};
 
 /// A run that this process has begun.
@@ -323,10 +323,11 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
 }
 
 fn at_another_service(origin: &str) -> Error {
-    Error::usage(format!(
+    let what = format!(
         "this idempotency key was already used at another service, {origin}; nothing was sent"
-    ))
-    .hint("use a new key, or for a batch a new name with --batch")
+    );
+    Error::new(Code::AnotherBooking, what)
+        .hint("use a new key, or for a batch a new name with --batch")
 }
 
 fn for_another_request(known: &Attempt) -> Error {
@@ -339,7 +340,7 @@ fn for_another_request(known: &Attempt) -> Error {
         ),
         (None, _) => "for another booking, use a new key".to_owned(),
     };
-    Error::usage(what).hint(hint)
+    Error::new(Code::AnotherBooking, what).hint(hint)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 use serde_json::Value;
 
-use super::rate_limit_window::{self, RateLimitWindow};
+use super::rate_limit_window::ObservedLimit;
 use super::runs::Maker;
 use super::scope::Scope;
 use super::{VERSION, team};
@@ -26,7 +26,7 @@ pub(crate) struct Journal {
     place: Place,
     pub(super) scope: Scope,
     /// What answers showed of rate limits, still to be written.
-    pub(super) observed: Vec<RateLimitWindow>,
+    pub(super) observed: Vec<ObservedLimit>,
     /// The booking that was stored last, as it is stored.
     pub(super) last_kept: Option<Booking>,
     /// The rate limit whose window the request under way shows first.
@@ -163,7 +163,7 @@ impl Journal {
         let (scope, observed) = (&self.scope, std::mem::take(&mut self.observed));
         let work = |statements: &dyn Statements| {
             for seen in &observed {
-                rate_limit_window::correct(statements, scope, seen)?;
+                seen.store(statements, scope)?;
             }
             work(statements, scope)
         };

@@ -24,7 +24,9 @@ impl fmt::Display for Trouble {
         match self {
             Trouble::Sqlite(failure) => failure.fmt(f),
             Trouble::Postgres(failure) => failure.fmt(f),
-            Trouble::Unreadable => f.write_str("cannot be used: a column has an unexpected type"),
+            Trouble::Unreadable => {
+                f.write_str("cannot be used: a column does not hold what is expected there")
+            }
         }
     }
 }

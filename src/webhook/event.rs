@@ -41,8 +41,15 @@ impl Names {
     pub(crate) fn warning(&self, event: &Event) -> Option<String> {
         let set = |key: &str| self.adapter.set_command(&format!("dialect.{key}=PATH"));
         let places = "a name, a path such as meta.id, or header:NAME";
-        let doubt = match event.id_source {
+        let doubt = match &event.id_source {
             IdSource::Stated => None,
+            IdSource::Unread(why) => {
+                return Some(format!(
+                    "the profile's expression read.event {why}: the delivery is kept as it came, without its id and its booking; \
+                     to correct the expression: {}",
+                    self.adapter.set_command("'read.event=EXPRESSION'")
+                ));
+            }
             IdSource::None => Some("a delivery has no id at"),
             IdSource::Shared => {
                 Some("a delivery has the id of its booking, or of another kind of event, at")
@@ -94,10 +101,12 @@ impl Names {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum IdSource {
     #[default]
     Stated,
+    /// The profile's expression failed, for this reason. The digest of the body is the id.
+    Unread(String),
     /// No id was found, so that the digest of the body is the id.
     None,
     /// The stated id is that of the booking, or of an event of another kind, so that the digest of the body is the id.
@@ -126,7 +135,16 @@ impl Event {
     ) -> Self {
         let text = str::from_utf8(body).unwrap_or_default();
         let event = parsed(text).unwrap_or_default();
-        let translated = names.adapter.event(&event);
+        let translated = match names.adapter.event(&event).transpose() {
+            Ok(translated) => translated,
+            Err(why) => {
+                return Event {
+                    id: digest(body),
+                    id_source: IdSource::Unread(why),
+                    ..Event::default()
+                };
+            }
+        };
         // An expression writes the contract's names; a header is found all the same.
         let find = |name: &str, own: &str| match (name.strip_prefix(HEADER), &translated) {
             (Some(name), _) => header(name).filter(|value| !value.is_empty()),
@@ -155,7 +173,8 @@ impl Event {
     /// The booking in a delivery, as far as the event shows it: often no more than its id and status.
     pub(crate) fn booking_in(body: &[u8], adapter: &Adapter) -> Option<Booking> {
         let event: Value = serde_json::from_slice(body).ok()?;
-        let translated = adapter.event(&event);
+        // Of an expression that fails the listener has warned.
+        let translated = adapter.event(&event).transpose().ok()?;
         let booking = summary(translated.as_ref().unwrap_or(&event))?;
         let document = Document::from(Value::Object(booking.clone()));
         adapter

@@ -142,6 +142,7 @@ impl Server {
         let receiver = Arc::new(Receiver {
             secrets: self.listening.secrets,
             names: self.listening.names,
+            reading: tokio::sync::Mutex::default(),
             kinds: self.listening.kinds,
             store: self.store,
             reporter: self.reporter,

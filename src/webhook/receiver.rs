@@ -13,6 +13,7 @@ use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::event::{Event, Names};
@@ -39,6 +40,8 @@ pub(crate) const DUPLICATE: &str = "duplicate";
 pub(super) struct Receiver {
     pub(super) secrets: Vec<Secret>,
     pub(super) names: Names,
+    /// Held while an event is read: an expression of the profile reads one at a time.
+    pub(super) reading: tokio::sync::Mutex<()>,
     /// The kinds of events that are shown and forwarded; empty for all.
     pub(super) kinds: Vec<String>,
     pub(super) store: Store,
@@ -143,11 +146,7 @@ impl Receiver {
             let why = in_words(unverified, &signature);
             return Err((None, Rejection::new(StatusCode::BAD_REQUEST, why)));
         }
-        let header = |name: &str| {
-            let value = headers.get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        let event = Event::read(&body, &self.names, header);
+        let event = self.read(headers, body.clone()).await?;
         let delivery = ReceivedDelivery {
             event: event.clone(),
             headers: lines(headers),
@@ -156,6 +155,25 @@ impl Receiver {
         };
         let accepted = self.accept(delivery).await;
         accepted.map_err(|error| (Some(event), not_stored(&error)))
+    }
+
+    /// Reads an event on a thread of its own, because an expression of the profile may take seconds.
+    async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Event, (Option<Event>, Rejection)> {
+        let (names, headers) = (self.names.clone(), headers.clone());
+        let header = move |name: &str| {
+            let value = headers.get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let _one_at_a_time = self.reading.lock().await;
+        let read = spawn_blocking(move || Event::read(&body, &names, header)).await;
+        read.map_err(|_| {
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            (None, Rejection::new(status, "the delivery was not read"))
+        })
     }
 
     /// Stores and forwards a delivery that verified; returns the answer for the service.

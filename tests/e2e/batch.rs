@@ -262,7 +262,9 @@ fn a_key_of_old_is_not_taken_for_another_row() {
     own["party_size"] = json!(3);
     let second = file(&home, "second.jsonl", &own.to_string());
     let output = home.run(["book", "--from", &second, "--json"]).exits(18);
-    assert_eq!(lines(&output)[0]["error"]["code"], "usage", "{output}");
+    let result = &lines(&output)[0];
+    assert_eq!(result["error"]["code"], "another_booking", "{output}");
+    assert_eq!(result["exit_code"], 7, "{output}");
     assert_eq!(served.bookings().len(), 1);
 }
 
@@ -420,4 +422,29 @@ fn the_results_of_a_batch_have_a_line_each_on_a_narrow_terminal() {
         assert!(parts.iter().all(|part| line.contains(part)), "{screen}");
     }
     ended.exits(18).says("2 of 3 rows are not confirmed: 2-3");
+}
+
+/// A sandbox may have had limits before, and a journal knows them.
+#[test]
+fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
+    let home = Home::new();
+    let first = file(&home, "first.jsonl", &rows(10));
+    home.run(["book", "--from", &first]).exits(0);
+    let known = |home: &Home| home.run(["limits", "--json"]).exits(0).json()["limits"].clone();
+    assert!(known(&home).to_string().contains("POST /v1/bookings"));
+    let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
+    home.run(["book", "--from", &second, "--no-limits"])
+        .exits(0);
+    assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
+
+    // The same where it is served, and started anew without limits.
+    let served = Served::start();
+    let home = served.home();
+    let first = file(&home, "first.jsonl", &rows(10));
+    home.run(["book", "--from", &first]).exits(0);
+    let port = served.base_url().rsplit(':').next().unwrap().to_owned();
+    drop(served);
+    let _served = Served::at_port(&port, &home, &["--no-limits"]);
+    let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
+    home.run(["book", "--from", &second]).exits(0);
 }

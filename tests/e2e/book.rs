@@ -74,7 +74,7 @@ fn an_idempotency_key_is_refused_for_another_request() {
     let home = Home::new();
     home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
     let other = home.book("ven_otp", &["--idempotency-key", "dinner-1"]);
-    let error = other.refused(2, "usage");
+    let error = other.refused(7, "another_booking");
     assert_eq!(error["idempotency_key"], "dinner-1");
     assert_eq!(Served::of(&home).bookings().len(), 1);
 }

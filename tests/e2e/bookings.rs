@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, confirmed, creating};
-use crate::harness::{GUEST, Home, Key, Output, Reply, Scripted, Served, Terminal, text};
+use crate::harness::{GUEST, Home, Key, Output, Reply, Running, Scripted, Served, Terminal, text};
 
 fn listed(home: &Home, more: &[&str]) -> Vec<Value> {
     let output = home.run(["bookings", "--json"].iter().chain(more)).exits(0);
@@ -232,7 +232,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
 
     // The key still belongs to its request, and its booking is looked at as before.
     home.book("ven_otp", &["--idempotency-key", "dinner-1"])
-        .refused(2, "usage");
+        .refused(7, "another_booking");
     let resumed = home
         .run(["attempts", "resume", "dinner-1", "--json"])
         .exits(0);
@@ -519,4 +519,21 @@ fn a_damaged_journal_fails_the_list_and_no_command_whose_work_is_done() {
     forget(&home, &[&id]).refused(3, "journal");
     let cancelled = home.run(["cancel", &id, "--yes", "--json"]).exits(0);
     assert_eq!(text(&cancelled.json(), "status"), "cancelled");
+}
+
+#[test]
+fn a_key_of_another_organization_does_not_make_a_booking_disappear() {
+    let served = Served::start();
+    let home = served.home();
+    let id = home.booked("ven_confirms", &[], 0);
+    let mut other = home.command(["show", &id]);
+    other.env("BOOKCTL_API_KEY", "sk_live_other");
+    Running::start(other).end().exits(6);
+    let known = home.run(["bookings", "--json"]).exits(0).json();
+    assert_eq!(text(&known["bookings"][0], "id"), id);
+    // Its own key knows it: after a reset, it is gone.
+    served.reset();
+    home.run(["show", &id]).exits(6);
+    let known = home.run(["bookings", "--json"]).exits(0).json();
+    assert_eq!(known["bookings"], json!([]));
 }

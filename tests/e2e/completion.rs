@@ -12,7 +12,7 @@ use expectrl::{Expect, Regex};
 use rusqlite::Connection;
 
 use crate::command_tree::commands;
-use crate::harness::{Home, Output, Running, SOON, one_start_at_a_time, skipped, text};
+use crate::harness::{Home, Output, Running, SOON, Served, one_start_at_a_time, skipped, text};
 
 /// Asks as a completion script does; the last word is the one being typed.
 fn ask(home: &Home, words: &[&str]) -> Output {
@@ -548,4 +548,14 @@ fn a_tab_in_zsh_writes_the_booking_into_the_line_sourced_or_autoloaded() {
             &booking,
         );
     }
+}
+
+#[test]
+fn with_a_shared_journal_no_bookings_of_the_file_beside_it_are_offered() {
+    let served = Served::start();
+    let home = served.home();
+    let booking = home.booked("ven_confirms", &[], 0);
+    assert!(values(&home, &["show", ""]).contains(&booking));
+    let home = home.with("BOOKCTL_JOURNAL", "postgres://ada@127.0.0.1:9/journal");
+    assert!(!values(&home, &["show", ""]).contains(&booking));
 }

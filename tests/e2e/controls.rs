@@ -84,7 +84,7 @@ fn the_keys_are_listed_with_what_each_is_for() {
 
 /// "bookings `{bookings:[…]}`, all, oldest first" (wire contract)
 #[test]
-fn the_sandboxs_bookings_are_listed_oldest_first() {
+fn the_sandboxs_bookings_are_a_table_with_the_newest_first_and_a_document_with_the_oldest() {
     let home = Home::new();
     let empty = home.run(["sandbox", "bookings"]).exits(0);
     assert_eq!(empty.stdout, "");
@@ -103,7 +103,7 @@ fn the_sandboxs_bookings_are_listed_oldest_first() {
         .collect();
     assert_eq!(listed, ids);
     let human = home.run(["sandbox", "bookings"]).exits(0);
-    for (line, id) in human.stdout.lines().zip(&ids) {
+    for (line, id) in human.stdout.lines().zip(ids.iter().rev()) {
         assert!(line.starts_with(&format!("{id}\t")), "{human}");
     }
 }

@@ -235,3 +235,62 @@ fn a_signature_in_a_header_of_another_name_is_refused_and_the_key_is_named_once(
         listening.end();
     }
 }
+
+/// A home whose profile reads events with an expression.
+fn home_with_expression(expression: &str) -> Home {
+    Home::new()
+        .configured(&format!(
+            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"http://127.0.0.1:9\"\n\
+             [profiles.acme.dialect]\nservice_name = \"Booking\"\n[profiles.acme.read]\nevent = '{expression}'\n"
+        ))
+        .with("BOOKCTL_WEBHOOK_SECRET", SECRET)
+}
+
+#[test]
+fn an_event_whose_expression_fails_is_kept_unread_with_a_warning() {
+    let home = home_with_expression(
+        r#"if .version == 2 then error("version 2") else {id: .uid, type: .kind, data: {object: .booking}} end"#,
+    );
+    let listening = Listening::start(&home, &[]);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    let body = |version: u8| {
+        json!({"version": version, "id": "of_something_else", "uid": "evt_1", "kind": "booking.confirmed",
+               "booking": {"id": "bk_1", "status": "confirmed"}})
+        .to_string()
+    };
+    for version in [1, 2, 2] {
+        assert_eq!(courier.deliver(&body(version)), Some(200));
+    }
+    let output = listening.end().says("read.event failed: \"version 2\"");
+    let (events, _) = lines(&output);
+    assert_eq!(events[0]["event_id"], "evt_1", "{output}");
+    let unread = events[1]["event_id"].as_str().unwrap();
+    assert!(unread.starts_with("sha256:"), "{output}");
+    assert_eq!(events[1]["booking_id"], json!(null), "{output}");
+    assert_eq!(events[2]["outcome"], "duplicate", "{output}");
+    let shown = home.run(["webhook", "events", "show", unread, "--json"]);
+    assert_eq!(shown.exits(0).json()["body"], body(2));
+}
+
+#[test]
+fn an_expression_that_takes_its_time_holds_nobody_up() {
+    let home = home_with_expression("if .slow then until(false; .) else . end");
+    let listening = Listening::start(&home, &[]);
+    let (url, order) = (listening.url.clone(), std::sync::mpsc::channel());
+    let slow = order.0.clone();
+    let posting = std::thread::spawn(move || {
+        let status = Courier::to(&url).unwrap().deliver(r#"{"slow":true}"#);
+        slow.send(status).unwrap();
+    });
+    // Those that are refused need no expression.
+    for _ in 0..20 {
+        let mut courier = Courier::to(&listening.url).unwrap();
+        let status = courier.post("{}", "Booking-Signature: t=1,v1=00\r\n");
+        order.0.send(status).unwrap();
+    }
+    posting.join().unwrap();
+    let answers: Vec<_> = order.1.try_iter().collect();
+    assert_eq!(answers.last(), Some(&Some(200)), "{answers:?}");
+    assert_eq!(answers.len(), 21);
+    listening.end().says("did not end within");
+}

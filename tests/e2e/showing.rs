@@ -378,3 +378,18 @@ fn a_booking_whose_time_is_long_over_is_told_in_the_past_and_offers_no_change() 
     );
     assert!(!over.contains("next\t"), "{over}");
 }
+
+#[test]
+fn among_several_bookings_too_a_script_is_told_of_a_status_that_bookctl_does_not_know() {
+    let server = Scripted::start(|request| {
+        let id = request.path.rsplit('/').next().unwrap();
+        Reply::json(
+            200,
+            &json!({"id": id, "object": "booking", "status": "PARKED"}),
+        )
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1", "bk_2", "--exit-status", "--json"])
+        .exits(15)
+        .says("`PARKED` is a status that bookctl does not know");
+}

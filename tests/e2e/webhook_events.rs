@@ -32,12 +32,12 @@ fn ids(home: &Home, more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn events_are_listed_as_they_came_and_narrowed_down() {
+fn events_are_listed_the_newest_first_and_narrowed_down() {
     let home = received();
-    assert_eq!(ids(&home, &[]), ["evt_1", "evt_2", "evt_3"]);
-    assert_eq!(ids(&home, &["--booking", "bk_1"]), ["evt_1", "evt_2"]);
+    assert_eq!(ids(&home, &[]), ["evt_3", "evt_2", "evt_1"]);
+    assert_eq!(ids(&home, &["--booking", "bk_1"]), ["evt_2", "evt_1"]);
     assert_eq!(ids(&home, &["--kind", "booking.failed"]), ["evt_3"]);
-    assert_eq!(ids(&home, &["--limit", "2"]), ["evt_2", "evt_3"]);
+    assert_eq!(ids(&home, &["--limit", "2"]), ["evt_3", "evt_2"]);
     assert_eq!(ids(&home, &["--since", "1h", "--state", "kept"]).len(), 3);
     assert_eq!(ids(&home, &["--since", "2030-01-01 00:00"]).len(), 0);
     assert_eq!(ids(&Home::new(), &[]).len(), 0);
@@ -145,9 +145,9 @@ fn a_row_of_the_list_names_an_event() {
     let show = |row: &str| home.run(["webhook", "events", "show", row, "--json"]);
     show("@1").refused(2, "usage");
     let list = home.run(["webhook", "events", "list"]).exits(0);
-    assert!(list.stdout.starts_with("evt_1\t"), "{list}");
+    assert!(list.stdout.starts_with("evt_3\t"), "{list}");
     let list = Terminal::start(&home, &["webhook", "events", "list"]);
-    list.end().exits(0).says("@1 evt_1").says("@2 evt_2");
+    list.end().exits(0).says("@1 evt_3").says("@2 evt_2");
     assert_eq!(text(&show("@2").exits(0).json(), "event_id"), "evt_2");
     let narrowed = ["webhook", "events", "list", "--kind", "booking.failed"];
     home.run(narrowed).exits(0);
@@ -159,4 +159,25 @@ fn a_row_of_the_list_names_an_event() {
     ];
     let replayed = home.run(replay).exits(0).json();
     assert_eq!(replayed["events"][0]["event_id"], "evt_3");
+}
+
+#[test]
+fn each_attempt_is_shown_with_the_apps_response() {
+    let home = received();
+    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let app =
+        App::start(
+            move |_| match attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+                0 => 500,
+                _ => 200,
+            },
+        );
+    for code in [18, 0] {
+        let replay = ["webhook", "events", "replay", "evt_1", "--to", &app.url];
+        home.run(replay).exits(code);
+    }
+    home.run(["webhook", "events", "show", "evt_1"])
+        .exits(0)
+        .prints("response to attempt 1:")
+        .prints("response to attempt 2:");
 }

@@ -81,6 +81,11 @@ impl Context {
             return;
         };
         let Some(rate_limit) = client.rate_limit() else {
+            if client.has_no_limit()
+                && let Ok(mut journal) = self.journal()
+            {
+                journal.observe_no_limit(name);
+            }
             return;
         };
         let now = client.service_now();
@@ -118,16 +123,15 @@ impl Context {
 
     /// Waits for an exhausted window if `allowed` is long enough. Else the call is refused here, and nothing is sent.
     ///
-    /// A sandbox is asked anyway: it may have been reset since, and refusals cost nothing there.
+    /// A sandbox is asked: its clock or its limits may have been changed since, and refusals cost nothing there.
     pub(crate) async fn wait_for_window(
         &self,
         window: &RateLimitWindow,
         call: &Call,
         allowed: Duration,
     ) -> Result<WaitOutcome> {
-        // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
-        if !matches!(self.target, Target::Embedded { .. }) && self.client()?.skew().is_none() {
-            sees_its_clock(self.client()?).await;
+        if matches!(self.target, Target::Embedded { .. }) || sees_its_clock(self.client()?).await {
+            return Ok(WaitOutcome::Skipped);
         }
         let now = self.believed_clock(Some(window));
         if !window.is_exhausted(now) {
@@ -138,9 +142,6 @@ impl Context {
         if pause <= allowed {
             let left = self.wait_out(pause, allowed).await?;
             return Ok(WaitOutcome::Waited { left });
-        }
-        if matches!(self.target, Target::Embedded { .. }) || sees_its_clock(self.client()?).await {
-            return Ok(WaitOutcome::Skipped);
         }
         if let Some(pause) = self.agreed_wait(pause, allowed).await? {
             let left = self.wait_out(pause, allowed).await?;

@@ -63,6 +63,10 @@ impl JournalCandidates {
     fn index(&self) -> Option<CompletionIndex> {
         let paths = self.paths()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
+        // A completion does not connect to a shared journal, and the file beside it has other bookings.
+        if target.journal().is_some() {
+            return None;
+        }
         ownership::check_database(&paths.journal).ok()?;
         CompletionIndex::open(&paths.journal, target.address())
     }

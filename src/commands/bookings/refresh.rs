@@ -31,7 +31,7 @@ pub(super) async fn refresh(context: &Context, limit: Option<u32>) -> Result<()>
     // At a real service another API key may still show them.
     if context.certainty() == Certainty::Contract {
         for id in &gone {
-            context.journal()?.lose(Some(id))?;
+            context.journal()?.lose(id)?;
         }
     }
     if let Some(first) = gone.first() {

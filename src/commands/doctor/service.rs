@@ -126,14 +126,17 @@ impl Unreached {
                     None => check,
                 }]
             }
-            Unreached::Failed(Failure::NotReached(why)) if why.contains("certificate") => vec![
-                Check::ok("reachability", format!("{origin} accepts connections")),
-                Check::problem("tls", Exit::Network, why)
-                    .fix("set ca_file in the profile to the certificate authority that signed it"),
-            ],
+            Unreached::Failed(Failure::NotReached { why, .. }) if why.contains("certificate") => {
+                vec![
+                    Check::ok("reachability", format!("{origin} accepts connections")),
+                    Check::problem("tls", Exit::Network, why).fix(
+                        "set ca_file in the profile to the certificate authority that signed it",
+                    ),
+                ]
+            }
             Unreached::Failed(failure) => {
                 let detail = match &failure {
-                    Failure::NotReached(why) => why.clone(),
+                    Failure::NotReached { why, .. } => why.clone(),
                     failure => format!("cannot reach {origin}: {failure}"),
                 };
                 let fix = match target {

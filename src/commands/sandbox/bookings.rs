@@ -2,7 +2,7 @@ use super::listing::Listing;
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 
-/// List all bookings in the sandbox, oldest first
+/// List all bookings in the sandbox, newest first; --json has the oldest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox bookings\n  \
@@ -23,6 +23,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let bookings = Listing {
         document: answer.document,
         field: "bookings",
+        is_oldest_first: true,
         columns: &[
             ("id", "id"),
             ("status", "status"),

@@ -236,6 +236,7 @@ fn listing(document: crate::json::Document) -> Listing {
     Listing {
         document,
         field: "faults",
+        is_oldest_first: false,
         columns: &[
             ("id", "id"),
             ("on", "on"),

@@ -23,6 +23,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let inbox = Listing {
         document: answer.document,
         field: "messages",
+        is_oldest_first: false,
         columns: &[
             ("code", "code"),
             ("for", "booking_id|session_id"),

@@ -16,6 +16,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     context.out.emit(&Listing {
         document: answer.document,
         field: "keys",
+        is_oldest_first: false,
         columns: &[
             ("key", "key"),
             ("kind", "kind"),

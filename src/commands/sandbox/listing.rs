@@ -16,6 +16,8 @@ pub(super) type Column = (&'static str, &'static str);
 pub(super) struct Listing {
     pub(super) document: Document,
     pub(super) field: &'static str,
+    /// Whether the document has the oldest element first. The table has the newest first.
+    pub(super) is_oldest_first: bool,
     pub(super) columns: &'static [Column],
 }
 
@@ -55,11 +57,12 @@ impl View for Listing {
                 .collect()
         };
         let mut page = Page::default();
-        page.table(
-            self.columns.iter().map(|(heading, _)| *heading).collect(),
-            self.rows().map(cells).collect(),
-            vec![],
-        );
+        let mut rows: Vec<_> = self.rows().map(cells).collect();
+        if self.is_oldest_first {
+            rows.reverse();
+        }
+        let headings = self.columns.iter().map(|(heading, _)| *heading);
+        page.table(headings.collect(), rows, vec![]);
         page
     }
 }

@@ -44,7 +44,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             for attempt in journal.open_attempts_here()? {
                 journal.abandon(&attempt.idempotency_key)?;
             }
-            journal.lose(None)
+            journal.lose_all()
         });
     }
     context

@@ -54,3 +54,14 @@ fn a_booking_that_another_key_has_leaves_the_attempt_open() {
         assert_eq!(ended.state, state, "{key}");
     }
 }
+
+#[test]
+fn a_stored_request_that_is_no_json_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path, "https://a.example".into(), None).unwrap();
+    journal.run("k", &json!({"party_size": 2}));
+    journal.execute("UPDATE attempts SET request = 'not JSON'");
+    let error = journal.attempt("k").unwrap_err();
+    assert_eq!(error.code, crate::outcome::Code::Journal);
+}

@@ -117,7 +117,7 @@ fn happen(journal: &mut Journal, event: &Event, made_before: &mut usize) {
             let at = format!("2026-01-01T00:{minute:02}:00Z").parse().unwrap();
             journal.take_in(&[(at, booking(number, 1, 0))]).unwrap();
         }
-        Event::Lost(number) => journal.lose(Some(&format!("Bk_{number}"))).unwrap(),
+        Event::Lost(number) => journal.lose(&format!("Bk_{number}")).unwrap(),
         Event::Forgotten(number) => {
             journal.forget_booking(&format!("Bk_{number}")).unwrap();
         }

@@ -76,7 +76,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 }
 
 impl Webhooks {
-    /// The events of this service, oldest first.
+    /// The events of this service, newest first.
     pub(crate) fn events(&self, query: &Query) -> Result<Vec<EventRow>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM events e WHERE e.origin = ?1 \
@@ -84,7 +84,7 @@ impl Webhooks {
              AND (?4 IS NULL OR e.state = ?4) \
              AND e.received_at >= ?5 AND e.received_at <= ?6 ORDER BY e.number DESC LIMIT ?7"
         );
-        let mut events: Vec<EventRow> = self.read(|connection| {
+        self.read(|connection| {
             connection
                 .prepare(&sql)?
                 .query_map(
@@ -100,9 +100,7 @@ impl Webhooks {
                     event,
                 )?
                 .collect()
-        })?;
-        events.reverse();
-        Ok(events)
+        })
     }
 
     /// The number of the newest event, 0 without any.

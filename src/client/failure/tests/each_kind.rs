@@ -38,7 +38,10 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "",
         ),
         (
-            Failure::NotReached("refused".to_owned()),
+            Failure::NotReached {
+                why: "refused".to_owned(),
+                timed_out: false,
+            },
             "network",
             Exit::Network,
             None,
@@ -139,7 +142,10 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
     for closed in [
         Failure::NoKey(String::new()),
         Failure::NotSent(String::new()),
-        Failure::NotReached(String::new()),
+        Failure::NotReached {
+            why: String::new(),
+            timed_out: false,
+        },
         refused(400, json!({"error": "no"})),
         refused(422, json!({"error": "no"})),
         refused(

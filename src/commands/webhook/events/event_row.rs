@@ -36,12 +36,10 @@ pub(super) fn find(context: &Context, webhooks: &Webhooks, id: &str) -> Result<E
 
 /// The newest events, the newest first.
 fn newest(webhooks: &Webhooks, limit: u32) -> Result<Vec<EventRow>> {
-    let mut events = webhooks.events(&Query {
+    webhooks.events(&Query {
         limit: Some(limit),
         ..Query::default()
-    })?;
-    events.reverse();
-    Ok(events)
+    })
 }
 
 /// The id of the event that a person picks.

@@ -14,7 +14,7 @@ use crate::recent::RecentList;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{EventRow, Query, State};
 
-/// List received events, oldest first
+/// List received events, newest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events list --since 1h\n  \

@@ -118,12 +118,14 @@ fn chosen(context: &Context, webhooks: &Webhooks, args: &Args) -> Result<Vec<Eve
     }
     let now = Timestamp::now();
     let resolve = |when: &Option<Since>| when.as_ref().map(|when| when.resolve(now)).transpose();
-    webhooks.events(&Query {
+    let mut events = webhooks.events(&Query {
         booking: args.booking.clone(),
         since: resolve(&args.since)?,
         until: resolve(&args.until)?,
         ..Query::default()
-    })
+    })?;
+    events.reverse();
+    Ok(events)
 }
 
 struct Replayed(Vec<(Event, u32, AppAnswer)>);

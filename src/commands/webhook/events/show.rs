@@ -7,7 +7,7 @@ use crate::commands::webhook::app_answer::add_response;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::{AttemptRow, Content, EventRow, Header, HeaderLine, Names, State};
+use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, Names, State};
 
 /// Show an event: its headers, raw body, signature time, and the attempts to forward it
 #[derive(clap::Args, Debug)]
@@ -111,9 +111,13 @@ impl View for Received {
         });
         let headings = vec!["attempt", "at", "as", "to", "response"];
         page.table(headings, attempts.collect(), vec![]);
-        if let Some((number, response)) = last_response(&self.attempts) {
-            page.line(format!("response to attempt {number}:"));
-            add_response(&mut page, response);
+        for attempt in &self.attempts {
+            if let Some(response) = &attempt.response {
+                page.line(format!("response to attempt {}:", attempt.number));
+                add_response(&mut page, response);
+            }
+        }
+        if self.attempts.iter().any(|it| it.response.is_some()) {
             page.line("delivery:");
         }
         let body = String::from_utf8_lossy(&self.body).into_owned();
@@ -127,12 +131,6 @@ impl View for Received {
         ));
         page
     }
-}
-
-/// The last answer of the app that is kept.
-fn last_response(attempts: &[AttemptRow]) -> Option<(u32, &Content)> {
-    let mut attempts = attempts.iter().rev();
-    attempts.find_map(|it| Some((it.number, it.response.as_ref()?)))
 }
 
 fn answer(attempt: &AttemptRow) -> String {
