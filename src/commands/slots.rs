@@ -60,8 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let list = SlotList {
         document: &offer.document,
         slots: &offer.slots,
-        certainty: context.certainty(),
-        now: context.service_now(),
+        reader: offer.reader(context),
     };
     let none = format!(
         "No slots found at {} on that day. Try another day.",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::locate::locate_venue;
-use super::offer::{More, ZoneSource, offered};
+use super::offer::{More, ZoneSource, offered, terms_reader};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::json::plain;
@@ -14,7 +14,6 @@ use crate::model::slot::Slot;
 use crate::model::when::When;
 use crate::outcome::{Code, Error, Result};
 use crate::terminal::output::Page;
-use crate::terminal::view::cost_of_cancelling;
 
 /// Refuses (7) to cancel a booking that has ended, or that waits for an answer and expires without one.
 pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> {
@@ -48,25 +47,26 @@ pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
 /// What cancelling costs now: by the booking's own terms, else by those of its slot, as this computer remembers it.
 pub(crate) fn cancellation_cost(context: &Context, booking: &Booking) -> Option<String> {
     let own = booking.value().get("cancellation_terms");
-    own.and_then(|terms| cost(context, terms)).or_else(|| {
-        let journal = context.journal().ok()?;
-        let attempts = journal.attempts_of(booking.id()).ok()?;
-        let booked = attempts.iter().filter_map(|attempt| {
-            let id = attempt.asked().get("availability_id")?;
-            Some(context.recent().ok()?.slot(&plain(id)).ok()??.slot)
-        });
-        // Of a booking that has been moved since, the terms of its first slot say nothing.
-        let mut slots: Vec<Slot> = booked.filter(|slot| is_at(booking, slot)).collect();
-        if slots.is_empty() {
-            slots = context.recent().ok()?.slots_of(&booking.venue_id()?).ok()?;
-        }
-        drop(journal);
-        cost(context, &common_terms(booking, &slots)?)
-    })
+    own.and_then(|terms| cost(context, booking, terms))
+        .or_else(|| {
+            let journal = context.journal().ok()?;
+            let attempts = journal.attempts_of(booking.id()).ok()?;
+            let booked = attempts.iter().filter_map(|attempt| {
+                let id = attempt.asked().get("availability_id")?;
+                Some(context.recent().ok()?.slot(&plain(id)).ok()??.slot)
+            });
+            // Of a booking that has been moved since, the terms of its first slot say nothing.
+            let mut slots: Vec<Slot> = booked.filter(|slot| is_at(booking, slot)).collect();
+            if slots.is_empty() {
+                slots = context.recent().ok()?.slots_of(&booking.venue_id()?).ok()?;
+            }
+            drop(journal);
+            cost(context, booking, &common_terms(booking, &slots)?)
+        })
 }
 
-fn cost(context: &Context, terms: &Value) -> Option<String> {
-    cost_of_cancelling(terms, context.service_now(), context.certainty())
+fn cost(context: &Context, booking: &Booking, terms: &Value) -> Option<String> {
+    terms_reader(context, booking.party()).cost(terms)
 }
 
 /// What cancelling costs by the terms that the venue offers the booking's slot with today.
@@ -86,7 +86,11 @@ async fn offered_cost(context: &Context, booking: &Booking) -> Option<String> {
         more,
     )
     .await;
-    let cost = cost(context, &common_terms(booking, &offer.ok()?.slots)?)?;
+    let cost = cost(
+        context,
+        booking,
+        &common_terms(booking, &offer.ok()?.slots)?,
+    )?;
     Some(format!("{cost} (as the venue offers this slot now)"))
 }
 

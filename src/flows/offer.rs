@@ -18,7 +18,7 @@ use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::Shown;
-use crate::terminal::view::slot_line;
+use crate::terminal::view::{TermsReader, slot_line};
 
 /// How many venues of earlier searches a mistyped id is compared with.
 const REMEMBERED: u32 = 1000;
@@ -96,6 +96,15 @@ pub(crate) fn unknown_zone(why: &str) -> Error {
     )
 }
 
+/// Reads terms for a party of this size.
+pub(crate) fn terms_reader(context: &Context, party: u32) -> TermsReader {
+    TermsReader {
+        certainty: context.certainty(),
+        now: context.service_now(),
+        party,
+    }
+}
+
 /// The slots of a venue around a time.
 #[derive(Clone)]
 pub(crate) struct Offer {
@@ -124,17 +133,17 @@ impl Offer {
         let rows = self.slots.iter().enumerate();
         let rows = rows.filter(|(_, slot)| self.is_wanted(slot));
         let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
-        let line = |row: &usize| {
-            slot_line(
-                &self.slots[*row],
-                context.certainty(),
-                context.service_now(),
-            )
-        };
+        let reader = self.reader(context);
+        let line = |row: &usize| slot_line(&self.slots[*row], reader);
         match rows.first() {
             Some(first) if rows.iter().all(|row| line(row) == line(first)) => vec![*first],
             _ => rows,
         }
+    }
+
+    /// Reads the terms of the slots.
+    pub(crate) fn reader(&self, context: &Context) -> TermsReader {
+        terms_reader(context, self.party_size)
     }
 
     pub(crate) fn only(&self, rows: &[usize]) -> Offer {

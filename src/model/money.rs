@@ -36,17 +36,54 @@ pub(crate) fn is_unit_known(amount: &Value, certainty: Certainty) -> bool {
     certainty == Certainty::Contract || plain(amount).contains('.')
 }
 
+/// What an amount is for each guest, and for all of a party: `23.00 EUR per guest` and `92.00 EUR for 4`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GuestMoney {
+    pub(crate) each: String,
+    /// `None` for a party of one, or if it is not certain what the amount is for.
+    pub(crate) all: Option<String>,
+}
+
+impl GuestMoney {
+    /// The contract's amounts are for each guest. What those of another service are for is not certain.
+    pub(crate) fn of(
+        amount: &Value,
+        currency: Option<&str>,
+        certainty: Certainty,
+        party: u32,
+    ) -> Option<Self> {
+        let each = money(amount, currency, certainty)?;
+        if certainty != Certainty::Contract {
+            return Some(GuestMoney { each, all: None });
+        }
+        let all = amount.as_i64().filter(|_| party > 1);
+        let all = all.and_then(|each| each.checked_mul(party.into()));
+        let all = all.and_then(|all| money(&all.into(), currency, certainty));
+        Some(GuestMoney {
+            each: format!("{each} per guest"),
+            all: all.map(|all| format!("{all} for {party}")),
+        })
+    }
+
+    /// `23.00 EUR per guest (92.00 EUR for 4)`
+    pub(crate) fn words(&self) -> String {
+        match &self.all {
+            Some(all) => format!("{} ({all})", self.each),
+            None => self.each.clone(),
+        }
+    }
+}
+
 /// An amount in minor units, in the currency's main unit.
 fn major(minor: i64, currency: &str) -> String {
-    match has_minor_unit(currency) {
-        true => format!(
-            "{}{}.{:02}",
-            if minor < 0 { "-" } else { "" },
-            minor.unsigned_abs() / 100,
-            minor.unsigned_abs() % 100
-        ),
-        false => minor.to_string(),
+    let digits = minor_digits(currency);
+    if digits == 0 {
+        return minor.to_string();
     }
+    let (sign, minor) = (if minor < 0 { "-" } else { "" }, minor.unsigned_abs());
+    let unit = 10_u64.pow(digits);
+    let places = digits as usize;
+    format!("{sign}{}.{:0places$}", minor / unit, minor % unit)
 }
 
 /// A number as it is written, with a second place after its point.
@@ -71,12 +108,14 @@ pub(crate) fn names_minor_units(field: &str) -> bool {
         .any(|word| field.contains(word))
 }
 
-/// The ISO 4217 currencies without a minor unit.
-fn has_minor_unit(currency: &str) -> bool {
-    !matches!(
-        currency,
-        "JPY" | "KRW" | "VND" | "CLP" | "ISK" | "XAF" | "XOF"
-    )
+/// How many digits the minor unit of an ISO 4217 currency has.
+fn minor_digits(currency: &str) -> u32 {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"
+        | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        _ => 2,
+    }
 }
 
 #[cfg(test)]
@@ -93,7 +132,23 @@ mod tests {
         );
         assert_eq!(money(json!(1250), Some("JPY")).as_deref(), Some("1250 JPY"));
         assert_eq!(money(json!(5), None).as_deref(), Some("0.05"));
+        assert_eq!(
+            money(json!(-1250), Some("KWD")).as_deref(),
+            Some("-1.250 KWD")
+        );
         assert_eq!(money(json!("a lot"), Some("EUR")), None);
+    }
+
+    #[test]
+    fn an_amount_of_the_contract_is_said_for_each_guest_and_for_all() {
+        let words = |certainty, party| {
+            let money = GuestMoney::of(&json!(2300), Some("EUR"), certainty, party);
+            money.unwrap().words()
+        };
+        let contract = Certainty::Contract;
+        assert_eq!(words(contract, 4), "23.00 EUR per guest (92.00 EUR for 4)");
+        assert_eq!(words(contract, 1), "23.00 EUR per guest");
+        assert_eq!(words(Certainty::Specification, 4), "2300 (EUR)");
     }
 
     #[test]

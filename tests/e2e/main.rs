@@ -107,6 +107,8 @@ mod manual;
 mod matrix;
 #[cfg(unix)]
 mod misbehaviours;
+#[cfg(unix)]
+mod money;
 mod one_booking;
 mod open_attempts;
 #[cfg(unix)]

@@ -136,9 +136,7 @@ pub(super) async fn ask_slot(
     let rows: Vec<String> = offer
         .slots
         .iter()
-        .map(|slot| {
-            visible(&slot_line(slot, context.certainty(), context.service_now())).into_owned()
-        })
+        .map(|slot| visible(&slot_line(slot, offer.reader(context))).into_owned())
         .collect();
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {

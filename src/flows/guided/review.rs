@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::choose_row;
 use super::questions::ask_to_book;
-use super::summary::{summary, terms_line};
+use super::summary::{stakes, summary, terms_line, terms_not_found};
 use super::walk::{declined, has_consequences};
 use crate::app::Context;
 use crate::flows::booking_draft::BookingDraft;
@@ -44,10 +44,8 @@ pub(crate) async fn take_slot(
         let row = choose_row(context, &offer.only(&rows)).await?;
         return Ok(rows.get(row).map(|row| (*row, SlotChoice::Given)));
     }
-    let line = |row: usize| {
-        let (certainty, now) = (context.certainty(), context.service_now());
-        visible(&slot_line(&offer.slots[row], certainty, now)).into_owned()
-    };
+    let reader = offer.reader(context);
+    let line = |row: usize| visible(&slot_line(&offer.slots[row], reader)).into_owned();
     let others: Vec<String> = others
         .iter()
         .map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(*row)))
@@ -63,6 +61,7 @@ pub(crate) async fn take_slot(
 
 /// Shows a person what is about to be booked. Where that is real, needs a card, or is at another time than the given
 /// one, the whole of it is shown, and asked about; else the terms are, in one line. Warns of a booking that is the same.
+/// A script is told of a card and a fee.
 pub(crate) async fn review(
     context: &Context,
     draft: &BookingDraft,
@@ -70,6 +69,13 @@ pub(crate) async fn review(
     choice: SlotChoice,
 ) -> Result<()> {
     if !context.prompter.interactive() {
+        match stakes(context, draft) {
+            Some(stakes) => context.out.warn(&visible(&stakes)),
+            None => {
+                let none = terms_not_found(draft).map(|none| format!("Terms: {none}."));
+                none.inspect(|none| context.out.note(none));
+            }
+        }
         return Ok(());
     }
     let is_another = choice == SlotChoice::AnotherTime;

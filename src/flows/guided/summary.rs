@@ -6,6 +6,7 @@ use crate::app::Context;
 use crate::config::Target;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::locate::LocatedVenue;
+use crate::flows::offer::terms_reader;
 use crate::flows::repeated::booked_already;
 use crate::model::document_time::as_text;
 use crate::model::slot::Slot;
@@ -31,7 +32,7 @@ pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<
         .as_ref()
         .map(|when| with_own_time(&as_text(when), &system_zone()));
     page.field_if("when", when);
-    let slot = slot.map(|slot| details(context, slot));
+    let slot = slot.map(|slot| details(context, draft, slot));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
     page.field_if("party", draft.party_size.map(|party| party.to_string()));
     if let Some(slot) = slot {
@@ -40,6 +41,7 @@ pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<
         page.field_if("card", slot.card.map(|terms| terms.text));
         page.field_if("cancellation", slot.cancellation.map(|terms| terms.text));
         page.field_if("also", slot.also);
+        page.field_if("terms", terms_not_found(draft));
     } else if datetime.is_some() {
         page.field(
             "terms",
@@ -66,7 +68,7 @@ pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<
 
 /// The terms of the slot in one line: seating, price, card and cancellation.
 pub(super) fn terms_line(context: &Context, draft: &BookingDraft) -> Option<String> {
-    let slot = details(context, draft.slot.as_ref()?);
+    let slot = details(context, draft, draft.slot.as_ref()?);
     let parts = [
         slot.seating,
         slot.price,
@@ -78,8 +80,35 @@ pub(super) fn terms_line(context: &Context, draft: &BookingDraft) -> Option<Stri
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-fn details(context: &Context, slot: &Slot) -> SlotDetails {
-    SlotDetails::of(slot, context.certainty(), context.service_now())
+/// What the booking may cost beside its price, in one line: a card or a fee.
+pub(super) fn stakes(context: &Context, draft: &BookingDraft) -> Option<String> {
+    let slot = draft.slot.as_ref()?;
+    let details = details(context, draft, slot);
+    let card = details.card.filter(|_| SlotDetails::may_need_a_card(slot));
+    let fee = details
+        .cancellation
+        .filter(|_| SlotDetails::may_have_a_fee(slot));
+    let parts = [("card", card), ("cancellation", fee)].into_iter();
+    let parts = parts.filter_map(|(name, terms)| Some(format!("{name}: {}", terms?.text)));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// That a slot has no terms although it may be a restaurant's, and those have terms (spec, Availability slot).
+pub(super) fn terms_not_found(draft: &BookingDraft) -> Option<&'static str> {
+    let terms = |name: &str| draft.slot.as_ref()?.value().get(name);
+    draft.slot.as_ref()?;
+    let remembered = draft.venue.as_ref().and_then(|it| it.remembered.as_ref());
+    let vertical = remembered.and_then(|venue| venue.str("vertical"));
+    let vertical = vertical.or(draft.vertical.as_deref());
+    let is_found = ["card_terms", "cancellation_terms"]
+        .into_iter()
+        .any(|name| terms(name).is_some_and(|terms| !terms.is_null()));
+    (!is_found && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
+}
+
+fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
+    SlotDetails::of(slot, terms_reader(context, draft.party_size.unwrap_or(1)))
 }
 
 pub(super) fn show_command(context: &Context, draft: &BookingDraft) {

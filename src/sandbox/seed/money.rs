@@ -64,9 +64,9 @@ impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { amount, currency } = self;
         if *currency == Currency::Jpy.code() {
-            write!(f, "{currency} {amount}")
+            write!(f, "{amount} {currency}")
         } else {
-            write!(f, "{currency} {}.{:02}", amount / 100, amount % 100)
+            write!(f, "{}.{:02} {currency}", amount / 100, amount % 100)
         }
     }
 }
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn amounts_are_in_minor_units_and_yen_have_none() {
         let dinner = 2_000;
-        assert_eq!(Currency::Gbp.price(dinner).to_string(), "GBP 20.00");
-        assert_eq!(Currency::Jpy.price(dinner).to_string(), "JPY 3800");
+        assert_eq!(Currency::Gbp.price(dinner).to_string(), "20.00 GBP");
+        assert_eq!(Currency::Jpy.price(dinner).to_string(), "3800 JPY");
         assert_eq!(Currency::Eur.price(2_010).amount, 2_300);
     }
 }

@@ -331,7 +331,7 @@ mod tests {
         );
         assert_eq!(
             cancellation.text,
-            "Free to cancel until 12 hours before; GBP 30.00 from then on."
+            "Free to cancel until 12 hours before; 30.00 GBP per guest from then on."
         );
         assert_eq!(cancellation.fee_amount, Some(3_000));
         let until = cancellation.free_until.unwrap();

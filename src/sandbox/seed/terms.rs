@@ -141,12 +141,12 @@ impl CancellationFee {
     fn terms(&self, start: &Zoned) -> CancellationTerms {
         let usual = || match (self.hours, self.fee) {
             (Some(hours), Some(fee)) => {
-                format!("Free to cancel until {hours} hours before; {fee} from then on.")
+                format!("Free to cancel until {hours} hours before; {fee} per guest from then on.")
             }
             (Some(hours), None) => {
                 format!("Free to cancel; please do so at least {hours} hours before.")
             }
-            (None, Some(fee)) => format!("A cancellation costs {fee}."),
+            (None, Some(fee)) => format!("A cancellation costs {fee} per guest."),
             (None, None) => "Free to cancel at any time.".to_owned(),
         };
         CancellationTerms {

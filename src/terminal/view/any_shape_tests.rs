@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{BookingView, SlotList, VenueList};
+use super::{BookingView, SlotList, TermsReader, VenueList};
 use crate::adapter::{Adapter, Dialect, scalars};
 use crate::json::Document;
 use crate::model::booking::Status;
@@ -181,8 +181,9 @@ proptest! {
         let read = adapter.slots(&document).map_err(|it| TestCaseError::fail(it.why))?;
         let slots = read.item.items;
         prop_assert_eq!(slots.len(), 1);
-        let certainty = Certainty::Specification;
-        shows(&SlotList { document: &document, slots: &slots, certainty, now: jiff::Timestamp::UNIX_EPOCH }, &slot)?;
+        let (certainty, now) = (Certainty::Specification, jiff::Timestamp::UNIX_EPOCH);
+        let reader = TermsReader { certainty, now, party: 2 };
+        shows(&SlotList { document: &document, slots: &slots, reader }, &slot)?;
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::pause::pause;
-use super::terms::{cancellation_terms, card_terms};
+use super::terms::TermsReader;
 use super::{capitalised, next_step, tone_of};
 use crate::adapter::Dialect;
 use crate::json::{Document, plain};
@@ -159,10 +159,15 @@ impl<'a> BookingView<'a> {
         }
         page.field_if("seating", fields.scalar("seating_preference"));
         let card = fields.take("card_terms");
-        let card = card.and_then(|it| card_terms(it, self.certainty));
+        let reader = TermsReader {
+            certainty: self.certainty,
+            now: self.now,
+            party: self.booking.party(),
+        };
+        let card = card.and_then(|it| reader.card(it));
         page.field_if("card", card.map(|terms| terms.text));
         let cancellation = fields.take("cancellation_terms");
-        let cancellation = cancellation.and_then(|it| cancellation_terms(it, self.certainty));
+        let cancellation = cancellation.and_then(|it| reader.cancellation(it));
         page.field_if("cancellation", cancellation.map(|terms| terms.text));
     }
 

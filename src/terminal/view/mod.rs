@@ -23,7 +23,7 @@ pub(crate) use pause::{AskedField, asked_fields};
 pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
-pub(crate) use terms::cost_of_cancelling;
+pub(crate) use terms::TermsReader;
 pub(crate) use timeline::{Timeline, TimelineRow};
 pub(crate) use venue_list::{VenueList, venue_line, venue_place};
 

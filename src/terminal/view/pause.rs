@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::fields::Fields;
-use super::terms::price;
+use super::fields::{Fields, raw};
 use crate::adapter::{Dialect, Pause};
 use crate::json::plain;
 use crate::model::booking::Booking;
@@ -167,7 +166,7 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     let amount = action.get("amount")?;
     let currency = action.get("currency").filter(|it| it.is_string());
     let text = match amount {
-        Value::Object(_) | Value::Array(_) => price(amount, certainty),
+        Value::Object(_) | Value::Array(_) => raw(amount, certainty),
         amount => money(amount, currency.and_then(Value::as_str), certainty).map(|text| {
             match is_unit_known(amount, certainty) {
                 true => text,

@@ -1,20 +1,15 @@
 //! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
 
-use jiff::Timestamp;
-
 use super::fields::Fields;
-use super::terms::{self, Terms};
+use super::terms::{Terms, TermsReader};
 use crate::json::Document;
-use crate::model::certainty::Certainty;
 use crate::model::slot::Slot;
 use crate::terminal::output::{Page, TableCell, View};
 
 pub(crate) struct SlotList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) slots: &'a [Slot],
-    pub(crate) certainty: Certainty,
-    /// By the service's clock.
-    pub(crate) now: Timestamp,
+    pub(crate) reader: TermsReader,
 }
 
 impl View for SlotList<'_> {
@@ -39,7 +34,7 @@ impl View for SlotList<'_> {
         ];
         let details = self.slots.iter();
         let details: Vec<SlotDetails> = details
-            .map(|slot| SlotDetails::of(slot, self.certainty, self.now))
+            .map(|slot| SlotDetails::of(slot, self.reader))
             .collect();
         // A service that keeps the contract has nothing else to say, and its lists end with the terms.
         let says_more = details.iter().any(|it| it.also.is_some());
@@ -105,8 +100,15 @@ impl SlotDetails {
         })
     }
 
-    /// What the slot says at `now`, by the service's clock.
-    pub(crate) fn of(slot: &Slot, certainty: Certainty, now: Timestamp) -> Self {
+    /// Whether a cancellation may cost something: terms that are not understood count as if it did.
+    pub(crate) fn may_have_a_fee(slot: &Slot) -> bool {
+        slot.value().get("cancellation_terms").is_some_and(|terms| {
+            let is_known = terms.get("text").is_some() || terms.get("free_until").is_some();
+            !terms.is_null() && (!is_known || terms.get("fee_amount").is_some())
+        })
+    }
+
+    pub(crate) fn of(slot: &Slot, reader: TermsReader) -> Self {
         let mut fields = Fields::of(slot.value());
         fields.scalar("availability_id");
         fields.scalar("datetime");
@@ -116,12 +118,11 @@ impl SlotDetails {
         let minutes = minutes.and_then(|_| fields.scalar("duration_minutes"));
         let seating = fields.scalar("seating");
         let price = fields.take("price");
-        let price = price.and_then(|it| terms::price(it, certainty));
+        let price = price.and_then(|it| reader.price(it));
         let card = fields.take("card_terms");
-        let card = card.and_then(|it| terms::card_terms(it, certainty));
+        let card = card.and_then(|it| reader.card(it));
         let cancellation = fields.take("cancellation_terms");
-        let cancellation =
-            cancellation.and_then(|it| terms::cancellation_terms_at(it, now, certainty));
+        let cancellation = cancellation.and_then(|it| reader.cancellation_now(it));
         SlotDetails {
             minutes,
             seating,
@@ -134,12 +135,12 @@ impl SlotDetails {
 }
 
 /// A slot on one line of a menu: the time, its length, then its terms in short, then all that is not understood.
-pub(crate) fn slot_line(slot: &Slot, certainty: Certainty, now: Timestamp) -> String {
+pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
     let time = slot.local().map_or_else(
         || slot.time_text(),
         |local| local.strftime("%H:%M").to_string(),
     );
-    let details = SlotDetails::of(slot, certainty, now);
+    let details = SlotDetails::of(slot, reader);
     let parts = [
         Some(time),
         details.duration(),
@@ -155,6 +156,8 @@ pub(crate) fn slot_line(slot: &Slot, certainty: Certainty, now: Timestamp) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::certainty::Certainty;
+    use jiff::Timestamp;
     use serde_json::json;
 
     #[test]
@@ -166,7 +169,14 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            slot_line(&slot, Certainty::Specification, Timestamp::UNIX_EPOCH),
+            slot_line(
+                &slot,
+                TermsReader {
+                    certainty: Certainty::Specification,
+                    now: Timestamp::UNIX_EPOCH,
+                    party: 2,
+                }
+            ),
             "19:30 · terrace · total 4600 (EUR) · A card, please · rules.notice 24 hours"
         );
     }

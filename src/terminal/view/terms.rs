@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::fields::{Fields, raw};
 use crate::model::certainty::Certainty;
 use crate::model::document_time::DocumentTime;
+use crate::model::money::GuestMoney;
 use crate::model::time_text::relative;
 
 /// Terms for people, and for a column or a menu in few words.
@@ -16,115 +17,157 @@ pub(crate) struct Terms {
     pub(crate) short: String,
 }
 
-/// What the guest's card is needed for.
-pub(crate) fn card_terms(terms: &Value, certainty: Certainty) -> Option<Terms> {
-    if !terms.is_object() {
-        return as_they_came(terms, certainty);
-    }
-    let mut fields = Fields::of(terms);
-    let text = fields.text("text");
-    let held = fields.money("hold_amount", "currency", certainty);
-    let needed = fields.get("required").and_then(Value::as_bool);
-    if let Some(required) = fields.get("required").filter(|it| it.is_boolean()) {
-        fields.took(required);
-    }
-    let held_words = held.as_deref().map(|held| format!("{held} held"));
-    let short = match (needed, &held_words) {
-        (Some(false), None) => Some("no card".to_owned()),
-        (Some(true), Some(held)) => Some(format!("card, {held}")),
-        (Some(true), None) => Some("card".to_owned()),
-        (Some(false), Some(held)) => Some(format!("no card, {held}")),
-        (None, held) => held.clone(),
-    };
-    let words = match text {
-        Some(text) => vec![
-            Some(text.to_owned()),
-            held_words.filter(|held| !says_amount(text, held)),
-        ],
-        None => vec![short.clone()],
-    };
-    drop_currency(&mut fields, held.is_some() || text.is_some());
-    terms_of(words, text.and(short), &fields)
+/// Reads terms and prices for one party.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermsReader {
+    pub(crate) certainty: Certainty,
+    /// By the service's clock.
+    pub(crate) now: Timestamp,
+    pub(crate) party: u32,
 }
 
-pub(crate) fn cancellation_terms(terms: &Value, certainty: Certainty) -> Option<Terms> {
-    if !terms.is_object() {
-        return as_they_came(terms, certainty);
+impl TermsReader {
+    /// What the guest's card is needed for.
+    pub(crate) fn card(&self, terms: &Value) -> Option<Terms> {
+        if !terms.is_object() {
+            return as_they_came(terms, self.certainty);
+        }
+        let mut fields = fields_of(terms);
+        let text = fields.text("text");
+        let held = self.amount(&mut fields, "hold_amount");
+        let needed = fields.get("required").and_then(Value::as_bool);
+        if let Some(required) = fields.get("required").filter(|it| it.is_boolean()) {
+            fields.took(required);
+        }
+        let held_words = held.as_ref().map(|held| format!("{} held", held.words()));
+        let short = match (needed, held_words.clone()) {
+            (Some(false), None) => Some("no card".to_owned()),
+            (Some(true), Some(held)) => Some(format!("card, {held}")),
+            (Some(true), None) => Some("card".to_owned()),
+            (Some(false), Some(held)) => Some(format!("no card, {held}")),
+            (None, held) => held,
+        };
+        let left_out = text.zip(held.as_ref());
+        let left_out = left_out.and_then(|(text, held)| left_out_of(text, held, held_words));
+        drop_currency(&mut fields, held.is_some() || text.is_some());
+        let short = self.in_short(text, held.is_some(), short);
+        match text {
+            Some(text) => terms_of(vec![Some(text.to_owned()), left_out], short, &fields),
+            None => terms_of(vec![short], None, &fields),
+        }
     }
-    let mut fields = Fields::of(terms);
-    let text = fields.text("text");
-    let fee = fields.money("fee_amount", "currency", certainty);
-    let until = fields.time("free_until");
-    let clock = until.map(|(value, time)| match time.local {
-        Some(local) => local.strftime("%a %H:%M").to_string(),
-        None => crate::model::document_time::time_text(value),
-    });
-    let full_clock = until.map(|(value, _)| crate::model::document_time::time_text(value));
-    let phrase = |until: Option<String>| match (until, &fee) {
-        (Some(until), Some(fee)) => Some(format!("free until {until}, then {fee}")),
-        (Some(until), None) => Some(format!("free until {until}")),
-        (None, Some(fee)) => Some(format!("cancelling costs {fee}")),
-        (None, None) => None,
-    };
-    let words = match text {
+
+    pub(crate) fn cancellation(&self, terms: &Value) -> Option<Terms> {
+        if !terms.is_object() {
+            return as_they_came(terms, self.certainty);
+        }
+        let mut fields = fields_of(terms);
+        let text = fields.text("text");
+        let fee = self.amount(&mut fields, "fee_amount");
+        let until = fields.time("free_until");
+        let clock = until.map(|(value, time)| match time.local {
+            Some(local) => local.strftime("%a %H:%M").to_string(),
+            None => crate::model::document_time::time_text(value),
+        });
+        let full_clock = until.map(|(value, _)| crate::model::document_time::time_text(value));
+        let fee_words = fee.as_ref().map(GuestMoney::words);
+        let phrase = |until: Option<String>| match (until, &fee_words) {
+            (Some(until), Some(fee)) => Some(format!("free until {until}, then {fee}")),
+            (Some(until), None) => Some(format!("free until {until}")),
+            (None, Some(fee)) => Some(format!("cancelling costs {fee}")),
+            (None, None) => None,
+        };
+        let left_out = text.zip(fee.as_ref());
+        let left_out = left_out.and_then(|(text, fee)| left_out_of(text, fee, fee_words.clone()));
+        drop_currency(&mut fields, fee.is_some() || text.is_some());
+        let short = self.in_short(text, fee.is_some(), phrase(clock));
         // The venue's own text says until when, in its own way.
-        Some(text) => vec![
-            Some(text.to_owned()),
-            fee.clone().filter(|fee| !says_amount(text, fee)),
-        ],
-        None => vec![phrase(full_clock)],
-    };
-    drop_currency(&mut fields, fee.is_some() || text.is_some());
-    terms_of(words, phrase(clock), &fields)
-}
-
-/// The cancellation terms of a slot as they are at `now`: a deadline that has passed is no offer.
-pub(crate) fn cancellation_terms_at(
-    terms: &Value,
-    now: Timestamp,
-    certainty: Certainty,
-) -> Option<Terms> {
-    let words = cancellation_terms(terms, certainty)?;
-    let deadline = terms.get("free_until").and_then(DocumentTime::read);
-    let is_over = deadline
-        .and_then(|it| it.instant)
-        .is_some_and(|it| it < now);
-    if !is_over {
-        return Some(words);
+        let words = match text {
+            Some(text) => vec![Some(text.to_owned()), left_out],
+            None => vec![phrase(full_clock)],
+        };
+        terms_of(words, short, &fields)
     }
-    let fee = Fields::of(terms).money("fee_amount", "currency", certainty);
-    Some(Terms {
-        text: cost_of_cancelling(terms, now, certainty)?,
-        short: match fee {
-            Some(fee) => format!("cancelling costs {fee}"),
-            None => "not free to cancel".to_owned(),
-        },
-    })
+
+    /// The cancellation terms of a slot as they are now: a deadline that has passed is no offer.
+    pub(crate) fn cancellation_now(&self, terms: &Value) -> Option<Terms> {
+        if deadline(terms).is_none_or(|deadline| deadline >= self.now) {
+            return self.cancellation(terms);
+        }
+        Some(Terms {
+            text: self.cost(terms)?,
+            short: match self.fee(terms) {
+                Some(fee) => format!("cancelling costs {fee}"),
+                None => "not free to cancel".to_owned(),
+            },
+        })
+    }
+
+    /// What cancelling costs now, followed by the terms themselves. Where the deadline is not certain, only the terms.
+    pub(crate) fn cost(&self, terms: &Value) -> Option<String> {
+        let words = self.cancellation(terms)?.text;
+        let Some(deadline) = deadline(terms) else {
+            return Some(words);
+        };
+        let away = relative(deadline, self.now);
+        let cost = match (self.now <= deadline, self.fee(terms)) {
+            (true, _) => format!("free now, the deadline is {away}"),
+            (false, Some(fee)) => format!("costs {fee} now, the deadline passed {away}"),
+            (false, None) => format!("no longer free, the deadline passed {away}"),
+        };
+        Some(format!("{cost} · {words}"))
+    }
+
+    pub(crate) fn price(&self, price: &Value) -> Option<String> {
+        let mut fields = Fields::of(price);
+        let known = self.amount(&mut fields, "amount");
+        match known.filter(|_| self.certainty == Certainty::Contract) {
+            Some(money) if fields.rest().is_empty() => Some(money.words()),
+            _ => raw(price, self.certainty),
+        }
+    }
+
+    fn fee(&self, terms: &Value) -> Option<String> {
+        let fee = self.amount(&mut Fields::of(terms), "fee_amount")?;
+        Some(fee.words())
+    }
+
+    fn amount(&self, fields: &mut Fields<'_>, name: &str) -> Option<GuestMoney> {
+        let (certainty, party) = (self.certainty, self.party);
+        fields.money(name, "currency", |amount, currency| {
+            GuestMoney::of(amount, currency, certainty, party)
+        })
+    }
+
+    /// Terms in few words. The service's own sentence says what an amount is for, if nothing else does.
+    fn in_short(
+        &self,
+        text: Option<&str>,
+        has_amount: bool,
+        short: Option<String>,
+    ) -> Option<String> {
+        let is_certain = !has_amount || self.certainty == Certainty::Contract;
+        text.filter(|_| !is_certain).map(str::to_owned).or(short)
+    }
 }
 
-/// What cancelling at `now` costs, followed by the terms themselves. Where the deadline is not certain, only the terms.
-pub(crate) fn cost_of_cancelling(
-    terms: &Value,
-    now: Timestamp,
-    certainty: Certainty,
-) -> Option<String> {
-    let words = cancellation_terms(terms, certainty)?.text;
-    let deadline = terms.get("free_until").and_then(DocumentTime::read);
-    let Some(deadline) = deadline.and_then(|deadline| deadline.instant) else {
-        return Some(words);
-    };
-    let away = relative(deadline, now);
-    let fee = Fields::of(terms).money("fee_amount", "currency", certainty);
-    let cost = match (now <= deadline, fee) {
-        (true, _) => format!("free now, the deadline is {away}"),
-        (false, Some(fee)) => format!("costs {fee} now, the deadline passed {away}"),
-        (false, None) => format!("no longer free, the deadline passed {away}"),
-    };
-    Some(format!("{cost} · {words}"))
+/// The fields of terms. If they are an object of their own at the service, its id says nothing to a person.
+fn fields_of(terms: &Value) -> Fields<'_> {
+    let mut fields = Fields::of(terms);
+    fields.scalar("id");
+    fields
 }
 
-pub(crate) fn price(price: &Value, certainty: Certainty) -> Option<String> {
-    raw(price, certainty)
+fn deadline(terms: &Value) -> Option<Timestamp> {
+    DocumentTime::read(terms.get("free_until")?)?.instant
+}
+
+/// What a text of the service leaves out of an amount: all of it, or what it is for the whole party.
+fn left_out_of(text: &str, money: &GuestMoney, words: Option<String>) -> Option<String> {
+    match says_amount(text, &money.each) {
+        true => money.all.clone(),
+        false => words,
+    }
 }
 
 /// The currency of an amount that is not there says nothing.
@@ -178,8 +221,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn reader(now: &str, certainty: Certainty) -> TermsReader {
+        let now = now.parse().unwrap();
+        let party = 4;
+        TermsReader {
+            certainty,
+            now,
+            party,
+        }
+    }
+
     fn card(terms: Value) -> Option<(String, String)> {
-        card_terms(&terms, Certainty::Specification).map(|it| (it.text, it.short))
+        let reader = reader("2026-12-01T12:00:00Z", Certainty::Specification);
+        reader.card(&terms).map(|it| (it.text, it.short))
     }
 
     #[test]
@@ -196,10 +250,7 @@ mod tests {
             ),
             (
                 json!({"required": true, "hold_amount": "25.00", "currency": "EUR", "text": "Hold of EUR 25."}),
-                Some((
-                    "Hold of EUR 25.".to_owned(),
-                    "card, 25.00 EUR held".to_owned(),
-                )),
+                Some(("Hold of EUR 25.".to_owned(), "Hold of EUR 25.".to_owned())),
             ),
             (
                 json!({"guarantee": {"hold": {"amount": 2500, "currency": "EUR"}, "per_person": true}}),
@@ -222,16 +273,19 @@ mod tests {
 
     #[test]
     fn what_cancelling_costs_now_depends_on_the_deadline() {
-        let now = "2026-12-01T12:00:00Z".parse().unwrap();
-        let cost = |terms: &Value| cost_of_cancelling(terms, now, Certainty::Contract).unwrap();
+        let reader = reader("2026-12-01T12:00:00Z", Certainty::Contract);
+        let cost = |terms: &Value| reader.cost(terms).unwrap();
         let mut terms = json!({"free_until": "2026-12-01T17:30:00+00:00", "fee_amount": 900, "currency": "EUR"});
-        let words = "free until Tue 1 Dec 2026, 17:30 (+00:00), then 9.00 EUR";
+        let words =
+            "free until Tue 1 Dec 2026, 17:30 (+00:00), then 9.00 EUR per guest (36.00 EUR for 4)";
         assert_eq!(
             cost(&terms),
             format!("free now, the deadline is in 5 hours · {words}")
         );
         terms["free_until"] = json!("2026-12-01T09:30:00+00:00");
-        assert!(cost(&terms).starts_with("costs 9.00 EUR now, the deadline passed 2 hours ago · "));
+        assert!(cost(&terms).starts_with(
+            "costs 9.00 EUR per guest (36.00 EUR for 4) now, the deadline passed 2 hours ago · "
+        ));
         terms["free_until"] = json!("2026-12-01T09:30:00");
         assert!(cost(&terms).starts_with("free until "), "no zone, no claim");
     }
@@ -240,7 +294,8 @@ mod tests {
     fn a_deadline_that_has_passed_is_not_offered() {
         let terms = json!({"free_until": "2026-12-01T09:30:00+00:00", "fee_amount": 900, "currency": "EUR"});
         let at = |now: &str| {
-            cancellation_terms_at(&terms, now.parse().unwrap(), Certainty::Contract).unwrap()
+            let reader = reader(now, Certainty::Contract);
+            reader.cancellation_now(&terms).unwrap()
         };
         assert!(
             at("2026-12-01T09:30:00Z")
@@ -248,10 +303,13 @@ mod tests {
                 .starts_with("free until Tue 09:30")
         );
         let over = at("2026-12-01T09:30:01Z");
-        assert_eq!(over.short, "cancelling costs 9.00 EUR");
+        assert_eq!(
+            over.short,
+            "cancelling costs 9.00 EUR per guest (36.00 EUR for 4)"
+        );
         assert!(
             over.text
-                .starts_with("costs 9.00 EUR now, the deadline passed")
+                .starts_with("costs 9.00 EUR per guest (36.00 EUR for 4) now, the deadline passed")
         );
     }
 
@@ -259,14 +317,18 @@ mod tests {
     fn cancellation_terms_are_worded_from_their_parts() {
         let terms =
             json!({"free_until": "2026-12-01T17:30:00", "fee_amount": 900, "currency": "EUR"});
-        let words = cancellation_terms(&terms, Certainty::Contract).unwrap();
-        assert_eq!(words.short, "free until Tue 17:30, then 9.00 EUR");
+        let reader = reader("2026-12-01T12:00:00Z", Certainty::Contract);
+        let words = reader.cancellation(&terms).unwrap();
+        assert_eq!(
+            words.short,
+            "free until Tue 17:30, then 9.00 EUR per guest (36.00 EUR for 4)"
+        );
         assert_eq!(
             words.text,
-            "free until Tue 1 Dec 2026, 17:30, then 9.00 EUR"
+            "free until Tue 1 Dec 2026, 17:30, then 9.00 EUR per guest (36.00 EUR for 4)"
         );
         let other = json!({"cutoff": 24, "unit": "hours"});
-        let words = cancellation_terms(&other, Certainty::Contract).unwrap();
+        let words = reader.cancellation(&other).unwrap();
         assert_eq!(words.text, "cutoff 24 · unit hours");
     }
 }

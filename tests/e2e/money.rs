@@ -1,0 +1,114 @@
+//! What a booking costs: what its terms are for, and that they are seen before and after it is made.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Key, Reply, Request, Scripted, Terminal};
+
+/// The scenario with a card: 23.00 EUR are held for each guest, and lost within the last day.
+const WITH_CARD: &str = "ven_payment";
+
+#[test]
+fn an_amount_is_said_for_each_guest_and_for_the_party_in_every_list_and_question() {
+    let home = Home::new();
+    let slots = ["slots", WITH_CARD, "--at", "tomorrow 19:30", "--party", "4"];
+    let listed = home.run(slots).exits(0).stdout;
+    for part in ["23.00 EUR per guest is held", "· 92.00 EUR for 4"] {
+        assert!(listed.contains(part), "{part} in {listed}");
+    }
+    let guest = ["--at", "tomorrow 19:10", "--party", "4", "--name", "Ada L"];
+    let book = [&["book", WITH_CARD][..], &guest].concat();
+    let mut terminal = Terminal::of_width(&home, 200, &book);
+    terminal
+        .see("card, 23.00 EUR per guest (92.00 EUR for 4) held · free until")
+        .see("then 23.00 EUR per guest (92.00 EUR for 4)")
+        .press(Key::Enter)
+        .see("is held on it until the visit. · 92.00 EUR for 4")
+        .see("? Book it?")
+        .press(Key::CtrlC);
+    terminal.end().exits(130);
+}
+
+/// "What a person must know of money (card, fee) stands on stderr in a script too, and `--quiet` does not hide it."
+#[test]
+fn a_script_gets_the_terms_of_a_card_or_a_fee_in_one_line_also_with_quiet() {
+    let home = Home::new();
+    let output = home.book(WITH_CARD, &["-q"]).exits(0);
+    let lines: Vec<&str> = output.stderr.lines().collect();
+    let [line] = lines[..] else {
+        panic!("{output}");
+    };
+    for part in [
+        "A card is needed",
+        "46.00 EUR for 2",
+        "Free to cancel until 24 hours",
+    ] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    let free = home.book("ven_confirms", &["-q"]).exits(0);
+    assert_eq!(free.stderr, "");
+}
+
+/// A service that answers with these slots, and books.
+fn service(slots: Value) -> Scripted {
+    Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/availability/search" => Reply::json(200, &slots),
+        "/v1/bookings" => {
+            let mut booking = request.json();
+            booking["id"] = "bk_1".into();
+            booking["status"] = "confirmed".into();
+            Reply::json(201, &booking)
+        }
+        _ => Reply::json(404, &json!({"error": "no such path"})),
+    })
+}
+
+const AT: [&str; 6] = [
+    "--at",
+    "2031-12-01T19:30:00+09:00",
+    "--party",
+    "2",
+    "--name",
+    "Ada Lovelace",
+];
+
+#[test]
+fn terms_that_stand_in_included_are_seen_before_the_booking() {
+    let link = |kind: &str| json!({"data": {"type": kind, "id": "t1"}});
+    let service = service(json!({
+        "data": [{
+            "type": "slots", "id": "s1",
+            "attributes": {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00"},
+            "relationships": {"card_terms": link("card"), "cancellation_terms": link("cancellation")},
+        }],
+        "included": [
+            {"type": "card", "id": "t1", "attributes": {"required": true, "text": "JPY 24000 is charged now."}},
+            {"type": "cancellation", "id": "t1", "attributes": {"text": "No refund.", "fee_amount": "24000", "currency": "JPY"}},
+        ],
+    }));
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let book = [&["book", "ven_1"][..], &AT].concat();
+    let mut terminal = Terminal::of_width(&home, 200, &book);
+    terminal.see("JPY 24000 is charged now.").see("No refund.");
+    terminal.see("? Book it?").press(Key::CtrlC);
+    terminal.end().exits(130);
+    let script = home.run(book.iter().chain(&["--no-input", "-q"])).exits(0);
+    assert!(script.stderr.contains("JPY 24000 is charged"), "{script}");
+    let slots = ["slots", "ven_1", "--at", AT[1], "-q"];
+    home.run(slots).exits(0).prints("No refund.");
+}
+
+#[test]
+fn a_slot_without_terms_says_that_none_were_found() {
+    let slots =
+        json!({"slots": [{"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00"}]});
+    let service = service(slots);
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let book = [&["book", "ven_1"][..], &AT].concat();
+    let mut terminal = Terminal::start(&home, &book);
+    terminal.see("terms").see("not found in the response");
+    terminal.see("? Book it?").press(Key::CtrlC);
+    terminal.end().exits(130);
+    home.run(book.iter().chain(&["--no-input"]))
+        .exits(0)
+        .says("Terms: not found in the response.");
+}
