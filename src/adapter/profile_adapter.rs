@@ -72,7 +72,7 @@ impl Adapter {
     pub(crate) fn wire_time_in(&self, moment: &Moment, zone: Option<&TimeZone>) -> String {
         match zone {
             Some(zone) if self.local_times => {
-                let there = moment.zoned().with_time_zone(zone.clone());
+                let there = moment.zoned.with_time_zone(zone.clone());
                 there.strftime("%FT%T").to_string()
             }
             _ => self.wire_time(moment),
@@ -82,7 +82,7 @@ impl Adapter {
     /// A moment as this service wants it in a request: on the venue's clock without an offset, or with its offset.
     pub(crate) fn wire_time(&self, moment: &Moment) -> String {
         match self.local_times {
-            true => moment.zoned().strftime("%FT%T").to_string(),
+            true => moment.zoned.strftime("%FT%T").to_string(),
             false => moment.wire(),
         }
     }

@@ -30,7 +30,7 @@ use crate::model::time_text::human;
 use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
-use crate::model::{duration, party};
+use crate::model::{contact, duration};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::Shown;
 use missing::{lacking, missing};
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     zone: Zone,
     /// Party size
-    #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
     /// Guest's real name; some venues need first and last name
     #[arg(long)]
@@ -425,7 +425,7 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
         ZoneSource::Learned => resolve(when, context.now()?, &clock)?,
     };
     let instant = slot.instant(venue.and_then(Venue::timezone).as_ref());
-    if instant.is_none() && slot.local() == Some(meant.zoned().datetime()) {
+    if instant.is_none() && slot.local() == Some(meant.zoned.datetime()) {
         return Ok(offered);
     }
     let sent = zone_source.wire_time(context, when, seen)?;

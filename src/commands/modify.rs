@@ -13,9 +13,9 @@ use crate::flows::{
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
+use crate::model::contact;
 use crate::model::document_time::{DocumentTime, time_text as shown_time};
 use crate::model::id::id;
-use crate::model::party;
 use crate::model::shell;
 use crate::model::time_text;
 use crate::model::when::When;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     zone: Zone,
     /// New party size
-    #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
     /// New seating preference
     #[arg(long, value_name = "TEXT")]
@@ -175,9 +175,9 @@ async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> 
         }
         1 => {
             let question = Question::new("New party size?", "--party", "the new party size");
-            let check = |text: &str| party::parse(text).map(drop);
+            let check = |text: &str| contact::party(text).map(drop);
             let text = prompter.text(&question, None, &check).await?;
-            args.party = Some(party::parse(&text).map_err(Error::usage)?);
+            args.party = Some(contact::party(&text).map_err(Error::usage)?);
         }
         _ => {
             let question = Question::new("New seating?", "--seating", "the new seating");
@@ -407,6 +407,6 @@ fn own_day(booking: &Booking, zone: &ZoneSource) -> Result<Date> {
 fn own_clock(booking: &Booking) -> Option<TimeZone> {
     let text = booking.str("datetime")?;
     let when = When::parse(text).ok()?;
-    let offset = when.exact()?.zoned().offset();
+    let offset = when.exact()?.zoned.offset();
     (!text.ends_with(['Z', 'z'])).then(|| TimeZone::fixed(offset))
 }

@@ -6,7 +6,7 @@ use super::timing::At;
 use crate::app::Context;
 use crate::client::VenueQuery;
 use crate::flows::{VERTICALS, find_venues, note_around, resolve};
-use crate::model::party;
+use crate::model::contact;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::Shown;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     when: At,
     /// Party size
-    #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
     /// Search only this provider; can be repeated
     #[arg(long, value_name = "P")]

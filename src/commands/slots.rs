@@ -5,7 +5,7 @@ use super::timing::At;
 
 use crate::app::Context;
 use crate::flows::{More, ZoneSource, note_around, note_unused_zone, offered, venue_or_pick};
-use crate::model::party;
+use crate::model::contact;
 use crate::outcome::{Exit, Result};
 use crate::recent::Shown;
 use crate::terminal::view::SlotList;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     when: At,
     /// Party size
-    #[arg(long, value_name = "N", default_value = "2", value_parser = party::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = contact::party, allow_negative_numbers = true)]
     party: u32,
     /// Provider, if the venue has several
     #[arg(long, value_name = "P")]

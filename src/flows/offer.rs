@@ -194,7 +194,7 @@ impl Offer {
         match slot.instant(self.zone.as_ref()) {
             Some(instant) => !self.is_assumed && instant == self.wanted.timestamp(),
             // Both are on the venue's clock, in a zone that is not known.
-            None => slot.local() == Some(self.wanted.zoned().datetime()),
+            None => slot.local() == Some(self.wanted.zoned.datetime()),
         }
     }
 
@@ -204,7 +204,7 @@ impl Offer {
             (Some(instant), _) => instant.duration_since(self.wanted.timestamp()),
             // Two times on one clock are as far apart as if it were set to UTC.
             (None, Some(local)) => {
-                let wanted = self.wanted.zoned().datetime().to_zoned(TimeZone::UTC);
+                let wanted = self.wanted.zoned.datetime().to_zoned(TimeZone::UTC);
                 wanted.map_or(SignedDuration::MAX, |wanted| {
                     local.duration_since(wanted.timestamp())
                 })
@@ -260,7 +260,7 @@ pub(crate) async fn offered(
                     ..offer
                 });
             };
-            if offset == assumed.zoned().offset() {
+            if offset == assumed.zoned.offset() {
                 return Ok(offer);
             }
             let zone = TimeZone::fixed(offset);
@@ -270,7 +270,7 @@ pub(crate) async fn offered(
                 .slots
                 .iter()
                 .filter_map(Slot::local)
-                .any(|local| day(local) == day(wanted.zoned().datetime()))
+                .any(|local| day(local) == day(wanted.zoned.datetime()))
             {
                 return Ok(Offer { wanted, ..offer });
             }

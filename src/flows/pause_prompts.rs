@@ -16,7 +16,7 @@ use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
-use crate::platform::system::shell::USUAL_EDITOR;
+use crate::platform::system::process::USUAL_EDITOR;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{Deadline, Question, Until};
 use crate::terminal::view::{AskedField, asked_fields, pause_page};

@@ -65,7 +65,7 @@ fn is_at(context: &Context, draft: &BookingDraft, time: &Value) -> bool {
     };
     match then.instant {
         Some(instant) => instant == moment.timestamp(),
-        None => then.local == Some(moment.zoned().datetime()),
+        None => then.local == Some(moment.zoned.datetime()),
     }
 }
 
@@ -75,7 +75,7 @@ fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> 
     let venue = venue.and_then(|venue| venue.remembered.as_ref());
     let offset = || {
         let written = When::parse(time.as_str()?).ok()?;
-        Some(TimeZone::fixed(written.exact()?.zoned().offset()))
+        Some(TimeZone::fixed(written.exact()?.zoned.offset()))
     };
     let zone = match ZoneSource::of(venue, draft.zone.as_ref()) {
         ZoneSource::Known(zone) => zone,

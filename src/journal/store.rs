@@ -137,7 +137,7 @@ impl Journal {
     /// The schema alone, in a database that is in no file.
     pub(super) fn in_memory() -> rusqlite::Result<Connection> {
         let mut connection = Connection::open_in_memory()?;
-        sqlite::create(&mut connection, &KIND)?;
+        sqlite::create_schema(&mut connection, &KIND)?;
         Ok(connection)
     }
 

@@ -6,7 +6,7 @@ use crate::json::plain;
 use crate::model::document_time::DocumentTime;
 use crate::model::request::canonical;
 use crate::model::text_fold::fold;
-use crate::platform::sha256::sha256;
+use crate::platform::crypto::sha256;
 
 /// What the protocol asks of a request.
 pub(crate) trait Wish {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::lenient::{has_long_number, to_strict};
@@ -36,6 +37,11 @@ impl Document {
     }
 
     /// The text as received.
+    /// The JSON of a value of ours.
+    pub(crate) fn serialized(value: &impl Serialize) -> Self {
+        serde_json::to_value(value).unwrap_or_default().into()
+    }
+
     pub(crate) fn text(&self) -> &str {
         self.0.text.get_or_init(|| self.0.value.to_string())
     }

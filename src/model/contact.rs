@@ -1,4 +1,4 @@
-//! What a person types for an email address and a phone number.
+//! What a person types for an email address, a phone number and a party size.
 
 /// Checks an email address. The error is a sentence for the person.
 ///
@@ -28,9 +28,24 @@ pub(crate) fn phone(text: &str) -> Result<(), String> {
     }
 }
 
+/// Parses a party size. The service decides which is too large.
+pub(crate) fn party(text: &str) -> Result<u32, String> {
+    let unusable = || match text.trim() {
+        "" => "a party size cannot be empty; use a whole number from 1".to_owned(),
+        text => format!(
+            "`{}` is not a party size; use a whole number from 1",
+            text.escape_debug()
+        ),
+    };
+    match text.trim().parse::<u32>() {
+        Ok(0) | Err(_) => Err(unusable()),
+        Ok(party) => Ok(party),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{email, phone};
+    use super::{email, party, phone};
 
     #[test]
     fn only_what_is_certainly_no_address_is_refused() {
@@ -70,5 +85,18 @@ mod tests {
         ] {
             assert!(phone(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_party_is_a_whole_number_from_one() {
+        assert_eq!(party(" 2 "), Ok(2));
+        for text in ["0", "two", "-1", "1.5", "", "99999999999"] {
+            assert!(party(text).is_err(), "{text}");
+        }
+        let empty = party(" ").unwrap_err();
+        assert!(
+            empty.contains("cannot be empty") && !empty.contains('`'),
+            "{empty}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use jiff::{Timestamp, Zoned};
 /// An instant in a time zone.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
-    zoned: Zoned,
+    pub(crate) zoned: Zoned,
     /// Whether it was given with `Z`, and is sent with `Z`.
     zulu: bool,
 }
@@ -33,10 +33,6 @@ impl Moment {
 
     pub(crate) fn timestamp(&self) -> Timestamp {
         self.zoned.timestamp()
-    }
-
-    pub(crate) fn zoned(&self) -> &Zoned {
-        &self.zoned
     }
 
     /// RFC 3339 in whole seconds with the numeric offset (`2026-12-01T19:30:00+01:00`), or with `Z` if it was given

@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::duration;
-use super::input_tokens::ParseError;
 
 /// How long after a booking request the journal keeps the guest's data. With 0 it is deleted as soon as the request
 /// has ended.
@@ -17,7 +16,7 @@ pub(crate) struct Retention(Duration);
 
 impl Retention {
     /// Parses a length such as `90d`. `0` keeps nothing.
-    pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         duration::period(text).map(Retention)
     }
 
@@ -40,9 +39,9 @@ impl Default for Retention {
 }
 
 impl TryFrom<String> for Retention {
-    type Error = ParseError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, ParseError> {
+    fn try_from(text: String) -> Result<Self, String> {
         Retention::parse(&text)
     }
 }
@@ -90,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_number_without_a_unit_is_refused_since_days_are_as_likely_as_seconds() {
-        let sentence = Retention::parse("90").unwrap_err().to_string();
+        let sentence = Retention::parse("90").unwrap_err();
         assert!(
             sentence.contains("no unit") && sentence.contains("`90d`"),
             "{sentence}"

@@ -31,7 +31,7 @@ pub(crate) fn to_the_second(at: &str) -> String {
 /// Local time at the venue, without the offset: for lists. `None` if `datetime` cannot be parsed.
 pub(crate) fn local(datetime: &str) -> Option<String> {
     let when = When::parse(datetime).ok()?;
-    let zoned = when.exact().map(|moment| moment.zoned().datetime());
+    let zoned = when.exact().map(|moment| moment.zoned.datetime());
     zoned.or(when.wall()).map(local_text)
 }
 
@@ -39,16 +39,9 @@ pub(crate) fn local(datetime: &str) -> Option<String> {
 /// `Fri 27 Nov 2026, 19:30 (+00:00) · 14:30 your time`. Names the day where it is another one.
 pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {
     let shown = human(datetime);
-    let Ok(when) = When::parse(datetime) else {
-        return shown;
-    };
-    match when.exact() {
-        Some(moment) => match own_clock(moment.zoned(), own) {
-            Some(own) => format!("{shown} · {own}"),
-            None => shown,
-        },
-        None => shown,
-    }
+    let when = When::parse(datetime).ok();
+    let own = when.and_then(|when| own_clock(&when.exact()?.zoned, own));
+    own.map_or(shown.clone(), |own| format!("{shown} · {own}"))
 }
 
 /// When something was or will be: `10 minutes ago (Tue 1 Dec 2026, 16:50 UTC)`, `in 20 minutes (16:50 UTC)`. The day

@@ -1,40 +1,32 @@
-//! Times as people write them, read in two steps. [`When::parse`] reads the words. [`When::resolve`] applies the
+//! Times and days as people write them, read in two steps. [`When::parse`] reads the words. [`When::resolve`] applies the
 //! clock and the zone, and rejects times that a clock change skips or repeats. Nothing is guessed.
 //!
 //! | written | means |
 //! |---|---|
-//! | `2026-12-01T19:30:00+01:00`, `2026-12-01 19:30Z`, `2026-12-01 19:30[Europe/Paris]` | that instant; RFC 3339 in all its spellings, a fraction of a second is dropped |
+//! | `2026-12-01T19:30:00+01:00`, `2026-12-01 19:30Z` | that instant; a fraction of a second is dropped |
 //! | `2026-12-01 19:30`, `1 dec 2026 7:30pm`, `Tue 1 Dec 2026, 19:30` | that time on the zone's clock |
-//! | `27.11.2026 19:30`, `27/11/2026 19:30`, `11/27/2026 19:30` | the same, where only one order of day and month gives a date |
 //! | `19:30`, `7pm`, `7:30 pm`, `noon` | the next time the clock shows it |
-//! | `today 19:30`, `tonight 8pm`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
+//! | `today 19:30`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
 //! | `fri 8pm`, `this friday 20:00`, `1 dec 19:30`, `dec 1 8pm` | the next such instant, which may be today |
 //! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
 //!
 //! The time may also come before the day. An hour without am or pm is of 24. Rejected because people read them
-//! differently: `midnight`, `next friday`, `01/12/2026`, a day without a time. Only a full date can have an offset or
-//! a zone.
+//! differently: `midnight`, `next friday`, `01/12/2026`, a day without a time. Only a full date can have an offset.
 
-mod clock;
-mod date;
 mod day;
-mod day_words;
-mod days;
 mod local;
-mod parse;
+mod words;
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
 use self::day::Day;
-pub(crate) use self::days::Days;
-pub(crate) use self::local::ResolveError;
-use self::parse::Written;
-pub(crate) use super::input_tokens::ParseError;
+use self::words::{DAY_EXAMPLE, TIME_EXAMPLE, Written};
+use super::typed;
+
 pub(crate) use super::moment::Moment;
 
 /// A time as it was written, not yet resolved.
@@ -49,13 +41,11 @@ impl When {
     }
 
     /// Parses the words. Rejects what is invalid with every clock and zone.
-    pub(crate) fn parse(text: &str) -> Result<When, ParseError> {
-        parse::written(text)
-            .map(When)
-            .map_err(|problem| problem.of(text, "a time"))
+    pub(crate) fn parse(text: &str) -> Result<When, String> {
+        typed::read(text, "a time", TIME_EXAMPLE, words::time).map(When)
     }
 
-    /// The moment, if the text has an offset or a zone of its own.
+    /// The moment, if the text has an offset of its own.
     pub(crate) fn exact(&self) -> Option<&Moment> {
         match &self.0 {
             Written::Exact(moment) => Some(moment),
@@ -63,7 +53,7 @@ impl When {
         }
     }
 
-    /// The full date and time, if it was written without offset or zone.
+    /// The full date and time, if it was written without offset.
     pub(crate) fn wall(&self) -> Option<DateTime> {
         match self.0 {
             Written::Local {
@@ -114,7 +104,7 @@ impl When {
 
     /// The instant at `now` in `zone`. It may be in the past if the text names its day; only the service decides
     /// whether that is allowed.
-    pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, ResolveError> {
+    pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, String> {
         match &self.0 {
             Written::Exact(moment) => Ok(moment.clone()),
             Written::Elapsed(length) => local::after(now, *length, zone),
@@ -123,11 +113,40 @@ impl When {
     }
 }
 
-impl FromStr for When {
-    type Err = ParseError;
+/// A day or a range of days: the first and the last one.
+#[derive(Clone, Debug)]
+pub(crate) struct Days(Day, Day);
 
-    fn from_str(text: &str) -> Result<When, ParseError> {
-        When::parse(text)
+impl Days {
+    /// Parses `DAY` or `DAY..DAY`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        typed::read(text, "a day", DAY_EXAMPLE, |text| {
+            let (first, last) = text.split_once("..").unwrap_or((text, text));
+            Ok(Days(words::day(first)?, words::day(last)?))
+        })
+    }
+
+    /// The dates at `now` in `zone`. A weekday is the coming one, which may be today.
+    pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<(Date, Date), String> {
+        // No clock change skips a time in UTC, and the end of the day is to come on every day.
+        let today = zone.to_datetime(now).date().at(0, 0, 0, 0);
+        let now = today
+            .to_zoned(TimeZone::UTC)
+            .map_err(|error| error.to_string())?
+            .timestamp();
+        let date = |day: Day| {
+            let moment = day.resolve(Time::MAX, now, &TimeZone::UTC)?;
+            Ok::<_, String>(moment.zoned.date())
+        };
+        let (first, last) = (date(self.0)?, date(self.1)?);
+        if first <= last {
+            return Ok((first, last));
+        }
+        match self.0 {
+            // From `fri` to `mon`, read on a Saturday: the Friday before.
+            Day::Weekday(_) => Ok((first.saturating_sub(7.days()), last)),
+            _ => Err(format!("the first day, {first}, is after the last, {last}")),
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use jiff::tz::{self, Offset, TimeZone};
 use strsim::levenshtein;
 
-use super::input_tokens::{ParseError, Problem, Token, normal, tokens, two_digits};
+use super::typed;
 
-const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
+const EXAMPLE: &str = "`Europe/Paris`, `UTC` or `+02:00`";
 /// The largest offset on earth. A larger number is the end of a range of times (`19:30-20:00`).
 const FURTHEST_WEST: i32 = -12 * 3600;
 const FURTHEST_EAST: i32 = 14 * 3600;
@@ -69,89 +69,44 @@ fn of_file(name: &str) -> Option<TimeZone> {
     TimeZone::tzif(name, &data).ok()
 }
 
-/// The zone of a name. `local` is the system's; for others see [`named`].
-pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
-    if !name.trim().eq_ignore_ascii_case("local") {
-        return named(name).map_err(|problem| problem.of(name, "a time zone"));
-    }
-    let found = (!names_no_file()).then(|| TimeZone::try_system().ok());
-    found.flatten().ok_or_else(|| {
-        Problem::new(
-            "the system's time zone is unknown",
-            "a name, e.g. `Europe/Paris`",
-        )
-        .of(name, "a time zone")
+/// The zone of a name: `local` for the system's, an IANA name in any case, `UTC`, or a fixed offset.
+pub(crate) fn zone(text: &str) -> Result<TimeZone, String> {
+    typed::read(text, "a time zone", EXAMPLE, |name| match name {
+        "utc" | "z" => Ok(TimeZone::UTC),
+        "local" => {
+            let found = (!names_no_file()).then(|| TimeZone::try_system().ok());
+            found.flatten().ok_or_else(|| {
+                "the system's time zone is unknown; use a name, e.g. `Europe/Paris`".to_owned()
+            })
+        }
+        _ if name.starts_with(['+', '-']) => offset(name).map(TimeZone::fixed),
+        _ => match TimeZone::get(name) {
+            Ok(zone) if !zone.is_unknown() => Ok(zone),
+            _ => Err(match nearest(name) {
+                Some(near) => format!("unknown time zone; use `{near}` if you meant that"),
+                None => format!("unknown time zone; try {EXAMPLE}"),
+            }),
+        },
     })
 }
 
-/// The zone of a name with the same meaning on every machine: an IANA name in any case, `UTC`, or a fixed offset.
-pub(super) fn named(name: &str) -> Result<TimeZone, Problem> {
-    let name = normal(name, EXAMPLE)?;
-    if name.starts_with(['+', '-']) {
-        return match offset(&tokens(&name, EXAMPLE)?)? {
-            Some((offset, [])) => Ok(TimeZone::fixed(offset)),
-            _ => Err(not_an_offset()),
-        };
-    }
-    if matches!(name.as_str(), "utc" | "z") {
-        return Ok(TimeZone::UTC);
-    }
-    match TimeZone::get(&name) {
-        Ok(zone) if !zone.is_unknown() => Ok(zone),
-        _ => Err(Problem::new(
-            "unknown time zone",
-            nearest(&name).map_or(EXAMPLE.to_owned(), |near| {
-                format!("`{near}` if you meant that")
-            }),
-        )),
-    }
-}
-
-/// Parses a numeric offset at the front (`+01:00`, `+0100`, `+01`). Returns it with the remaining tokens, or `None`
-/// if there is no sign.
-pub(super) fn offset<'t, 'a>(
-    tokens: &'t [Token<'a>],
-) -> Result<Option<(Offset, &'t [Token<'a>])>, Problem> {
-    let (sign, hours, minutes, rest) = match tokens {
-        [
-            Token::Sign(sign @ ('+' | '-')),
-            Token::Number(hours),
-            Token::Sign(':'),
-            Token::Number(minutes),
-            rest @ ..,
-        ] => (sign, *hours, *minutes, rest),
-        [
-            Token::Sign(sign @ ('+' | '-')),
-            Token::Number(digits),
-            rest @ ..,
-        ] => {
-            let (hours, minutes) = digits.split_at_checked(2).unwrap_or((digits, ""));
-            (
-                sign,
-                hours,
-                if minutes.is_empty() { "00" } else { minutes },
-                rest,
-            )
-        }
-        _ => return Ok(None),
+/// Parses a numeric offset: `+01:00`, `+0100`, `+01`.
+pub(super) fn offset(text: &str) -> Result<Offset, String> {
+    let (format, whole) = match text.len() {
+        3 => ("%z", format!("{text}00")),
+        5 => ("%z", text.to_owned()),
+        _ => ("%:z", text.to_owned()),
     };
-    let seconds = (hours.len() == 2 && minutes.len() == 2)
-        .then(|| two_digits(hours).zip(two_digits(minutes).filter(|minutes| *minutes < 60)))
-        .flatten()
-        .map(|(hours, minutes)| i32::from(hours) * 3600 + i32::from(minutes) * 60)
-        .map(|seconds| if *sign == '-' { -seconds } else { seconds })
-        .filter(|seconds| (FURTHEST_WEST..=FURTHEST_EAST).contains(seconds));
-    match seconds.map(Offset::from_seconds) {
-        Some(Ok(offset)) => Ok(Some((offset, rest))),
-        _ => Err(not_an_offset()),
-    }
-}
-
-fn not_an_offset() -> Problem {
-    Problem::new(
-        "an offset is two digits of hours and two of minutes between -12:00 and +14:00",
-        "e.g. `+02:00` or `-05:00`",
-    )
+    let offset = jiff::fmt::strtime::parse(format, whole)
+        .ok()
+        .and_then(|parsed| parsed.offset());
+    offset
+        .filter(|offset| (FURTHEST_WEST..=FURTHEST_EAST).contains(&offset.seconds()))
+        .ok_or_else(|| {
+            "an offset is two digits of hours and two of minutes between -12:00 and +14:00; \
+             try `+02:00` or `-05:00`"
+                .to_owned()
+        })
 }
 
 /// The known zone whose name or city differs from `name` (in lower case) by at most two edits.
@@ -203,7 +158,7 @@ mod tests {
             ("new york", "`America/New_York`"),
             ("Asia/Tokio", "`Asia/Tokyo`"),
         ] {
-            let sentence = zone(text).unwrap_err().to_string();
+            let sentence = zone(text).unwrap_err();
             assert!(sentence.contains(meant), "{sentence}");
         }
     }
@@ -220,7 +175,7 @@ mod tests {
             "-20:00",
             "+01:00 x",
         ] {
-            let sentence = zone(text).unwrap_err().to_string();
+            let sentence = zone(text).unwrap_err();
             assert!(sentence.contains("a time zone"), "{sentence}");
             assert!(
                 sentence.contains("; use ") || sentence.contains("; try "),

@@ -7,7 +7,7 @@ use reqwest::{Certificate, Client, ClientBuilder};
 use serde_json::{Map, Value};
 
 use crate::outcome::{Code, Error, Result};
-use crate::platform::tls;
+use crate::platform::crypto;
 
 pub(crate) use crate::outcome::reason;
 
@@ -38,7 +38,7 @@ pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
 /// A client that follows no redirect, so that a key or a signature never reaches another address. It is `direct` if it
 /// never uses a proxy.
 pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
-    tls::install_provider();
+    crypto::install_provider();
     let builder = Client::builder()
         .redirect(Policy::none())
         .http1_title_case_headers()

@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::redact::register_secret;
-use crate::platform::sha256::sha256;
+use crate::platform::crypto::sha256;
 
 /// A secret. It has no `Display`, its `Debug` is redacted, and its memory is zeroed on drop.
 #[derive(Clone)]

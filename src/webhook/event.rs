@@ -7,7 +7,7 @@ use crate::json::{Document, parsed};
 use crate::model::booking::Booking;
 use crate::model::id::token;
 use crate::model::shell;
-use crate::platform::sha256::sha256;
+use crate::platform::crypto::sha256;
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";

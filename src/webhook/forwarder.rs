@@ -15,10 +15,9 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::app::{App, Signing};
-use super::event::Event;
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::schedule::Schedule;
-use super::store::{AppAnswer, QueuedDelivery, State, Store};
+use super::store::{AppAnswer, QueuedDelivery, Store};
 use crate::outcome::{Error, Result};
 
 const MAX_IN_FLIGHT: usize = 64;
@@ -135,21 +134,22 @@ impl Forwarder {
         Ok(LONGEST_SLEEP)
     }
 
-    /// Makes one attempt.
+    /// Makes one attempt, and records it before and after.
     async fn forward(self: Arc<Self>, number: i64) {
-        let begun = match self.attempt(number).await {
-            Ok(begun) => begun,
+        let url = self.app.url().to_owned();
+        let delivery = match self.store.begin_attempt(number, url).await {
+            Ok(Some(delivery)) => delivery,
+            Ok(None) => return,
             Err(error) => {
                 self.report_unwritten(&error);
                 return sleep(WRITE_PAUSE).await;
             }
         };
-        let Some((event, attempt, answer)) = begun else {
-            return;
-        };
+        let (event, attempt) = (delivery.event.clone(), delivery.attempt);
+        let answer = answered(post(self.app.clone(), delivery)).await;
         // If the answer were lost, the app would get the event again.
         let (state, next) = loop {
-            let schedule = Some(self.schedule.clone());
+            let schedule = self.schedule.clone();
             let ended =
                 self.store
                     .end_attempt(number, attempt, answer.clone(), schedule, self.now());
@@ -161,36 +161,13 @@ impl Forwarder {
                 }
             }
         };
-        self.report(event, attempt, answer, state, next);
-    }
-
-    /// Records an attempt, posts the event and returns the app's answer; `None` if the event is not to be sent any more.
-    pub(super) async fn attempt(&self, number: i64) -> Result<Option<(Event, u32, AppAnswer)>> {
-        let url = self.app.url().to_owned();
-        let Some(delivery) = self.store.begin_attempt(number, url).await? else {
-            return Ok(None);
-        };
-        let (event, attempt) = (delivery.event.clone(), delivery.attempt);
-        let answer = answered(post(self.app.clone(), delivery)).await;
-        Ok(Some((event, attempt, answer)))
-    }
-
-    pub(super) fn report(
-        &self,
-        event: Event,
-        attempt: u32,
-        answer: AppAnswer,
-        state: State,
-        next: Option<Timestamp>,
-    ) {
         // By this computer's clock, unless the service's is moved until then.
         let offset = *self.clock.borrow();
-        let next_at = next.map(|at| at.saturating_sub(offset).unwrap_or(at));
         let outcome = DeliveryOutcome::Forwarded {
             attempt,
             answer,
             state,
-            next_at,
+            next_at: next.map(|at| at.saturating_sub(offset).unwrap_or(at)),
         };
         self.reporter.report(Some(event), outcome);
     }

@@ -12,8 +12,7 @@ use super::app::App;
 use super::event::Names;
 use super::forwarder::Forwarder;
 use super::listener_event::{ListenerEvent, Reporter, Totals};
-use super::pass_through::PassThrough;
-use super::receiver::{ForwardMode, REQUEST_TIMEOUT, Receiver, router};
+use super::receiver::{REQUEST_TIMEOUT, Receiver, router};
 use super::schedule::Schedule;
 use super::store::Store;
 use crate::outcome::{Error, Result};
@@ -28,19 +27,11 @@ pub(crate) struct Listening {
     pub(crate) names: Names,
     /// The kinds of events that are shown and forwarded; empty for all.
     pub(crate) kinds: Vec<String>,
-    /// Where to forward events, and who retries.
-    pub(crate) app: Option<(App, Mode)>,
+    /// Where to forward events, and when to retry.
+    pub(crate) app: Option<(App, Schedule)>,
     pub(crate) shows_contents: bool,
     /// The service's clock minus this computer's: a sandbox's clock can be moved.
     pub(crate) clock: watch::Receiver<SignedDuration>,
-}
-
-/// Who retries failed deliveries.
-pub(crate) enum Mode {
-    /// The listener, on this schedule.
-    Retry(Schedule),
-    /// The service, which receives the app's status.
-    PassThrough,
 }
 
 pub(crate) struct Listener {
@@ -115,30 +106,17 @@ impl Server {
             // A dropped sender stops the listener, too.
             let _ = stop.wait_for(|stop| *stop).await;
         };
-        let (forward_mode, forwarder) = match self.listening.app {
-            None => (ForwardMode::Off, None),
-            Some((app, mode)) => {
-                let (schedule, passes_through) = match mode {
-                    Mode::Retry(schedule) => (schedule, false),
-                    // The forwarder sends only what an earlier listener left.
-                    Mode::PassThrough => (Schedule::default(), true),
-                };
-                let forwarder = Arc::new(Forwarder {
-                    app: Arc::new(app.showing_requests(self.listening.shows_contents)),
-                    clock: self.listening.clock,
-                    store: self.store.clone(),
-                    schedule,
-                    reporter: self.reporter.clone(),
-                    arrived: Arc::default(),
-                });
-                let forward_mode = if passes_through {
-                    ForwardMode::PassThrough(PassThrough::new(forwarder.clone()))
-                } else {
-                    ForwardMode::Queue(forwarder.arrived.clone())
-                };
-                (forward_mode, Some(forwarder))
-            }
-        };
+        let shows_contents = self.listening.shows_contents;
+        let forwarder = self.listening.app.map(|(app, schedule)| {
+            Arc::new(Forwarder {
+                app: Arc::new(app.showing_requests(shows_contents)),
+                clock: self.listening.clock,
+                store: self.store.clone(),
+                schedule,
+                reporter: self.reporter.clone(),
+                arrived: Arc::default(),
+            })
+        });
         let receiver = Arc::new(Receiver {
             secrets: self.listening.secrets,
             names: self.listening.names,
@@ -146,8 +124,8 @@ impl Server {
             kinds: self.listening.kinds,
             store: self.store,
             reporter: self.reporter,
-            forward_mode,
-            shows_deliveries: self.listening.shows_contents,
+            forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
+            shows_deliveries: shows_contents,
             given_warnings: Mutex::default(),
         });
         let server = http1::serve(

@@ -1,8 +1,9 @@
 //! What a running listener reports, and its totals.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::event::Event;
@@ -46,21 +47,10 @@ pub(crate) enum DeliveryOutcome {
 /// Sends events to the terminal and counts them.
 pub(crate) struct Reporter {
     events: mpsc::Sender<ListenerEvent>,
-    counts: Counts,
+    totals: Mutex<Totals>,
 }
 
-#[derive(Default)]
-struct Counts {
-    received: AtomicU64,
-    duplicates: AtomicU64,
-    refused: AtomicU64,
-    forwarded: AtomicU64,
-    failed: AtomicU64,
-    abandoned: AtomicU64,
-    unshown: AtomicU64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Totals {
     /// New events.
     pub(crate) received: u64,
@@ -72,6 +62,8 @@ pub(crate) struct Totals {
     pub(crate) failed: u64,
     /// Events whose last attempt failed.
     pub(crate) abandoned: u64,
+    /// Events that the next listener will forward.
+    pub(crate) waiting: u64,
     /// Events that were not shown because the channel was full.
     pub(crate) unshown: u64,
 }
@@ -79,31 +71,27 @@ pub(crate) struct Totals {
 impl Reporter {
     pub(crate) fn new() -> (Self, mpsc::Receiver<ListenerEvent>) {
         let (events, receiver) = mpsc::channel(CAPACITY);
-        let counts = Counts::default();
-        (Reporter { events, counts }, receiver)
+        let totals = Mutex::default();
+        (Reporter { events, totals }, receiver)
     }
 
     pub(super) fn count_received(&self) {
-        add(&self.counts.received);
+        self.counts().received += 1;
     }
 
     pub(super) fn count_duplicate(&self) {
-        add(&self.counts.duplicates);
+        self.counts().duplicates += 1;
     }
 
     /// Counts an outcome and sends it to the terminal; never waits.
     pub(super) fn report(&self, event: Option<Event>, outcome: DeliveryOutcome) {
-        let counts = &self.counts;
+        let mut counts = self.counts();
         match &outcome {
-            DeliveryOutcome::Refused(_) => add(&counts.refused),
+            DeliveryOutcome::Refused(_) => counts.refused += 1,
             DeliveryOutcome::Forwarded { answer, state, .. } => {
-                add(match answer.is_delivered() {
-                    true => &counts.forwarded,
-                    false => &counts.failed,
-                });
-                if *state == State::Abandoned {
-                    add(&counts.abandoned);
-                }
+                counts.forwarded += u64::from(answer.is_delivered());
+                counts.failed += u64::from(!answer.is_delivered());
+                counts.abandoned += u64::from(*state == State::Abandoned);
             }
             DeliveryOutcome::Kept(_)
             | DeliveryOutcome::HeldUp
@@ -114,25 +102,15 @@ impl Reporter {
         let at = Timestamp::now();
         let event = ListenerEvent { at, event, outcome };
         if self.events.try_send(event).is_err() {
-            add(&counts.unshown);
+            counts.unshown += 1;
         }
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        let counts = &self.counts;
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Totals {
-            received: count(&counts.received),
-            duplicates: count(&counts.duplicates),
-            refused: count(&counts.refused),
-            forwarded: count(&counts.forwarded),
-            failed: count(&counts.failed),
-            abandoned: count(&counts.abandoned),
-            unshown: count(&counts.unshown),
-        }
+        *self.counts()
     }
-}
 
-fn add(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
+    fn counts(&self) -> MutexGuard<'_, Totals> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -8,7 +8,6 @@ mod event;
 mod forwarder;
 mod listener;
 mod listener_event;
-mod pass_through;
 mod post;
 mod receiver;
 mod request;
@@ -18,18 +17,16 @@ mod signature;
 mod store;
 
 pub(crate) use app::{App, Signing};
-pub(crate) use diagnose::{Diagnosis, diagnose, not_json, owner_of_header, owner_of_value};
+pub(crate) use diagnose::{Diagnosis, diagnose};
 pub(crate) use event::{Event, Names};
-pub(crate) use listener::{Listener, Listening, Mode};
+pub(crate) use listener::{Listener, Listening};
 pub(crate) use listener_event::{DeliveryOutcome, ListenerEvent, Totals};
 pub(crate) use post::{DEADLINE, Endpoint, NoReply, Poster, Reaction};
 pub(crate) use receiver::{DUPLICATE, LISTENER};
 pub(crate) use request::{RequestError, SavedRequest};
 pub(crate) use sample_event::{KINDS, SampleEvent, status_of, summary_of};
 pub(crate) use schedule::Schedule;
-pub(crate) use signature::{
-    DEFAULT_TOLERANCE, Header, Malformed, Signer, Unverified, Verified, Verifier, sign,
-};
+pub(crate) use signature::{DEFAULT_TOLERANCE, Header, Signer, Unverified, Verifier, sign};
 pub(crate) use store::{
     AppAnswer, AttemptRow, Content, EventRow, HeaderLine, Query, Registration, State, Store,
     Webhooks,

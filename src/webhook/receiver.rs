@@ -18,9 +18,8 @@ use tokio::time::timeout;
 
 use super::event::{Event, Names};
 use super::listener_event::{DeliveryOutcome, Reporter};
-use super::pass_through::PassThrough;
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
-use super::store::{Content, HeaderLine, Intent, Receipt, ReceivedDelivery, Store};
+use super::store::{Content, HeaderLine, Receipt, ReceivedDelivery, State as StoreState, Store};
 use crate::adapter::signing_service;
 use crate::outcome::{Error, Result};
 use crate::secrets::Secret;
@@ -46,21 +45,12 @@ pub(super) struct Receiver {
     pub(super) kinds: Vec<String>,
     pub(super) store: Store,
     pub(super) reporter: Arc<Reporter>,
-    pub(super) forward_mode: ForwardMode,
+    /// Told when an event was stored that is to be forwarded; `None` if none is.
+    pub(super) forwarder: Option<Arc<Notify>>,
     /// Whether deliveries that are not forwarded are to be shown.
     pub(super) shows_deliveries: bool,
     /// The warnings that were given: once is enough.
     pub(super) given_warnings: Mutex<BTreeSet<String>>,
-}
-
-/// What happens to an event after it was verified.
-pub(super) enum ForwardMode {
-    /// It is stored only.
-    Off,
-    /// It is stored, and the forwarder told so.
-    Queue(Arc<Notify>),
-    /// It is forwarded before the service is answered.
-    PassThrough(PassThrough),
 }
 
 struct Rejection {
@@ -179,30 +169,19 @@ impl Receiver {
     /// Stores and forwards a delivery that verified; returns the answer for the service.
     async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response> {
         let is_wanted = self.kinds.is_empty() || self.kinds.contains(&delivery.event.kind);
-        if let ForwardMode::PassThrough(pass_through) = &self.forward_mode
-            && is_wanted
-        {
-            let (event, status) = pass_through.forward(delivery).await?;
-            self.warn_of(&event);
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-            return Ok(status.into_response());
-        }
-        let queue = match &self.forward_mode {
-            ForwardMode::Queue(queue) if is_wanted => Some(queue),
-            _ => None,
-        };
-        let intent = match queue {
-            Some(_) => Intent::Forward,
-            None => Intent::Keep,
+        let queue = self.forwarder.as_ref().filter(|_| is_wanted);
+        let state = match queue {
+            Some(_) => StoreState::Waiting,
+            None => StoreState::Kept,
         };
         let shown = (self.shows_deliveries && queue.is_none()).then(|| {
             let headers = delivery.headers.iter();
             let headers = headers.map(|(name, value)| (name.clone(), Value::from(value.as_str())));
             Content::new(headers.collect(), &delivery.body, delivery.body.len())
         });
-        let (event, receipt) = self.store.receive(delivery, intent).await?;
+        let (event, receipt) = self.store.receive(delivery, state).await?;
         self.warn_of(&event);
-        let Receipt::New { held_up, .. } = receipt else {
+        let Receipt::New { held_up } = receipt else {
             self.reporter.count_duplicate();
             if is_wanted {
                 self.reporter

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ring::hmac::{Context, HMAC_SHA256, Key};
 use subtle::ConstantTimeEq;
 
-use crate::platform::sha256::Digest;
+use crate::platform::crypto::Digest;
 use crate::secrets::Secret;
 
 /// How far a signature's time may be from now, in either direction.
@@ -45,23 +45,18 @@ impl Signer {
 
 /// The HMAC of `<t>.<body>` so far.
 #[derive(Clone)]
-pub(super) struct BodyMac(Context);
+struct BodyMac(Context);
 
 impl BodyMac {
     /// `t` is the literal text from the header, with leading zeros: that text was signed.
-    pub(super) fn new(key: &[u8], t: &str) -> Self {
-        let mut mac = Self::without_time(key);
+    fn new(key: &[u8], t: &str) -> Self {
+        let mut mac = BodyMac(Context::with_key(&Key::new(HMAC_SHA256, key)));
         mac.update(t.as_bytes());
         mac.update(b".");
         mac
     }
 
-    /// The HMAC of the body alone.
-    fn without_time(key: &[u8]) -> Self {
-        BodyMac(Context::with_key(&Key::new(HMAC_SHA256, key)))
-    }
-
-    pub(super) fn update(&mut self, piece: &[u8]) {
+    fn update(&mut self, piece: &[u8]) {
         self.0.update(piece);
     }
 
@@ -70,7 +65,7 @@ impl BodyMac {
     }
 
     /// Whether any of these is the digest. Compares all of them in constant time.
-    pub(super) fn matches_any(self, claimed: &[Digest]) -> bool {
+    fn matches_any(self, claimed: &[Digest]) -> bool {
         let own = self.0.sign();
         claimed.iter().fold(false, |matched, digest| {
             matched | bool::from(digest.ct_eq(own.as_ref()))
@@ -127,13 +122,6 @@ impl Header {
     /// Whether one of the `v1` is the digest of this body under this key.
     pub(super) fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
         let mut mac = BodyMac::new(key, &self.t);
-        mac.update(body);
-        mac.matches_any(&self.v1)
-    }
-
-    /// Whether one of the `v1` is the digest of the body alone, without the time, as other services sign.
-    pub(super) fn is_signed_without_time(&self, key: &[u8], body: &[u8]) -> bool {
-        let mut mac = BodyMac::without_time(key);
         mac.update(body);
         mac.matches_any(&self.v1)
     }

@@ -203,9 +203,6 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
     let spaced = BODY.replace("\":", "\": ").replace(",\"", ", \"");
-    let sorted = r#"{"data":{"object":{"id":"bk_1","note":"Café","object":"booking","status":"confirmed"}},"id":"evt_1","object":"event","type":"booking.confirmed"}"#;
-    let sorted_home = BODY.replace(r#","note":"Café""#, "");
-    let sorted_came = sorted.replace(r#""note":"Café","#, "");
     let body = |signed: &str, came: &str, word: &'static str| {
         (
             signature(&home, signed),
@@ -223,14 +220,12 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         body(BODY, &format!("{BODY}\n"), "one was added"),
         body(&format!("{BODY}\n"), BODY, "is missing here"),
         body(&lines, &lines.replace('\n', "\r\n"), "CRLF"),
-        body(BODY, &format!("\u{feff}{BODY}"), "byte order mark"),
         body(BODY, &pretty, "without spaces"),
         body(BODY, &spaced, "without spaces"),
         body(BODY, &BODY.replace('é', "\\u00e9"), "without spaces"),
         body(&spaced, BODY, "after each comma"),
         body(&pretty, BODY, "indented by 2"),
         body(&BODY.replace('é', "\\u00e9"), BODY, "\\u escapes"),
-        body(&sorted_home, &sorted_came, "the service's order"),
         body(BODY, "", "empty"),
         (
             right.clone(),
@@ -256,18 +251,6 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         ),
         header(format!("{right},t={T}"), "malformed", "more than one"),
         header(String::new(), "malformed", "neither"),
-        header(format!("sha256={hex}"), "other_scheme", "GitHub"),
-        header(format!("v0={hex}"), "other_scheme", "Slack"),
-        header(
-            "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=".to_owned(),
-            "other_scheme",
-            "Svix",
-        ),
-        header(
-            format!("X-Hub-Signature-256: sha256={hex}"),
-            "other_scheme",
-            "GitHub",
-        ),
         header(signature(&other, BODY), "mismatch", "another secret"),
     ] {
         let output = verify(&home, &came, &header, later, &["--explain"]);
@@ -302,109 +285,6 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         let error = verify(&home, BODY, &output, 0, &["--explain"]).refused(19, "signature");
         assert_eq!(error["cause"], "wrong_secret", "{error}");
         assert!(text(&error, "message").contains(word), "{error}");
-    }
-}
-
-/// What tools do to a body, several things at once among it, and bytes that are no text.
-#[test]
-fn several_changes_at_once_are_told_and_what_is_cut_short_may_be_just_that() {
-    const MARKUP: &str = r#"{"id":"evt_1","note":"<é> & “ö”"}"#;
-    let home = home();
-    let pretty = "{\n  \"id\": \"evt_1\",\n  \"note\": \"<é> & “ö”\"\n}\n";
-    let escaped = MARKUP
-        .replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026");
-    let quoted = serde_json::to_string(MARKUP).unwrap();
-    let utf16: Vec<u8> = format!("\u{feff}{MARKUP}\r\n")
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    let base64 = "eyJpZCI6ImV2dF8xIiwibm90ZSI6IjzDqT4gJiDigJzDtuKAnSJ9";
-    let latin1 = b"{\"id\":\"evt_1\",\"note\":\"<\xe9> & \x93\xf6\x94\"}".to_vec();
-    let changed = "changed_body";
-    for (signed, came, cause, words) in [
-        (
-            MARKUP,
-            format!("\u{feff}{MARKUP}\r\n").into_bytes(),
-            changed,
-            &["no byte order mark", "no line end"][..],
-        ),
-        (
-            MARKUP,
-            format!("\u{feff}{pretty}").into_bytes(),
-            changed,
-            &["no byte order mark", "without spaces"],
-        ),
-        (MARKUP, utf16, changed, &["UTF-16", "no line end"]),
-        (MARKUP, latin1.clone(), changed, &["it is Latin-1 here"]),
-        (
-            pretty,
-            latin1,
-            changed,
-            &["Latin-1", "indented by 2", "a line end"],
-        ),
-        (&escaped, MARKUP.into(), changed, &["\\u003c"]),
-        (
-            MARKUP,
-            escaped.clone().into_bytes(),
-            changed,
-            &["without spaces"],
-        ),
-        (
-            MARKUP,
-            quoted.clone().into_bytes(),
-            changed,
-            &["encoded twice"],
-        ),
-        (
-            MARKUP,
-            format!("{quoted}\n").into_bytes(),
-            changed,
-            &["encoded twice"],
-        ),
-        (
-            MARKUP,
-            format!("{base64}\n").into_bytes(),
-            changed,
-            &["base64"],
-        ),
-        (pretty, base64.into(), changed, &["base64", "indented by 2"]),
-        (
-            MARKUP,
-            MARKUP[..20].into(),
-            "mismatch",
-            &["cut off", "secret"],
-        ),
-        (
-            MARKUP,
-            b"id=evt_1".to_vec(),
-            "mismatch",
-            &["not JSON", "secret"],
-        ),
-        (
-            MARKUP,
-            b"{}".to_vec(),
-            "mismatch",
-            &["most likely the secret"],
-        ),
-    ] {
-        std::fs::write(home.folder().join("came"), &came).unwrap();
-        let header = signature(&home, signed);
-        let now = T.to_string();
-        let verify = ["webhook", "verify", "came", "--explain", "--json"];
-        let more = ["--signature", &header, "--now", &now];
-        let error = home
-            .run(verify.iter().chain(&more))
-            .refused(19, "signature");
-        assert_eq!(error["cause"], cause, "{error}");
-        let said = match cause {
-            "mismatch" => text(&error, "hint"),
-            _ => text(&error, "message"),
-        };
-        for word in words {
-            assert!(said.contains(word), "{word:?} is not in {error}");
-        }
     }
 }
 
@@ -456,10 +336,6 @@ fn a_saved_request_brings_its_header_and_its_body() {
     }
     for (request, expected) in [
         (format!("POST /w HTTP/1.1\n\n{BODY}"), "missing"),
-        (
-            format!("POST /w HTTP/1.1\nStripe-Signature: {header}\n\n{BODY}"),
-            "other_scheme",
-        ),
         (
             format!(
                 "POST /w HTTP/1.1\nBooking-Signature: {header}\nBooking-Signature: {header}\n\n{BODY}"

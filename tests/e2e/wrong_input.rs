@@ -390,8 +390,8 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         (
             &["watch", "bk_1", "--timeout=-5m"],
             2,
-            "invalid value '-5m' for '--timeout <DURATION>': `-5m` is not a duration: it is negative; \
-             use whole numbers with units, e.g. `90s`, `2m` or `1h30m`",
+            "invalid value '-5m' for '--timeout <DURATION>': `-5m` is not a duration: it needs numbers with units; \
+             try `90s`, `2m` or `1h30m`",
             "see `bookctl watch --help`",
         ),
         (

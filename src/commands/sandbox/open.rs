@@ -10,7 +10,7 @@ use crate::client::Call;
 use crate::config::{Environment, Target};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::system::shell::{self, USUAL_BROWSER};
+use crate::platform::system::process::{self, USUAL_BROWSER};
 use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// How long a program may take that opens browsers. One that runs longer is the browser itself.
@@ -52,7 +52,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
 async fn open(context: &Context, url: &str) -> bool {
     let browser = Environment::text(context.environment.browser.as_ref());
     let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
-    let mut command = Command::from(shell::command(line, Some(OsStr::new(url))));
+    let mut command = Command::from(process::command(line, Some(OsStr::new(url))));
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -1,10 +1,13 @@
-//! Reading the input of the webhook commands: bodies and times.
+//! The input of the webhook commands: bodies, times and kinds of events.
 
 use jiff::Timestamp;
 
+use crate::app::Context;
+use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Result};
 use crate::platform::input::Source;
 use crate::terminal::output::Terminals;
+use crate::webhook::KINDS;
 
 /// Runs `work`, which reads a body, on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(super) async fn blocking<T: Send + 'static>(
@@ -50,4 +53,22 @@ pub(super) fn second(text: &str) -> Result<i64, String> {
     let time = text.parse::<Timestamp>();
     time.map(Timestamp::as_second)
         .map_err(|_| "use seconds since 1970, or a time such as 2026-12-01T19:30:00Z".to_owned())
+}
+
+/// Warns of kinds that the service does not document. It may have them all the same, so they are no error.
+pub(super) fn warn_of_unknown_kinds<'a>(
+    context: &Context,
+    kinds: impl IntoIterator<Item = &'a String>,
+) {
+    let is_unknown = |kind: &&String| !KINDS.contains(&kind.as_str());
+    for kind in kinds.into_iter().filter(is_unknown) {
+        let known = KINDS.join(", ");
+        // The first word is often left out.
+        let whole = format!("booking.{}", kind.trim_start_matches("booking."));
+        let warning = match did_you_mean(&whole, KINDS) {
+            Some(meant) => format!("unknown kind of event: {kind}; {meant}"),
+            None => format!("unknown kind of event: {kind}; known kinds: {known}"),
+        };
+        context.out.warn(&warning);
+    }
 }

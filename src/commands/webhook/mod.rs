@@ -5,7 +5,6 @@ mod consumer;
 mod drill;
 mod events;
 mod input;
-mod kinds;
 mod listen;
 mod send;
 mod sign;

@@ -1,5 +1,6 @@
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::consumer;
 use crate::app::Context;
@@ -11,7 +12,7 @@ use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 use crate::terminal::view::RequestView;
-use crate::webhook::{Endpoint, KINDS, Reaction, SampleEvent, sign, status_of, summary_of};
+use crate::webhook::{Endpoint, KINDS, SampleEvent, sign, status_of, summary_of};
 
 /// Send a signed event to your handler
 ///
@@ -89,15 +90,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
     }
     let sent = Sent {
+        delivered: reaction.is_delivered(),
         url: poster.endpoint.as_str(),
-        kind: &args.kind,
-        event,
+        status: reaction.status(),
+        body: reaction.outcome.map_or(String::new(), |reply| reply.body),
+        elapsed_ms: u64::try_from(reaction.elapsed.as_millis()).unwrap_or(u64::MAX),
         signature: header.1,
-        reaction,
+        event: event.document(),
+        named: format!("{} {}", event.id(), args.kind),
     };
     context.out.emit(&sent)?;
-    consumer::warn_if_late(context, sent.reaction.elapsed);
-    if sent.reaction.is_delivered() {
+    consumer::warn_if_late(context, reaction.elapsed);
+    if sent.delivered {
         return Ok(Exit::Done);
     }
     context
@@ -140,56 +144,38 @@ fn structured(value: Value) -> Value {
     }
 }
 
+#[derive(Serialize)]
 struct Sent<'a> {
+    delivered: bool,
     url: &'a str,
-    kind: &'a str,
-    event: SampleEvent,
+    status: Option<u16>,
+    /// The beginning of the response's body.
+    body: String,
+    elapsed_ms: u64,
     signature: String,
-    reaction: Reaction,
-}
-
-impl Sent<'_> {
-    fn status(&self) -> u16 {
-        self.reaction.status().unwrap_or_default()
-    }
-
-    fn answer(&self) -> &str {
-        let reply = self.reaction.outcome.as_ref().ok();
-        reply.map_or("", |reply| reply.body.as_str())
-    }
-
-    fn elapsed_ms(&self) -> u64 {
-        u64::try_from(self.reaction.elapsed.as_millis()).unwrap_or(u64::MAX)
-    }
+    event: &'a Value,
+    /// The event's id and kind.
+    #[serde(skip)]
+    named: String,
 }
 
 impl View for Sent<'_> {
     fn json(&self) -> Document {
-        json!({
-            "delivered": self.reaction.is_delivered(),
-            "url": self.url,
-            "status": self.status(),
-            "body": self.answer(),
-            "elapsed_ms": self.elapsed_ms(),
-            "signature": self.signature,
-            "event": self.event.document(),
-        })
-        .into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let (tone, state) = match self.reaction.is_delivered() {
-            true => (Tone::Good, "delivered"),
-            false => (Tone::Bad, "not delivered"),
+        let (tone, state) = if self.delivered {
+            (Tone::Good, "delivered")
+        } else {
+            (Tone::Bad, "not delivered")
         };
         page.heading(tone, state, self.url);
-        page.field("event", format!("{} {}", self.event.id(), self.kind));
-        page.field(
-            "response",
-            format!("{} in {} ms", self.status(), self.elapsed_ms()),
-        );
-        let (beginning, rest) = consumer::beginning(self.answer());
+        page.field("event", &self.named);
+        let status = self.status.unwrap_or_default();
+        page.field("response", format!("{status} in {} ms", self.elapsed_ms));
+        let (beginning, rest) = consumer::beginning(&self.body);
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {
             page.field("", format!("… {rest} more bytes; --json prints all"));

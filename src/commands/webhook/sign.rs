@@ -1,5 +1,5 @@
 use jiff::Timestamp;
-use serde_json::json;
+use serde::Serialize;
 
 use super::input::{blocking, body, one_stdin};
 use crate::app::Context;
@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let signed = Signed {
         header: context.dialect().signature_header(),
         value,
-        time,
+        timestamp: time,
         body: kept.and_then(|body| String::from_utf8(body).ok()),
         curl: None,
     };
@@ -122,12 +122,15 @@ fn quoted(word: &str) -> String {
     text + "'"
 }
 
+#[derive(Serialize)]
 struct Signed {
     header: String,
     value: String,
-    time: i64,
+    timestamp: i64,
     /// `None` if it is not text, or larger than [`SHOWN`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     curl: Option<String>,
 }
 
@@ -139,18 +142,7 @@ impl Signed {
 
 impl View for Signed {
     fn json(&self) -> Document {
-        let mut document = json!({
-            "header": self.header,
-            "value": self.value,
-            "timestamp": self.time,
-        });
-        if let Some(body) = &self.body {
-            document["body"] = json!(body);
-        }
-        if let Some(curl) = &self.curl {
-            document["curl"] = json!(curl);
-        }
-        document.into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {

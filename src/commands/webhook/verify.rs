@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde::Serialize;
 
 use super::input::{blocking, body, one_stdin};
 use super::verify_error::{Evidence, VerifyFailure, error_for};
@@ -13,9 +13,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, each_piece};
 use crate::secrets::Secret;
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::{
-    DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Unverified, Verified, Verifier,
-};
+use crate::webhook::{DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Unverified, Verifier};
 
 /// The largest body that `--explain` examines, in bytes.
 const MAX_EXPLAINED: usize = 64 * 1024 * 1024;
@@ -90,11 +88,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     match verdict {
         Ok(verified) => {
+            let signed_at = Timestamp::from_second(verified.time).ok();
             context.out.emit(&Verdict {
-                verified,
+                verified: true,
+                timestamp: verified.time,
+                signed_at: signed_at.map(|at| at.to_string()),
+                age_seconds: now.saturating_sub(verified.time),
+                tolerance_seconds: tolerance.map(|it| it.as_secs()),
+                secret: verified.secret + 1,
                 secrets: secrets.all.len(),
-                now,
-                tolerance,
             })?;
             Ok(Exit::Done)
         }
@@ -147,24 +149,14 @@ impl Input {
                 ),
             })?;
             let signature = request.header(&self.name);
-            let headers = request
-                .headers
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect();
-            let mut read = self.digest(signature, headers, request.body())?;
+            let mut read = self.digest(signature, request.body())?;
             read.evidence.missing = request.missing();
             return Ok(read);
         };
-        self.digest(Some(signature.clone().into_bytes()), Vec::new(), from)
+        self.digest(Some(signature.clone().into_bytes()), from)
     }
 
-    fn digest(
-        &self,
-        signature: Option<Vec<u8>>,
-        headers: Vec<String>,
-        body: impl std::io::Read,
-    ) -> Result<Read> {
+    fn digest(&self, signature: Option<Vec<u8>>, body: impl std::io::Read) -> Result<Read> {
         let header = match &signature {
             None => Err(VerifyFailure::Missing(self.name.clone())),
             Some(value) => Header::parse(value)
@@ -192,60 +184,47 @@ impl Input {
                 signature,
                 body: kept,
                 length,
-                headers,
                 missing: 0,
             },
         })
     }
 }
 
+#[derive(Serialize)]
 struct Verdict {
-    verified: Verified,
+    verified: bool,
+    timestamp: i64,
+    /// `None` if no calendar has that time.
+    signed_at: Option<String>,
+    age_seconds: i64,
+    tolerance_seconds: Option<u64>,
+    /// The number of the secret that matches, from 1.
+    secret: usize,
+    #[serde(skip)]
     secrets: usize,
-    now: i64,
-    tolerance: Option<Duration>,
-}
-
-impl Verdict {
-    fn signed_at(&self) -> Option<String> {
-        let time = Timestamp::from_second(self.verified.time).ok()?;
-        Some(time.to_string())
-    }
 }
 
 impl View for Verdict {
     fn json(&self) -> Document {
-        json!({
-            "verified": true,
-            "timestamp": self.verified.time,
-            "signed_at": self.signed_at(),
-            "age_seconds": self.now.saturating_sub(self.verified.time),
-            "tolerance_seconds": self.tolerance.map(|it| it.as_secs()),
-            "secret": self.verified.secret + 1,
-        })
-        .into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "verified", "the signature is valid");
-        let age = self.now.saturating_sub(self.verified.time);
-        let age = match age {
-            0.. => format!("{age} s ago"),
-            _ => format!("{} s in the future", age.saturating_abs()),
+        let age = match self.age_seconds {
+            age @ 0.. => format!("{age} s ago"),
+            age => format!("{} s in the future", age.saturating_abs()),
         };
         page.field(
             "signed",
-            match self.signed_at() {
+            match &self.signed_at {
                 Some(time) => format!("{time}, {age}"),
                 None => age,
             },
         );
         if self.secrets > 1 {
-            page.field(
-                "secret",
-                format!("{} of {}", self.verified.secret + 1, self.secrets),
-            );
+            page.field("secret", format!("{} of {}", self.secret, self.secrets));
         }
         page
     }

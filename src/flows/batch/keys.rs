@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::rows::BatchRow;
 use crate::model::request::canonical;
-use crate::platform::sha256::{Digest, sha256};
+use crate::platform::crypto::{Digest, sha256};
 
 #[derive(Clone, Debug)]
 pub(crate) enum BatchIdentity {

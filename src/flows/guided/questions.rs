@@ -2,11 +2,11 @@
 
 use crate::app::Context;
 use crate::flows::offer::Offer;
+use crate::model::contact;
 use crate::model::slot::Slot;
 use crate::model::time_text::human;
 use crate::model::venue::Venue;
 use crate::model::when::When;
-use crate::model::{contact, party};
 use crate::outcome::{Error, Result};
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{PromptError, Question};
@@ -85,7 +85,7 @@ pub(super) async fn ask_time(context: &Context, manner: Manner) -> Result<Option
 }
 
 pub(super) async fn ask_party(context: &Context, manner: Manner) -> Result<Option<u32>> {
-    let check = |text: &str| party::parse(text).map(drop);
+    let check = |text: &str| contact::party(text).map(drop);
     let default = if manner.former.is_some() {
         None
     } else {
@@ -93,7 +93,7 @@ pub(super) async fn ask_party(context: &Context, manner: Manner) -> Result<Optio
     };
     let question = manner.question("How many people?", "--party", "the party size");
     match or_back(context.prompter.text(&question, default, &check).await)? {
-        Some(text) => party::parse(&text).map(Some).map_err(Error::usage),
+        Some(text) => contact::party(&text).map(Some).map_err(Error::usage),
         None => Ok(None),
     }
 }

@@ -4,18 +4,17 @@ use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
-use super::local::{self, ResolveError};
+use super::local::{self, TOO_FAR};
 use crate::model::moment::Moment;
 
 /// 29 February returns after at most eight years: 2096, 2104.
 const YEARS_AHEAD: usize = 9;
 
-#[derive(Clone, Copy, Debug)]
 /// A day that was written or implied.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Day {
     /// The first day on which the time is in the future: today or tomorrow.
     Soonest,
-    Tonight,
     /// This many days after today, by the calendar.
     Ahead(i32),
     /// The next such weekday on which the time is in the future.
@@ -37,17 +36,16 @@ impl Day {
         time: Time,
         now: Timestamp,
         zone: &TimeZone,
-    ) -> Result<Moment, ResolveError> {
+    ) -> Result<Moment, String> {
         let today = zone.to_datetime(now).date();
         let ahead = |days: i32| {
             let days = Span::new().try_days(days);
             days.and_then(|days| today.checked_add(days))
-                .map_err(|_| ResolveError::TooFar)
+                .map_err(|_| TOO_FAR.to_owned())
         };
         let to_come = |date: &Date| local::is_to_come(date.to_datetime(time), now, zone);
         let date = match self {
             Day::Date(date) => Some(date),
-            Day::Tonight => Some(today),
             Day::Ahead(days) => Some(ahead(days)?),
             Day::Soonest => [today, ahead(1)?].into_iter().find(to_come),
             Day::Weekday(weekday) => {
@@ -66,13 +64,25 @@ impl Day {
                 .filter_map(|year| Date::new(year, month, day).ok())
                 .find(to_come),
         };
-        let date = date.ok_or(ResolveError::TooFar)?;
-        match self {
-            Day::Yearly {
-                weekday: Some(written),
-                ..
-            } if written != date.weekday() => Err(ResolveError::OtherWeekday { date, written }),
-            _ => local::at(date.to_datetime(time), zone),
+        let date = date.ok_or(TOO_FAR)?;
+        if let Day::Yearly {
+            weekday: Some(weekday),
+            ..
+        } = self
+        {
+            on_weekday(date, weekday)?;
         }
+        local::at(date.to_datetime(time), zone)
     }
+}
+
+/// Refuses a date that is not on the weekday that was written with it.
+pub(super) fn on_weekday(date: Date, written: Weekday) -> Result<(), String> {
+    if date.weekday() == written {
+        return Ok(());
+    }
+    Err(format!(
+        "{date} is a {:?}, not a {written:?}; use only the date, e.g. `{date}`",
+        date.weekday()
+    ))
 }

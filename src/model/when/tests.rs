@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{ResolveError, When};
+use super::{Days, When};
 
 mod changes;
 mod harmless;
@@ -10,7 +10,7 @@ mod refusals;
 /// A Saturday.
 const NOW: &str = "2026-11-21T12:00:00.5Z";
 
-fn resolve(text: &str, now: &str, zone: &str) -> Result<String, ResolveError> {
+fn resolve(text: &str, now: &str, zone: &str) -> Result<String, String> {
     let now: Timestamp = now.parse().unwrap();
     let zone = TimeZone::get(zone).unwrap();
     let when = When::parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -29,7 +29,7 @@ fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 #[test]
-fn rfc_3339_in_all_its_spellings_needs_no_zone_and_keeps_its_offset() {
+fn rfc_3339_needs_no_zone_and_keeps_its_offset() {
     for (text, wire) in rows(
         "
         2026-12-01T19:30:00+01:00                => 2026-12-01T19:30:00+01:00
@@ -41,10 +41,6 @@ fn rfc_3339_in_all_its_spellings_needs_no_zone_and_keeps_its_offset() {
         2026-12-01 19:30:15.999999999999 +0100   => 2026-12-01T19:30:15+01:00
         2026-12-01 19:30 -05                     => 2026-12-01T19:30:00-05:00
         2026-12-01T19:30:00.5-0330               => 2026-12-01T19:30:00-03:30
-        2026-12-01T19:30:00+01:00[Europe/Paris]  => 2026-12-01T19:30:00+01:00
-        2026-12-01 19:30[europe/paris]           => 2026-12-01T19:30:00+01:00
-        2026-12-01 19:30 [!Europe/Paris]         => 2026-12-01T19:30:00+01:00
-        2026-12-01T18:30Z[Europe/Paris]          => 2026-12-01T19:30:00+01:00
         Tue, 1 Dec 2026 19:30:00 +0100           => 2026-12-01T19:30:00+01:00
         ",
     ) {
@@ -70,16 +66,11 @@ fn days_and_times_are_those_of_the_zone() {
         12:00                           => 2026-11-22T12:00:00+00:00
         noon                            => 2026-11-22T12:00:00+00:00
         today 9:00                      => 2026-11-21T09:00:00+00:00
-        tonight 8pm                     => 2026-11-21T20:00:00+00:00
         Tomorrow ,  at 8 pm             => 2026-11-22T20:00:00+00:00
         8pm tomorrow                    => 2026-11-22T20:00:00+00:00
         in 2 weeks at 8 pm              => 2026-12-05T20:00:00+00:00
-        in 1 week and 2 days, noon      => 2026-11-30T12:00:00+00:00
+        in 1 week 2 days, noon          => 2026-11-30T12:00:00+00:00
         1 dec 19:30                     => 2026-12-01T19:30:00+00:00
-        27.11.2026 19:30                => 2026-11-27T19:30:00+00:00
-        27/11/2026, 7:30pm              => 2026-11-27T19:30:00+00:00
-        11/27/2026 19:30                => 2026-11-27T19:30:00+00:00
-        19:30 12.12.2026                => 2026-12-12T19:30:00+00:00
         Dec 1st, 8pm                    => 2026-12-01T20:00:00+00:00
         tue 1 dec 19:30                 => 2026-12-01T19:30:00+00:00
         19:30 on 1 December 2027        => 2027-12-01T19:30:00+00:00
@@ -178,12 +169,6 @@ fn hours_and_minutes_are_time_that_passes_whatever_the_clocks_do() {
         "2026-11-21T15:00:00+01:00",
     );
     is("in 1h30m", NOW, "UTC", "2026-11-21T13:30:00+00:00");
-    is(
-        "in an hour and 30 minutes",
-        NOW,
-        "UTC",
-        "2026-11-21T13:30:00+00:00",
-    );
     // 01:30 in winter; two hours later it is 04:30 in summer.
     is(
         "in 120 minutes",
@@ -213,4 +198,49 @@ fn before_offsets_had_whole_minutes_a_moment_is_told_in_utc() {
         "Europe/Paris",
         "1900-01-01T11:50:39+00:00",
     );
+}
+
+#[test]
+fn a_day_and_a_range_are_read_as_in_a_time() {
+    // A Sunday.
+    let now: Timestamp = "2026-11-22T12:00:00Z".parse().unwrap();
+    for (text, first, last) in [
+        ("today", "2026-11-22", "2026-11-22"),
+        ("yesterday..tomorrow", "2026-11-21", "2026-11-23"),
+        ("fri", "2026-11-27", "2026-11-27"),
+        ("sunday", "2026-11-22", "2026-11-22"),
+        ("2026-11-27", "2026-11-27", "2026-11-27"),
+        ("2026-11-27 .. 2026-12-02", "2026-11-27", "2026-12-02"),
+        ("sat..mon", "2026-11-21", "2026-11-23"),
+    ] {
+        let days = Days::parse(text).unwrap().resolve(now, &TimeZone::UTC);
+        let (from, to) = days.unwrap();
+        assert_eq!(
+            (from.to_string(), to.to_string()),
+            (first.into(), last.into()),
+            "{text}"
+        );
+    }
+    for text in ["", "..", "19:30", "fri 19:30", "fri..", "someday"] {
+        assert!(Days::parse(text).is_err(), "{text:?}");
+    }
+    for text in [
+        "2026-13-01",
+        "31 nov",
+        "3/4/2026",
+        "27.",
+        "dec",
+        "20266-1-1",
+        "next fri",
+    ] {
+        let sentence = Days::parse(text).unwrap_err();
+        let (_, advice) = sentence.rsplit_once("; ").unwrap();
+        let mut examples = advice.split('`').skip(1).step_by(2).peekable();
+        assert!(examples.peek().is_some(), "{sentence}");
+        for example in examples {
+            assert!(Days::parse(example).is_ok(), "{sentence}");
+        }
+    }
+    let backwards = Days::parse("2026-11-27..2026-11-20").unwrap();
+    assert!(backwards.resolve(now, &TimeZone::UTC).is_err());
 }

@@ -17,8 +17,8 @@ use super::address::{Address, Encryption};
 use super::driver::Driver;
 use super::failure::Failure;
 use super::session::{Guard, Session, failed};
+use crate::platform::crypto;
 use crate::platform::sql::{Answer, Statements, Trouble};
-use crate::platform::tls;
 
 /// The longest that making a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -201,7 +201,7 @@ impl Database {
 
     /// The system's authorities, or those of the file that the URL names.
     fn tls(&self) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-        tls::install_provider();
+        crypto::install_provider();
         let builder = ClientConfig::builder();
         let Some(file) = &self.address.root_file else {
             return Ok(builder.with_platform_verifier()?.with_no_client_auth());

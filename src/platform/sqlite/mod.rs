@@ -3,7 +3,6 @@
 mod failure;
 mod make;
 mod peek;
-mod schema;
 mod statements;
 
 use std::path::Path;
@@ -13,9 +12,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
+pub(crate) use make::create_schema;
 pub(crate) use make::{build, remove};
 pub(crate) use peek::{Peek, change_counter, fields, prefix_end};
-pub(crate) use schema::create;
 
 use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::beside;
@@ -88,7 +87,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Check before changing anything, so that a file of another kind stays as it is.
-    schema::check(&mut connection, kind)?;
+    make::check_schema(&mut connection, kind)?;
     (kind.tune)(&connection)?;
     if !is_readonly {
         switch_journal(&connection, path, kind)?;

@@ -3,7 +3,6 @@
 pub(crate) mod files;
 mod key_decoder;
 pub(crate) mod process;
-pub(crate) mod shell;
 pub(crate) mod signals;
 pub(crate) mod stdout;
 pub(crate) mod tty;

@@ -3,7 +3,6 @@
 mod access_list;
 pub(crate) mod files;
 pub(crate) mod process;
-pub(crate) mod shell;
 pub(crate) mod signals;
 pub(crate) mod stdout;
 pub(crate) mod tty;

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::platform::sha256::sha256;
+use crate::platform::crypto::sha256;
 
 const HTML: &str = include_str!("index.html");
 const STYLE: &str = include_str!("style.css");

@@ -107,7 +107,7 @@ fn ephemeral() -> rusqlite::Result<Connection> {
     let mut connection = Connection::open("")?;
     tune(&connection)?;
     connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
-    sqlite::create(&mut connection, &KIND)?;
+    sqlite::create_schema(&mut connection, &KIND)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     Ok(connection)
 }

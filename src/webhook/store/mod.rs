@@ -11,7 +11,7 @@ mod registration;
 pub(crate) use attempts::{AppAnswer, Content, QueuedDelivery};
 pub(crate) use history::{AttemptRow, EventRow, Query};
 pub(crate) use open::Webhooks;
-pub(crate) use receipts::{Intent, Receipt, ReceivedDelivery};
+pub(crate) use receipts::{Receipt, ReceivedDelivery};
 pub(crate) use registration::Registration;
 
 use std::sync::Arc;
@@ -72,17 +72,14 @@ pub(crate) enum State {
     Delivered,
     /// The app did not answer 2xx to any attempt of the schedule.
     Abandoned,
-    /// The app did not answer 2xx; the service, which received its status, sends the event again.
-    Undelivered,
 }
 
 impl State {
-    pub(crate) const ALL: [State; 5] = [
+    pub(crate) const ALL: [State; 4] = [
         State::Kept,
         State::Waiting,
         State::Delivered,
         State::Abandoned,
-        State::Undelivered,
     ];
 
     /// The name in the database, in JSON and in `--state`.
@@ -92,7 +89,6 @@ impl State {
             State::Waiting => "waiting",
             State::Delivered => "delivered",
             State::Abandoned => "abandoned",
-            State::Undelivered => "undelivered",
         }
     }
 

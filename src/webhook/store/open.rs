@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::outcome::{Error, Result};
-use crate::platform::sha256::sha256;
+use crate::platform::crypto::sha256;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{ownership, regular_file};
 

@@ -18,38 +18,27 @@ pub(crate) struct ReceivedDelivery {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Intent {
-    Keep,
-    /// Forward it, with retries.
-    Forward,
-    /// Forward it once; the service retries.
-    PassThrough,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Receipt {
     New {
-        number: i64,
         /// Whether an earlier event of the booking has failed, and is forwarded first.
         held_up: bool,
     },
     Duplicate,
-    /// An earlier event of the booking is waiting, so this one cannot be passed through; it was not stored.
-    Behind,
 }
 
 impl Store {
-    /// Stores an event unless it was stored before, and returns it as it is stored. It is on the disk when this returns.
+    /// Stores an event unless it was stored before, in this state, and returns it as it is stored. It is on the disk when
+    /// this returns.
     ///
     /// An event with the id of another kind of event is another event. To take it for a duplicate would lose it.
     pub(crate) async fn receive(
         &self,
         mut delivery: ReceivedDelivery,
-        intent: Intent,
+        state: State,
     ) -> Result<(Event, Receipt)> {
         let origin = self.origin.clone();
         self.write(move |connection| {
-            let receipt = receive(connection, &origin, &mut delivery, intent)?;
+            let receipt = receive(connection, &origin, &mut delivery, state)?;
             Ok((delivery.event, receipt))
         })
         .await
@@ -60,7 +49,7 @@ fn receive(
     connection: &Connection,
     origin: &str,
     delivery: &mut ReceivedDelivery,
-    intent: Intent,
+    state: State,
 ) -> rusqlite::Result<Receipt> {
     // Events that share an id stay in order.
     let ordering_key = delivery.event.ordering_key().to_owned();
@@ -76,10 +65,7 @@ fn receive(
         connection
             .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
             .execute([known.number])?;
-        // The service sends an undelivered event again so that the app gets it.
-        if known.state != State::Undelivered {
-            return Ok(Receipt::Duplicate);
-        }
+        return Ok(Receipt::Duplicate);
     }
     // Whether the booking's first waiting event has failed; `None` if none is waiting.
     let has_failed: Option<bool> = connection
@@ -89,28 +75,8 @@ fn receive(
         )?
         .query_row((origin, &ordering_key), |row| row.get(0))
         .optional()?;
-    if intent == Intent::PassThrough && has_failed.is_some() {
-        return Ok(Receipt::Behind);
-    }
-    let state = match intent {
-        Intent::Keep => State::Kept,
-        Intent::Forward => State::Waiting,
-        Intent::PassThrough => State::Undelivered,
-    };
-    let number = match known {
-        Some(Known { number, .. }) => {
-            connection
-                .prepare_cached("UPDATE events SET state = ? WHERE number = ?")?
-                .execute((state.as_str(), number))?;
-            number
-        }
-        None => {
-            insert(connection, origin, delivery, &ordering_key, state)?;
-            connection.last_insert_rowid()
-        }
-    };
+    insert(connection, origin, delivery, &ordering_key, state)?;
     Ok(Receipt::New {
-        number,
         held_up: has_failed.unwrap_or_default(),
     })
 }
@@ -118,17 +84,15 @@ fn receive(
 /// What is stored under an event's id.
 struct Known {
     number: i64,
-    state: State,
     kind: String,
 }
 
 fn find(connection: &Connection, origin: &str, event: &Event) -> rusqlite::Result<Option<Known>> {
     connection
-        .prepare_cached("SELECT number, state, kind FROM events WHERE origin = ? AND id = ?")?
+        .prepare_cached("SELECT number, kind FROM events WHERE origin = ? AND id = ?")?
         .query_row((origin, &event.id), |row| {
             Ok(Known {
                 number: row.get("number")?,
-                state: State::parse(&row.get::<_, String>("state")?),
                 kind: row.get("kind")?,
             })
         })

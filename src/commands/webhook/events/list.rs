@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::event_row::event_json;
 use super::since::Since;
 use crate::app::Context;
-use crate::commands::webhook::kinds::warn_of_unknown_kinds;
+use crate::commands::webhook::input::warn_of_unknown_kinds;
 use crate::flows::locate_booking;
 use crate::json::Document;
 use crate::model::zone::system_zone;
@@ -77,7 +77,7 @@ impl View for EventList<'_> {
             let tone = match row.state {
                 State::Delivered => Tone::Good,
                 State::Kept => Tone::Dim,
-                State::Waiting | State::Undelivered => Tone::Warn,
+                State::Waiting => Tone::Warn,
                 State::Abandoned => Tone::Bad,
             };
             let answer = match (row.last_status, &row.last_error) {

@@ -82,7 +82,7 @@ impl View for Received {
             State::Delivered => Tone::Good,
             State::Abandoned => Tone::Bad,
             State::Kept => Tone::Strong,
-            State::Waiting | State::Undelivered => Tone::Warn,
+            State::Waiting => Tone::Warn,
         };
         let event = &self.row.event;
         page.heading(tone, self.row.state.as_str(), &event.id);

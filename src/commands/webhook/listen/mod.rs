@@ -15,7 +15,7 @@ use self::ready_file::ReadyFile;
 use self::url_takeover::{UrlTakeover, clock_offset};
 use self::view::{EventLine, Ready, SecretShown, Summary, exchange};
 use super::consumer;
-use super::kinds::warn_of_unknown_kinds;
+use super::input::warn_of_unknown_kinds;
 use crate::app::{Context, Signals};
 use crate::commands::field::header;
 use crate::flows::{own_address, webhook_secrets};
@@ -23,8 +23,8 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Secret;
 use crate::terminal::output::Output;
 use crate::webhook::{
-    App, DeliveryOutcome, Endpoint, Listener, ListenerEvent, Listening, Mode, Names, Schedule,
-    Store,
+    App, DeliveryOutcome, Endpoint, Listener, ListenerEvent, Listening, Names, Schedule, Store,
+    Totals,
 };
 
 /// Receive webhooks on this computer and forward them to your app
@@ -39,8 +39,7 @@ use crate::webhook::{
     bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks\n  \
     bookctl webhook listen --events booking.confirmed,booking.failed --json\n  \
     bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks \\\n    \
-      --port 0 --ready-file ready --retries 1s,5s\n  \
-    bookctl webhook listen --forward-to http://127.0.0.1:3000/ --pass-through")]
+      --port 0 --ready-file ready --retries 1s,5s")]
 pub(crate) struct Args {
     /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 4020)]
@@ -57,9 +56,6 @@ pub(crate) struct Args {
     /// Delay before each retry of a failed event; `none` disables retries [default: 30s,2m,10m]
     #[arg(long, value_name = "DURATION,…", value_parser = Schedule::parse, requires = "forward_to")]
     retries: Option<Schedule>,
-    /// Respond with the app's status, and leave retries to the service
-    #[arg(long, requires = "forward_to", conflicts_with = "retries")]
-    pass_through: bool,
     /// Write the listener's address to this file when it is ready; removed on exit
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -141,8 +137,11 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     while let Ok(event) = events.try_recv()
         && emit(context, event)?
     {}
-    let waiting = store.waiting().await.unwrap_or_default();
-    context.out.emit_line(&Summary { totals, waiting })?;
+    let summary = Totals {
+        waiting: store.waiting().await.unwrap_or_default(),
+        ..totals
+    };
+    context.out.emit_line(&Summary { summary })?;
     Ok(Exit::Done)
 }
 
@@ -158,13 +157,13 @@ fn warn_if_exposed(context: &Context, address: SocketAddr) -> Option<String> {
     Some(format!("http://{address}/"))
 }
 
-/// The app that `--forward-to` names, and who retries.
+/// The app that `--forward-to` names, and when to retry.
 fn forward_target(
     context: &Context,
     args: &mut Args,
     listener: SocketAddr,
     secret: &Secret,
-) -> Result<Option<(App, Mode)>> {
+) -> Result<Option<(App, Schedule)>> {
     let Some(url) = args.forward_to.take() else {
         return Ok(None);
     };
@@ -173,11 +172,7 @@ fn forward_target(
             .hint("pass your app's address, or choose another --port"));
     }
     let app = consumer::app(context, url, Some(secret.clone()), &args.headers)?;
-    let mode = match args.pass_through {
-        true => Mode::PassThrough,
-        false => Mode::Retry(args.retries.take().unwrap_or_default()),
-    };
-    Ok(Some((app, mode)))
+    Ok(Some((app, args.retries.take().unwrap_or_default())))
 }
 
 /// Tells people and scripts that the listener is ready.

@@ -1,6 +1,7 @@
 //! What a listener shows: its address, a line per event, and the totals.
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::commands::webhook::app_answer::{answer_in_words, attempt_json};
@@ -17,24 +18,31 @@ const KIND: usize = 23;
 const BOOKING: usize = 16;
 const STATUS: usize = 15;
 
+#[derive(Serialize)]
 pub(super) struct Ready {
     pub(super) url: String,
+    #[serde(rename = "forward_to")]
     pub(super) forwards_to: Option<String>,
     /// Whether the sandbox's webhook URL is set to the listener.
+    #[serde(skip)]
     pub(super) registered: bool,
     /// Its address for other machines, if they can reach it.
+    #[serde(skip)]
     pub(super) exposed: Option<String>,
     /// How many events earlier listeners did not forward.
+    #[serde(skip)]
     pub(super) left: u64,
     /// The secret, if it is a sandbox's: no other is shown.
+    #[serde(skip)]
     pub(super) sandbox_secret: Option<Secret>,
     /// Seconds until the first of those is due.
+    #[serde(skip)]
     pub(super) due_in: f64,
 }
 
 impl View for Ready {
     fn json(&self) -> Document {
-        json!({ "url": self.url, "forward_to": self.forwards_to }).into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
@@ -162,7 +170,7 @@ fn outcome_name(outcome: &DeliveryOutcome) -> &'static str {
         DeliveryOutcome::Unwritten(_) => "unwritten",
         DeliveryOutcome::Doubtful(_) => "warning",
         DeliveryOutcome::Forwarded {
-            state: State::Waiting | State::Undelivered,
+            state: State::Waiting,
             ..
         } => "failed",
         DeliveryOutcome::Forwarded { state, .. } => state.as_str(),
@@ -191,7 +199,7 @@ fn in_words(outcome: &DeliveryOutcome, now: Timestamp) -> (Option<Tone>, String)
                     let pause = next.duration_since(now).as_secs_f64().ceil();
                     (Some(Tone::Warn), format!("{said}, retry in {pause} s"))
                 }
-                _ => (Some(Tone::Warn), format!("{said}, the service will retry")),
+                _ => (Some(Tone::Warn), said),
             }
         }
     }
@@ -201,25 +209,14 @@ fn rfc3339(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
+#[derive(Serialize)]
 pub(super) struct Summary {
-    pub(super) totals: Totals,
-    /// How many events the next listener will forward.
-    pub(super) waiting: u64,
+    pub(super) summary: Totals,
 }
 
 impl View for Summary {
     fn json(&self) -> Document {
-        json!({ "summary": {
-            "received": self.totals.received,
-            "duplicates": self.totals.duplicates,
-            "refused": self.totals.refused,
-            "forwarded": self.totals.forwarded,
-            "failed": self.totals.failed,
-            "abandoned": self.totals.abandoned,
-            "waiting": self.waiting,
-            "unshown": self.totals.unshown,
-        } })
-        .into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
@@ -230,8 +227,9 @@ impl View for Summary {
             forwarded,
             failed,
             abandoned,
+            waiting,
             unshown,
-        } = self.totals;
+        } = self.summary;
         let mut page = Page::default();
         page.heading(
             Tone::Strong,
@@ -239,8 +237,7 @@ impl View for Summary {
             format!("{received} received, {duplicates} duplicates, {refused} refused"),
         );
         page.field("app", format!(
-            "{forwarded} forwarded, {failed} failed attempts, {abandoned} abandoned, {} waiting",
-            self.waiting
+            "{forwarded} forwarded, {failed} failed attempts, {abandoned} abandoned, {waiting} waiting"
         ));
         if unshown > 0 {
             page.field(

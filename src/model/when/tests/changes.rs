@@ -1,32 +1,17 @@
 //! What the clocks of real zones do to a time.
 
-use super::super::ResolveError;
 use super::{NOW, is, resolve};
 
 #[track_caller]
 fn skipped(zone: &str, text: &str, gap: [&str; 2], nearest: [&str; 2]) {
     let error = resolve(text, "2011-12-01T00:00:00Z", zone).unwrap_err();
-    let sentence = error.to_string();
-    assert!(
-        sentence.contains(&format!("does not exist in {zone}")),
-        "{sentence}"
-    );
-    assert!(
-        nearest.iter().all(|wire| sentence.contains(wire)),
-        "{sentence}"
-    );
-    let ResolveError::Skipped {
-        from,
-        to,
-        before,
-        after,
-        ..
-    } = error
-    else {
-        panic!("{error:?}");
-    };
-    assert_eq!([from.to_string().as_str(), to.to_string().as_str()], gap);
-    assert_eq!([before.as_str(), after.as_str()], nearest);
+    let [from, to] = gap.map(|time| time.replace('T', " ")[..16].to_owned());
+    for part in [
+        format!("does not exist in {zone}, where the clock goes from {from} to {to}"),
+        format!("`{}` and `{}`", nearest[0], nearest[1]),
+    ] {
+        assert!(error.contains(&part), "{error}");
+    }
 }
 
 #[test]
@@ -104,15 +89,12 @@ fn a_time_that_a_clock_change_repeats_is_refused_until_an_offset_tells_which() {
         ),
     ] {
         let error = resolve(text, NOW, zone).unwrap_err();
+        let [earlier, later] = readings;
+        let both = format!("`{earlier}` or `{later}`");
+        assert!(error.contains(&both), "{error}");
         for reading in readings {
-            assert!(error.to_string().contains(reading), "{error}");
             is(reading, NOW, zone, reading);
-            is(&format!("{reading}[{zone}]"), NOW, "UTC", reading);
         }
-        let ResolveError::Repeated { earlier, later, .. } = error else {
-            panic!("{error:?}")
-        };
-        assert_eq!([earlier.as_str(), later.as_str()], readings);
     }
     is(
         "2027-04-04 01:15",
@@ -157,8 +139,8 @@ fn a_weekday_behind_a_change_keeps_its_time_and_gets_the_new_offset() {
 
 #[test]
 fn the_next_occurrence_of_a_time_is_refused_where_a_change_makes_it_doubtful() {
-    let error = resolve("02:30", "2027-03-28T00:30:00Z", "Europe/Paris");
-    assert!(matches!(error, Err(ResolveError::Skipped { .. })));
+    let error = resolve("02:30", "2027-03-28T00:30:00Z", "Europe/Paris").unwrap_err();
+    assert!(error.contains("does not exist"), "{error}");
     is(
         "02:30",
         "2027-03-28T01:10:00Z",
@@ -171,8 +153,8 @@ fn the_next_occurrence_of_a_time_is_refused_where_a_change_makes_it_doubtful() {
         "2027-10-31T00:45:00Z",
         "2027-10-31T00:59:00Z",
     ] {
-        let error = resolve("sun 02:30", now, "Europe/Paris");
-        assert!(matches!(error, Err(ResolveError::Repeated { .. })), "{now}");
+        let error = resolve("sun 02:30", now, "Europe/Paris").unwrap_err();
+        assert!(error.contains("happens twice"), "{now}: {error}");
     }
     is(
         "02:30",

@@ -1,4 +1,4 @@
-//! SHA-256 digests.
+//! The cryptography of TLS, and SHA-256 digests.
 
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 
@@ -12,6 +12,12 @@ pub(crate) fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     let mut digest = Digest::default();
     digest.copy_from_slice(context.finish().as_ref());
     digest
+}
+
+/// Sets the cryptography of every TLS connection of this process: rustls chooses none by itself.
+pub(crate) fn install_provider() {
+    // Fails if it was done before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 #[cfg(test)]
