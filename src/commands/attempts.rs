@@ -1,18 +1,11 @@
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::app::in_flight::abandon_command;
-use crate::flows::{
-    Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking,
-    warn_of_its_booking,
-};
-use crate::journal::{
-    Attempt, Claim, KeyOrigin, Outcome, Recovery, Run, State, another_account, recover,
-};
+use crate::flows::{Confirmation, attempt_or_pick, find_attempt, finish, resume};
+use crate::journal::{Attempt, Outcome, Recovery, Run, State, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
 use crate::model::time_text::to_the_second;
@@ -120,36 +113,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if same_organization {
                 context.journal()?.take_any_account();
             }
-            let attempt = find(context, &key)?;
-            if !context.journal()?.owns(&attempt) {
-                return Err(another_account(&attempt));
-            }
-            let attempt = match context.target().journal() {
-                Some(_) => claimed(context, &key, attempt).await?,
-                None => attempt,
-            };
-            // A settled attempt is only read. Nothing is sent that could make a booking.
-            if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
-                return finish(context, &read_booking(context, id).await?);
-            }
-            if attempt.forgotten_at.is_some() {
-                return Err(not_whole(&attempt));
-            }
-            if !attempt.request.is_intact() {
-                return Err(Error::journal(
-                    "the attempt was changed in the journal after it was made; nothing was sent",
-                )
-                .hint("see the attempt with `bookctl attempts --json`, or give it up with `bookctl attempts abandon KEY`")
-                .idempotency_key(&key));
-            }
-            context.before_change()?;
-            warn_of_its_booking(context, &attempt).await?;
-            let created =
-                create(context, &key, KeyOrigin::Derived, attempt_request(&attempt)).await;
-            if context.target().journal().is_some() {
-                let _ = context.journal()?.release(&key);
-            }
-            finish(context, &created?)
+            finish(context, &resume(context, &key).await?)
         }
         Action::Recover => {
             if let Some(shared) = context.target().journal() {
@@ -166,7 +130,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
         Action::Abandon { key, yes } => {
             let key = attempt_or_pick(context, key.as_deref()).await?;
-            let mut attempt = find(context, &key)?;
+            let mut attempt = find_attempt(context, &key)?;
             if attempt.state != State::Unsettled {
                 return Err(Error::new(
                     Code::Http409,
@@ -198,54 +162,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what comes of that. Returns
-/// the attempt as it is then.
-async fn claimed(context: &Context, key: &str, attempt: Attempt) -> Result<Attempt> {
-    let mut attempt = attempt;
-    let mut progress = None;
-    while attempt.state != State::Settled {
-        let claim = context.journal()?.claim(key, LEASE)?;
-        attempt = find(context, key)?;
-        let Claim::Others { seconds } = claim else {
-            break;
-        };
-        progress.get_or_insert_with(|| {
-            let what = format!("another machine resumes this attempt; waiting up to {seconds} s");
-            context.out.note(&what);
-            context.out.progress(&what)
-        });
-        tokio::time::sleep(LOOK_AGAIN).await;
-    }
-    Ok(attempt)
-}
-
-/// Longer than a request and its answer take. Another machine may resume the attempt after it.
-const LEASE: Duration = Duration::from_secs(60);
-
-/// How often a machine looks what came of an attempt that another one resumes.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
-
-/// The attempt under `key`, if it went to the service that this command talks to.
-fn find(context: &Context, key: &str) -> Result<Attempt> {
-    let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
-        let shown = key.escape_debug();
-        Error::new(Code::Http404, format!("no attempt {shown} in the journal"))
-            .hint("list open attempts with `bookctl attempts`")
-    })?;
-    let origin = context.target().address();
-    if attempt.origin != origin {
-        let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
-        return Err(Error::config(format!(
-            "the attempt was sent to {}, but this command uses {origin}",
-            attempt.origin
-        ))
-        .hint(format!(
-            "use the profile or base URL of the attempt: {profile}"
-        )));
-    }
-    Ok(attempt)
-}
-
 /// Shows the attempt and what giving it up means, and asks. Scripts have done without a question from the start.
 async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
     let mut page = AttemptList {
@@ -264,23 +180,6 @@ async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> 
         declined: "The attempt is still open.",
     };
     confirmation.ask(&context.prompter).await
-}
-
-/// The error (7) for a request whose guest was deleted. It would be another request, and is not sent.
-fn not_whole(attempt: &Attempt) -> Error {
-    let what = format!(
-        "the attempt is {} and its guest was deleted, so it cannot be sent again",
-        attempt.state.as_str()
-    );
-    // What is open may be booked.
-    let hint = match attempt.state {
-        State::Unsettled => format!(
-            "look for the booking at the service; then: {}",
-            abandon_command(&attempt.idempotency_key)
-        ),
-        _ => "make a new booking with `bookctl book`".to_owned(),
-    };
-    Error::new(Code::Http409, what).hint(hint)
 }
 
 fn tone_of(state: State) -> Tone {

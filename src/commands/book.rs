@@ -16,12 +16,13 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
-    ask_guest_again, ask_to_book_another, create, finish, guide, is_key, locate_slot, locate_venue,
-    note_unused_zone, offered, preview, profile, refuse_to_repeat, repeated, resolve, review,
-    take_slot, unknown_zone, wait_while_processing, warn_of_open_attempts,
+    BatchOptions, BookingDraft, EarlierAttempts, More, Offer, SlotChoice, VERTICALS, ZoneSource,
+    answer_pauses, ask_about_same_guest, ask_guest_again, create, finish, guide, is_key,
+    locate_slot, locate_venue, note_unused_zone, offer_to_find_out, offered, preview, profile,
+    refuse_to_repeat, repeated, resolve, review, show_command, take_slot, unknown_zone,
+    wait_while_processing, warn_of_open_attempts,
 };
-use crate::journal::{Attempt, KeyOrigin};
+use crate::journal::KeyOrigin;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
 use crate::model::shell;
@@ -121,6 +122,9 @@ pub(crate) struct Args {
     /// Retry rows whose booking failed in an earlier run
     #[arg(long, help_heading = "Batches", requires = "from")]
     retry_failed: bool,
+    /// Book rows that ask for the same booking, each of them
+    #[arg(long, help_heading = "Batches", requires = "from")]
+    equal_rows: bool,
     /// Show the results of the rows so far, from any computer that shares the journal, and book nothing
     #[arg(long, help_heading = "Batches", requires = "from", conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
     results: bool,
@@ -178,12 +182,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let manner = BatchOptions {
             wait: args.wait,
             retry_failed: args.retry_failed,
+            equal_rows: args.equal_rows,
         };
         let batch = batch::Batch {
             from: from.into(),
             name: args.batch,
             manner,
             dry_run: args.dry_run,
+            goes_ahead: args.yes,
             results: args.results,
             journal_flags,
         };
@@ -199,7 +205,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     journal_flags.apply(context)?;
     context.before_change()?;
     let earlier = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
-    ask_to_book_another(context, &draft, &earlier.booked).await?;
     let booking = match given {
         true => repeated(context, &draft, &key)?,
         false => None,
@@ -207,8 +212,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let booking = match booking {
         Some(request) => create(context, &key, KeyOrigin::Caller, request)
             .await
-            .map_err(|error| explained(context, error, &draft, false))?,
-        None => make(context, &mut draft, key, given, &earlier.open).await?,
+            .map_err(|error| explained(context, error, &draft, false)),
+        None => make(context, &mut draft, key, given, &earlier).await,
+    };
+    let booking = match booking {
+        Err(error) => offer_to_find_out(context, error).await?,
+        Ok(booking) => booking,
     };
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
@@ -222,7 +231,7 @@ async fn make(
     draft: &mut BookingDraft,
     key: String,
     given: bool,
-    open: &[Attempt],
+    earlier: &EarlierAttempts,
 ) -> Result<Booking> {
     let mut key = key;
     let mut walked = false;
@@ -236,18 +245,25 @@ async fn make(
             guide(context, draft).await?;
             walked = true;
         }
-        let may_be_second = given || refuse_to_repeat(context, draft, open).await?;
+        let may_be_second = given || refuse_to_repeat(context, draft, &earlier.open).await?;
         let (datetime, choice) = find_time(context, draft).await?;
+        let request = draft.request(context.adapter(), datetime.clone())?;
+        let (asked, resolved) = (&request.asked, &earlier.booked);
+        ask_about_same_guest(context, asked, resolved, draft.goes_ahead).await?;
         if !walked {
             review(context, draft, &datetime, choice).await?;
         }
-        let request = draft.request(context.adapter(), datetime)?;
         let origin = match given {
             true => KeyOrigin::Caller,
             false => KeyOrigin::Generated { may_be_second },
         };
         let error = match create(context, &key, origin, request).await {
-            Ok(booking) => return Ok(booking),
+            Ok(booking) => {
+                if walked {
+                    show_command(context, draft);
+                }
+                return Ok(booking);
+            }
             Err(error) => error,
         };
         let of_the_guest =
@@ -278,8 +294,11 @@ fn providers(draft: &BookingDraft) -> Vec<&str> {
 
 /// Adds to an error what the person needs to continue.
 fn explained(context: &Context, error: Error, draft: &BookingDraft, walked: bool) -> Error {
+    // Whose key is named may have booked: then it is not sent again.
     let error = match draft.command(profile(context)) {
-        Some(command) if walked => error.detail(format!("to try again: {command}")),
+        Some(command) if walked && error.idempotency_key.is_none() => {
+            error.detail(format!("to try again: {command}"))
+        }
         _ => error,
     };
     // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).

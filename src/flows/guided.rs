@@ -9,8 +9,8 @@ mod walk;
 
 use self::questions::{Manner, ask_name, ask_slot, ask_to_book};
 pub(crate) use self::review::{SlotChoice, review, take_slot};
-pub(crate) use self::summary::profile;
 use self::summary::summary;
+pub(crate) use self::summary::{profile, show_command};
 pub(crate) use self::walk::VERTICALS;
 use self::walk::{Step, Walk, Went, declined, has_consequences};
 use super::booking_draft::BookingDraft;

@@ -30,6 +30,7 @@ mod received;
 mod reminder;
 mod repeated;
 mod said;
+mod same_guest;
 mod sessions;
 mod timeline;
 mod understood;
@@ -38,27 +39,30 @@ mod wait;
 mod webhook_secrets;
 
 pub(crate) use batch::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, is_key, keyed, known_result,
-    read_rows, run_batch,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, ask_about_same_guests, is_key,
+    keyed, known_result, read_rows, refuse_equal_rows, run_batch,
 };
 pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_uncancellable, refused};
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use compared::{finish_compared, finish_modified};
 pub(crate) use confirmation::Confirmation;
-pub(crate) use create::{attempt_request, create};
+pub(crate) use create::create;
 pub(crate) use finish::{card, finish, remember_shown, warn_of_unknown_status};
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{
-    SlotChoice, VERTICALS, ask_guest_again, choose_slot, guide, profile, review, take_slot,
+    SlotChoice, VERTICALS, ask_guest_again, choose_slot, guide, profile, review, show_command,
+    take_slot,
 };
 pub(crate) use input::{one_time_code, read_file, read_stdin};
 pub(crate) use locate::{
     LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
 };
 pub(crate) use offer::{More, Offer, ZoneSource, note_unused_zone, offered, resolve, unknown_zone};
-pub(crate) use open_attempts::{ask_to_book_another, warn_of_its_booking, warn_of_open_attempts};
+pub(crate) use open_attempts::{
+    EarlierAttempts, find_attempt, offer_to_find_out, resume, warn_of_open_attempts,
+};
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use own_address::own_address;
 pub(crate) use pages::DEFAULT_LIMIT;
@@ -72,6 +76,7 @@ pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;
 pub(crate) use reminder::remind_of_open_attempts;
 pub(crate) use repeated::{refuse_to_repeat, repeated};
+pub(crate) use same_guest::ask_about_same_guest;
 pub(crate) use sessions::{PENDING, find_sessions, waits_for_code};
 pub(crate) use timeline::{Happening, timeline};
 pub(crate) use understood::note_around;

@@ -1,23 +1,20 @@
-//! Warns of what may be booked twice: before a booking request, of earlier ones whose outcome is unknown; before one of
-//! those is sent again, of a booking that was made instead.
+//! Open attempts: warns of them before a booking request, and finds out what happened to them.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use serde_json::Value;
-
-use super::booking_draft::BookingDraft;
-use super::confirmation::Confirmation;
 use super::create::{attempt_request, create};
 use super::finish::card;
 use super::reminder::reminds_today;
+use super::same_guest::{Booked, ask_about};
+use super::wait::read_booking;
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
-use crate::journal::{Attempt, KeyOrigin};
+use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};
 use crate::json::plain;
 use crate::model::booking::Booking;
-use crate::model::document_time::DocumentTime;
 use crate::model::time_text::human;
-use crate::outcome::{Code, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::prompt::Question;
 
 pub(crate) struct EarlierAttempts {
@@ -60,16 +57,14 @@ pub(crate) async fn warn_of_open_attempts(
             open.push(attempt);
             continue;
         }
-        match warn_of_its_booking(context, &attempt).await {
-            Err(error) if error.code == Code::Declined => {
-                open.push(attempt);
-                continue;
+        match resume(context, key).await {
+            Err(error) if error.code == Code::Declined => open.push(attempt),
+            resumed => {
+                let booking = resumed?;
+                context.out.show_view(&card(context, &booking));
+                booked.push(booking);
             }
-            asked => asked?,
         }
-        let booking = create(context, key, KeyOrigin::Derived, attempt_request(&attempt)).await?;
-        context.out.show_view(&card(context, &booking));
-        booked.push(booking);
     }
     Ok(EarlierAttempts { open, booked })
 }
@@ -92,83 +87,142 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
     });
 }
 
-/// Asks a person whether to go on where a resumed attempt has booked what the draft is for.
+/// Finds out what happened to the request under `key`, and finishes it: a booking that was made is read, and else the request
+/// is sent again under its key.
 ///
 /// # Errors
 ///
-/// `declined` (17) if the answer is no.
-pub(crate) async fn ask_to_book_another(
-    context: &Context,
-    draft: &BookingDraft,
-    booked: &[Booking],
-) -> Result<()> {
-    let is_wanted = |booking: &&Booking| {
-        let venue = draft.venue.as_ref().map(|venue| venue.id.as_str());
-        booking.status().is_alive()
-            && venue.is_none_or(|venue| booking.venue_id().as_deref() == Some(venue))
-            && draft
-                .name
-                .as_ref()
-                .is_none_or(|name| booking.guest().as_ref() == Some(name))
-    };
-    let Some(booking) = booked.iter().find(is_wanted) else {
-        return Ok(());
-    };
-    let confirmation = Confirmation {
-        action: "booking another one",
-        question: format!(
-            "{} is this guest's booking. Make another one?",
-            booking.id()
-        ),
-        declined: "Nothing else was booked.",
-    };
-    confirmation.ask(&context.prompter).await
-}
-
-/// Warns if the journal has another booking for the guest, venue and time of an open attempt: to send the attempt again
-/// may make a second one. A person is asked.
-///
-/// # Errors
-///
-/// `declined` (17) if the answer is no.
-pub(crate) async fn warn_of_its_booking(context: &Context, attempt: &Attempt) -> Result<()> {
-    let Some(booking) = booking_instead(context, attempt)? else {
-        return Ok(());
-    };
-    let id = booking.id();
-    context.out.warn(&format!(
-        "{id} is a booking for the same guest, venue and time; if this request did not arrive, sending it again makes a second booking"
-    ));
-    if !context.prompter.interactive() {
-        return Ok(());
+/// `declined` (17) if the guest has another booking, and a person does not want the request to be sent again.
+pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
+    let attempt = find_attempt(context, key)?;
+    if !context.journal()?.owns(&attempt) {
+        return Err(another_account(&attempt));
     }
-    let confirmation = Confirmation {
-        action: "sending the request again",
-        question: "Send the request again?".to_owned(),
-        declined: "Nothing was sent.",
+    let attempt = match context.target().journal() {
+        Some(_) => claimed(context, key, attempt).await?,
+        None => attempt,
     };
-    confirmation.ask(&context.prompter).await.map_err(|error| {
-        let give_up = abandon_command(&attempt.idempotency_key);
-        error.hint(format!("to give up the attempt: {give_up}"))
-    })
+    // A settled attempt is only read. Nothing is sent that could make a booking.
+    if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
+        return read_booking(context, id).await;
+    }
+    if attempt.forgotten_at.is_some() {
+        return Err(not_whole(&attempt));
+    }
+    if !attempt.request.is_intact() {
+        return Err(Error::journal(
+            "the attempt was changed in the journal after it was made; nothing was sent",
+        )
+        .hint("see the attempt with `bookctl attempts --json`, or give it up with `bookctl attempts abandon KEY`")
+        .idempotency_key(key));
+    }
+    context.before_change()?;
+    let asked = attempt.asked();
+    let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
+    if let Some(other) = Booked::at_venues_of(context, [asked])?.for_guest_of(asked, is_own) {
+        let confirmed = ask_about(context, &other, "Send the request again?", false).await;
+        confirmed.map_err(|error| {
+            error.hint(format!("to give up the attempt: {}", abandon_command(key)))
+        })?;
+    }
+    let created = create(context, key, KeyOrigin::Derived, attempt_request(&attempt)).await;
+    if context.target().journal().is_some() {
+        let _ = context.journal()?.release(key);
+    }
+    created
 }
 
-/// A booking of the journal that has not ended, for the guest, venue and time of an attempt.
-fn booking_instead(context: &Context, attempt: &Attempt) -> Result<Option<Booking>> {
-    let asked = attempt.asked();
-    let text = |value: Option<&Value>| value.map(plain);
-    let guest = text(asked.get("customer").and_then(|guest| guest.get("name")));
-    let (Some(guest), Some(venue)) = (guest, text(asked.get("venue_id"))) else {
-        return Ok(None);
+/// Offers a person to find out immediately what happened to the request of this error, if its outcome is unknown.
+///
+/// # Errors
+///
+/// This error, if the person does not want to, or what is found out is no booking either.
+pub(crate) async fn offer_to_find_out(context: &Context, error: Error) -> Result<Booking> {
+    let mut error = error;
+    while error.exit == Exit::OutcomeUnknown
+        && context.prompter.interactive()
+        && let Some(key) = error.idempotency_key.clone()
+    {
+        let question = Question::new(
+            "It may be booked. Find out now?",
+            "attempts resume",
+            "the confirmation",
+        );
+        if !context.prompter.confirm(&question, true).await? {
+            break;
+        }
+        match resume(context, &key).await {
+            Err(again) if again.code != Code::Declined => error = again,
+            Err(_) => break,
+            found => return found,
+        }
+    }
+    Err(error)
+}
+
+/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what comes of that. Returns
+/// the attempt as it is then.
+async fn claimed(context: &Context, key: &str, attempt: Attempt) -> Result<Attempt> {
+    let mut attempt = attempt;
+    let mut progress = None;
+    while attempt.state != State::Settled {
+        let claim = context.journal()?.claim(key, LEASE)?;
+        attempt = find_attempt(context, key)?;
+        let Claim::Others { seconds } = claim else {
+            break;
+        };
+        progress.get_or_insert_with(|| {
+            let what = format!("another machine resumes this attempt; waiting up to {seconds} s");
+            context.out.note(&what);
+            context.out.progress(&what)
+        });
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(attempt)
+}
+
+/// Longer than a request and its answer take. Another machine may resume the attempt after it.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// How often a machine looks what came of an attempt that another one resumes.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+/// The attempt under `key`, if it went to the service that this command talks to.
+pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
+    let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
+        let shown = key.escape_debug();
+        Error::new(Code::Http404, format!("no attempt {shown} in the journal"))
+            .hint("list open attempts with `bookctl attempts`")
+    })?;
+    let origin = context.target().address();
+    if attempt.origin != origin {
+        let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
+        return Err(Error::config(format!(
+            "the attempt was sent to {}, but this command uses {origin}",
+            attempt.origin
+        ))
+        .hint(format!(
+            "use the profile or base URL of the attempt: {profile}"
+        )));
+    }
+    Ok(attempt)
+}
+
+/// The error (7) for a request whose guest was deleted. It would be another request, and is not sent.
+fn not_whole(attempt: &Attempt) -> Error {
+    let what = format!(
+        "the attempt is {} and its guest was deleted, so it cannot be sent again",
+        attempt.state.as_str()
+    );
+    // What is open may be booked.
+    let hint = match attempt.state {
+        State::Unsettled => format!(
+            "look for the booking at the service; then: {}",
+            abandon_command(&attempt.idempotency_key)
+        ),
+        _ => "make a new booking with `bookctl book`".to_owned(),
     };
-    let time = asked.get("datetime").and_then(DocumentTime::read);
-    let is_same = |booking: &Booking| {
-        booking.status().is_alive()
-            && attempt.booking_id.as_deref() != Some(booking.id())
-            && booking.guest().as_ref() == Some(&guest)
-            && booking.value().get("datetime").and_then(DocumentTime::read) == time
-    };
-    context.journal()?.newest_at(&venue, u32::MAX, is_same)
+    Error::new(Code::Http409, what).hint(hint)
 }
 
 fn described(attempt: &Attempt) -> String {

@@ -11,9 +11,7 @@ use super::offer::{ZoneSource, resolve};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
-use crate::journal::{Attempt, Request, State, Wish, is_same_but_time, is_same_time};
-use crate::json::plain;
-use crate::model::booking::Booking;
+use crate::journal::{Attempt, Request, State, Wish, is_same_but_time};
 use crate::model::document_time::DocumentTime;
 use crate::model::when::{Moment, When};
 use crate::outcome::Result;
@@ -136,49 +134,4 @@ pub(super) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -
         }
         None => Ok(()),
     }
-}
-
-/// How many bookings are looked through, so that a booking request does not wait for a long journal.
-const LOOKED_THROUGH: u32 = 200;
-
-/// A sentence on a booking that this computer knows for the same guest, venue and time, if there is one.
-pub(crate) fn booked_already(
-    context: &Context,
-    draft: &BookingDraft,
-    datetime: &Value,
-) -> Option<String> {
-    // A shared journal is one more answer to wait for. A person has time for it, and a script was promised how many there are.
-    if context.target().journal().is_some() && !context.prompter.interactive() {
-        return None;
-    }
-    let venue = draft.venue.as_ref()?.id.as_str();
-    let guest = draft.name.as_deref()?;
-    let request = draft.request(context.adapter(), datetime.clone()).ok()?;
-    let wanted = DocumentTime::read(datetime);
-    let is_same = |booking: &Booking| {
-        let time = booking.value().get("datetime");
-        is_same_guest(&request.asked, booking.value())
-            && is_same_time(time.and_then(DocumentTime::read), wanted)
-    };
-    // It is no reason not to book.
-    let journal = context.journal().ok()?;
-    let booking = journal.newest_at(venue, LOOKED_THROUGH, is_same).ok()??;
-    Some(format!(
-        "{guest} has a booking there at that time already: {}",
-        booking.id()
-    ))
-}
-
-/// Whether two requests or bookings are for the same guest. Guests of one name are different if both have an email address or
-/// a phone number, and these differ.
-fn is_same_guest(one: &Value, other: &Value) -> bool {
-    let text = |of: &Value, path: &str| of.pointer(path).map(plain);
-    let differs = |path: &str| {
-        let both = text(one, path).zip(text(other, path));
-        both.is_some_and(|(one, other)| one != other)
-    };
-    let name = "/customer/name";
-    text(one, name) == text(other, name)
-        && !differs("/customer/email")
-        && !differs("/customer/phone")
 }

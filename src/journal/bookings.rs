@@ -240,29 +240,6 @@ impl Journal {
         })
     }
 
-    /// The newest booking at a venue that has not ended and fits, among the last ones that were made or shown: `among` so many.
-    pub(crate) fn newest_at(
-        &self,
-        venue: &str,
-        among: u32,
-        fits: impl Fn(&Booking) -> bool,
-    ) -> Result<Option<Booking>> {
-        // Lets through more than the venue's bookings, so that fewer documents are parsed. JSON may escape the other characters.
-        let may_be_at = venue.replace(|letter: char| !letter.is_ascii_alphanumeric(), "%");
-        self.read(|statements| {
-            let row = values![&self.scope.origin, among, format!("%{may_be_at}%")];
-            for row in statements.query(&newest_at(), row)? {
-                if let Some(kept) = KeptBooking::read(row)?
-                    && kept.booking.venue_id().as_deref() == Some(venue)
-                    && fits(&kept.booking)
-                {
-                    return Ok(Some(kept.booking));
-                }
-            }
-            Ok(None)
-        })
-    }
-
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
     pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
         let query = "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC LIMIT ?2";
@@ -312,17 +289,6 @@ const LOST: &str = "SELECT count(*) FROM bookings INDEXED BY bookings_gone WHERE
 const MADE: &str = "
     SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
         OR EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)";
-
-/// The newest bookings (?2) of a service (?1) that have not ended and whose document is like a text (?3).
-fn newest_at() -> String {
-    format!(
-        "SELECT {KEPT} FROM (
-             SELECT {KEPT}, created_at FROM bookings WHERE origin = ?1 AND gone_at IS NULL
-             ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
-         WHERE status NOT IN ('failed', 'cancelled', 'expired') AND document LIKE ?3
-         ORDER BY created_at DESC, id DESC"
-    )
-}
 
 fn listing(status: Option<&str>) -> String {
     let condition = match status {
@@ -441,42 +407,6 @@ mod tests {
             );
             assert!(!plan.contains("TEMP B-TREE"), "{plan}");
         }
-    }
-
-    #[test]
-    fn the_newest_booking_at_a_venue_is_found_by_index_whatever_else_names_the_venue() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        let at = |id: &str, status: &str, venue: &str| {
-            let document = json!({"id": id, "status": status, "venue_id": venue, "other": "ven_2"});
-            Booking::from_document(document.into()).unwrap()
-        };
-        for (key, id, status, venue) in [
-            ("q", "bk_q", "confirmed", r#"a "quoted" \ 100% é"#),
-            ("a", "bk_1", "confirmed", "ven_1"),
-            ("b", "bk_2", "confirmed", "ven_1"),
-            ("c", "bk_3", "failed", "ven_1"),
-            ("d", "bk_4", "confirmed", "venx1"),
-        ] {
-            made(&mut journal, key, &at(id, status, venue));
-        }
-        let id = |found: Option<Booking>| found.map(|it| it.id().to_owned());
-        let find =
-            |venue, fits: fn(&Booking) -> bool| id(journal.newest_at(venue, 200, fits).unwrap());
-        assert_eq!(find("ven_1", |_| true).as_deref(), Some("bk_2"));
-        let quoted = find(r#"a "quoted" \ 100% é"#, |_| true);
-        assert_eq!(quoted.as_deref(), Some("bk_q"));
-        assert_eq!(
-            find("ven_1", |it| it.id() == "bk_1").as_deref(),
-            Some("bk_1")
-        );
-        assert_eq!(find("ven_2", |_| true), None);
-        let plan = plan(&journal, &newest_at());
-        assert!(plan.contains("bookings_created (origin=?)"), "{plan}");
-        assert!(
-            !plan.contains("SCAN bookings") && !plan.contains("TEMP B-TREE"),
-            "{plan}"
-        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod copy;
 mod guests;
 mod judgement;
 mod lease;
+mod live;
 #[cfg(test)]
 mod plans;
 mod protocol;
@@ -46,6 +47,7 @@ pub(crate) use judgement::{
     Conclusion, KeyOrigin, LastTry, ShownBooking, conclusion, existed_before, judge, outcome_of,
 };
 pub(crate) use lease::LONGEST_LEASE;
+pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
 pub(crate) use rate_limit_window::{RateLimitWindow, ServiceClock};
 pub(crate) use recover::{Recovery, recover};
@@ -56,4 +58,4 @@ pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
 pub(crate) use team::{Prepared, prepare};
-pub(crate) use wish::{Request, Wish, is_same_but_time, is_same_time};
+pub(crate) use wish::{Request, Wish, is_same_but_time};

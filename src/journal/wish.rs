@@ -77,13 +77,14 @@ pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
         && name(one) == name(other)
 }
 
-/// The words of a name without case and accents.
-fn words(name: &str) -> Vec<String> {
-    fold(name).split_whitespace().map(str::to_owned).collect()
+/// A name without case and accents, and with single blanks.
+pub(super) fn words(name: &str) -> String {
+    let folded = fold(name);
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.
-pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
+fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return false;
     };

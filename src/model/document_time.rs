@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
 use super::time_text::human;
@@ -36,6 +36,20 @@ impl DocumentTime {
         let instant = text.parse::<Timestamp>().ok();
         let local = text.parse::<DateTime>().ok();
         (instant.is_some() || local.is_some()).then_some(DocumentTime { instant, local })
+    }
+
+    /// The offset that it shows. A time in UTC (`Z`) shows none.
+    pub(crate) fn offset(&self) -> Option<Offset> {
+        let wall = self.local?.to_zoned(TimeZone::UTC).ok()?.timestamp();
+        let ahead = wall.duration_since(self.instant?).as_secs();
+        Offset::from_seconds(i32::try_from(ahead).ok()?).ok()
+    }
+
+    /// The day on the clock of this zone, else as it is written, else in UTC.
+    pub(crate) fn day_in(&self, zone: Option<&TimeZone>) -> Option<Date> {
+        let in_zone = |zone: &TimeZone| self.instant.map(|it| zone.to_datetime(it));
+        let local = zone.and_then(in_zone).or(self.local);
+        Some(local.or_else(|| in_zone(&TimeZone::UTC))?.date())
     }
 
     /// The instant, with the clock of this zone where the time has no offset. A local time that the zone skips or

@@ -57,9 +57,7 @@ impl Slot {
 
     /// The offset in its own `datetime`, if it has one.
     pub(crate) fn offset(&self) -> Option<Offset> {
-        let (local, instant) = (self.local()?, self.instant(None)?);
-        let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
-        Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()
+        DocumentTime::read(&self.datetime_value())?.offset()
     }
 
     /// The local time at the venue, if the slot has one. A number since 1970 has none.

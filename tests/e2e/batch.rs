@@ -80,20 +80,76 @@ fn a_batch_is_the_same_from_csv_and_from_standard_input_under_one_name() {
     }
 }
 
+/// A row that stands in the file twice is more often a slip than a guest with two tables.
+#[test]
+fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
+    let served = Served::start();
+    let home = served.home();
+    let four = format!("{}{}", rows(2), rows(2).repeat(1));
+    let twice = file(&home, "twice.jsonl", &four);
+    for more in [&[][..], &["--dry-run"]] {
+        let book = ["book", "--from", &twice, "--batch", "a", "--json"];
+        let error = home.run(book.iter().chain(more)).refused(2, "usage");
+        let message = text(&error, "message");
+        assert!(
+            message.contains("rows 1, 3 are equal; rows 2, 4 are equal"),
+            "{message}"
+        );
+        assert!(text(&error, "hint").contains("--equal-rows"), "{error}");
+    }
+    assert!(served.bookings().is_empty());
+    let keys = four
+        .lines()
+        .zip(["k1", "k2", "k3", "k4"])
+        .map(|(row, key)| {
+            let mut row: Value = serde_json::from_str(row).unwrap();
+            row["idempotency_key"] = key.into();
+            format!("{row}\n")
+        });
+    let keys = file(&home, "keys.jsonl", &keys.collect::<String>());
+    home.run(["book", "--from", &keys]).exits(0);
+    assert_eq!(served.bookings().len(), 4);
+}
+
 /// "its occurrence among equal rows" (command line, Forms)
 #[test]
-fn equal_rows_are_as_many_bookings_and_another_name_is_another_batch() {
+fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_batch() {
     let served = Served::start();
     let home = served.home();
     let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
-    home.run(["book", "--from", &twice, "--batch", "a"])
-        .exits(0);
-    home.run(["book", "--from", &twice, "--batch", "a"])
-        .exits(0);
+    let book = |name| {
+        home.run(["book", "--from", &twice, "--equal-rows", "--batch", name])
+            .exits(0)
+    };
+    book("a");
+    // What the batch itself has booked is no second booking of these guests.
+    assert!(!book("a").stderr.contains("warning"));
     assert_eq!(served.bookings().len(), 2);
-    home.run(["book", "--from", &twice, "--batch", "b"])
-        .exits(0);
+    let other = book("b");
     assert_eq!(served.bookings().len(), 4);
+    other
+        .says("row 1: this guest has a booking at this venue on this day already: bk_")
+        .says("the same holds for rows 2");
+}
+
+#[test]
+fn a_person_is_asked_once_about_the_rows_whose_guests_are_booked_already() {
+    let served = Served::start();
+    let home = served.home();
+    let file = file(&home, "rows.jsonl", &rows(3));
+    home.run(["book", "--from", &file]).exits(0);
+    let book = ["book", "--from", &file, "--batch", "other"];
+    let mut terminal = Terminal::start(&home, &book);
+    terminal
+        .see("row 1: this guest has a booking")
+        .see("the same holds for rows 2-3")
+        .see("? Book these rows as well? (no)")
+        .type_in("\r");
+    terminal.end().exits(17).says("Nothing was sent.");
+    assert_eq!(served.bookings().len(), 3);
+    let yes = Terminal::start(&home, &[&book[..], &["--yes"]].concat());
+    yes.end().exits(0).says("the same holds for rows 2-3");
+    assert_eq!(served.bookings().len(), 6);
 }
 
 /// "exit 18 when some failed, and which"
@@ -282,19 +338,17 @@ fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
     assert_eq!(served.bookings().len(), 2);
 }
 
-/// Rows that name one key are one booking, also where it failed and is tried anew.
 #[test]
-fn twins_of_one_key_are_tried_anew_once() {
+fn rows_that_name_one_key_are_refused_before_anything_is_sent() {
     let served = Served::start();
     let home = served.home();
-    let mut fails = row(1, "Ada Lovelace");
-    fails["venue_id"] = json!("ven_provider_fails");
-    fails["idempotency_key"] = json!("own");
-    let file = file(&home, "twins.jsonl", &format!("{fails}\n{fails}\n"));
-    home.run(["book", "--from", &file]).exits(18);
-    home.run(["book", "--from", &file, "--retry-failed"])
-        .exits(18);
-    assert_eq!(served.bookings().len(), 2);
+    let mut own = row(1, "Ada Lovelace");
+    own["idempotency_key"] = json!("own");
+    let file = file(&home, "twins.jsonl", &format!("{own}\n{own}\n"));
+    let book = ["book", "--from", &file, "--equal-rows", "--json"];
+    let error = home.run(book).refused(2, "usage");
+    assert!(text(&error, "message").contains("rows 1 and 2"), "{error}");
+    assert!(served.bookings().is_empty());
 }
 
 /// A batch without a name is known by its content. The next version must know it again, or it books it twice.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-#[cfg(unix)]
-use crate::harness::Terminal;
 use crate::harness::{GUEST, Home, Served, text};
+#[cfg(unix)]
+use crate::harness::{Key, Terminal};
 
 /// How many bookings the sandbox has.
 fn made(home: &Home) -> usize {
@@ -223,50 +223,175 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     assert_eq!(made(&home), 2);
 }
 
-/// The same guest, venue and time, by hand: a second booking may be meant, and is made, but not without a word.
-#[cfg(unix)]
-#[test]
-fn the_same_booking_again_is_made_with_a_warning_that_names_the_first() {
-    let home = Home::new();
-    let book = |venue: &str, at: &str, name: &str, phone: &str| {
-        let flags = ["--party", "2", "--at", at, "--name", name, "--phone", phone];
-        let book: Vec<&str> = ["book", venue].into_iter().chain(flags).collect();
-        Terminal::start(&home, &book).end().exits(0).screen
-    };
-    let (time, ada, phone) = ("tomorrow 19:30", "Ada Lovelace", "+44 20 7946 0018");
-    let first = home.booked("ven_confirms", &["--phone", phone], 0);
-    for (venue, at, name, phone) in [
-        ("ven_confirms", "tomorrow 20:00", ada, phone),
-        ("ven_confirms", time, "Grace Hopper", phone),
-        ("ven_confirms_b", time, ada, phone),
-        // Another person of this name.
-        ("ven_confirms", time, ada, "+44 20 7946 0020"),
-    ] {
-        let screen = book(venue, at, name, phone);
-        assert!(!screen.contains("already"), "{screen}");
-    }
-    let screen = book("ven_confirms", time, ada, phone);
-    let warning = format!("{ada} has a booking there at that time already: {first}");
-    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(&warning), "{screen}");
-    // A script means what it says.
-    let output = home.book("ven_confirms", &["--phone", phone]).exits(0);
-    assert!(!output.stderr.contains("already"), "{output}");
+/// The command for the usual guest, where `more` does not say otherwise.
+fn usual<'a>(venue: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let usual = GUEST.chunks(2).filter(|pair| !more.contains(&pair[0]));
+    let book = ["book", venue].into_iter().chain(usual.flatten().copied());
+    book.chain(more.iter().copied()).collect()
 }
 
 #[cfg(unix)]
+fn again(home: &Home, venue: &str, more: &[&str]) -> Terminal {
+    Terminal::of_width(home, 80, &usual(venue, more))
+}
+
+/// The guest calls twice, or two people take the call: in other letters, at another hour, by the phone or the email alone.
+#[cfg(unix)]
 #[test]
-fn a_person_sees_in_the_summary_that_the_guest_has_the_same_booking_already() {
+fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_and_no_by_default()
+{
     let home = Home::new();
-    let first = home.booked("ven_payment", &[], 0);
-    let book: Vec<&str> = ["book", "ven_payment"].into_iter().chain(GUEST).collect();
+    let known = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
+    let first = home.booked("ven_confirms", &known, 0);
+    let alike: [&[&str]; 4] = [
+        &[],
+        &[
+            "--name",
+            "ada  LOVÉLACE",
+            "--at",
+            "tomorrow 21:00",
+            "--party",
+            "4",
+        ],
+        &["--name", "Grace Hopper", "--phone", "+442079460018"],
+        &["--name", "Grace Hopper", "--email", "ADA@example.com"],
+    ];
+    for more in alike {
+        let mut terminal = again(&home, "ven_confirms", more);
+        terminal
+            .see("this guest has a booking at this venue on this day already")
+            .see(&format!("{first}, Ada Lovelace"))
+            .see("19:30 (+00:00), party 2")
+            .see("? Book another one? (no)")
+            .press(Key::Enter);
+        terminal.end().exits(17).says("Nothing was sent.");
+        assert_eq!(made(&home), 1);
+    }
+    again(&home, "ven_confirms", &["--yes"])
+        .end()
+        .exits(0)
+        .says(&format!("on this day already: {first}"));
+    assert_eq!(made(&home), 2);
+    let others: [(&str, &[&str]); 3] = [
+        ("ven_confirms_b", &[]),
+        ("ven_confirms", &["--name", "Grace Hopper"]),
+        ("ven_confirms", &["--at", "in 3 days 19:30"]),
+    ];
+    for (venue, more) in others {
+        let ended = again(&home, venue, more).end().exits(0);
+        assert!(!ended.screen.contains("already"), "{}", ended.screen);
+    }
+}
+
+#[test]
+fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_not_count() {
+    let home = Home::new();
+    let first = home.booked("ven_confirms", &[], 0);
+    let warning = format!("this guest has a booking at this venue on this day already: {first}");
+    home.run(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"]))
+        .exits(0)
+        .says(&warning);
+    assert_eq!(made(&home), 2);
+    home.booked("ven_provider_fails", &[], 11);
+    let cancelled = home.booked("ven_modify_refused", &[], 0);
+    home.run(["cancel", &cancelled, "--yes"]).exits(0);
+    for (venue, code) in [("ven_provider_fails", 11), ("ven_modify_refused", 0)] {
+        let output = home.book(venue, &[]).exits(code);
+        assert!(!output.stderr.contains("already"), "{output}");
+    }
+}
+
+/// In the guided booking, where Enter is a yes to the rest.
+#[cfg(unix)]
+#[test]
+fn a_person_who_is_guided_is_asked_about_the_same_guest_after_the_summary() {
+    let home = Home::new();
+    let first = home.booked("ven_confirms", &[], 0);
+    let book = [
+        "book",
+        "ven_confirms",
+        "--at",
+        "tomorrow 20:00",
+        "--party",
+        "2",
+    ];
     let mut terminal = Terminal::start(&home, &book);
+    terminal.answer("? Guest's name", "ada lovelace");
     terminal
-        .see(&format!(
-            "Ada Lovelace has a booking there at that time already: {first}"
-        ))
-        .see("? Book it?")
-        .type_in("n\r");
+        .answer("? Guest's email", "")
+        .answer("? Guest's phone", "");
+    terminal.see("? Book it? (yes)").press(Key::Enter);
+    terminal
+        .see(&first)
+        .see("? Book another one? (no)")
+        .press(Key::Enter);
     terminal.end().exits(17);
     assert_eq!(made(&home), 1);
+}
+
+/// Found out, shown, and not booked a second time in the same breath: also if nothing of guests is kept.
+#[cfg(unix)]
+#[test]
+fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
+    for retention in ["90d", "0"] {
+        let home = Home::new();
+        lose(&home);
+        home.book("ven_confirms", &[]).exits(16);
+        clear(&home);
+        let more = [
+            "--name",
+            "ADA lovelace",
+            "--party",
+            "3",
+            "--retention",
+            retention,
+        ];
+        let mut terminal = again(&home, "ven_confirms", &more);
+        terminal
+            .see("? Find out what happened to it first? (yes)")
+            .press(Key::Enter);
+        terminal
+            .see("this guest has a booking at this venue on this day already")
+            .see("? Book another one? (no)")
+            .press(Key::Enter);
+        terminal.end().exits(17);
+        assert_eq!(made(&home), 1);
+    }
+}
+
+/// A lost response: what follows is not a second request under another key.
+#[cfg(unix)]
+#[test]
+fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
+    for finds_out in [true, false] {
+        let home = Home::new();
+        lose(&home);
+        let book = [
+            "book",
+            "ven_confirms",
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+        ];
+        let mut terminal = Terminal::of_width(&home, 80, &book);
+        terminal.answer("? Guest's name", "Ada Lovelace");
+        terminal
+            .answer("? Guest's email", "")
+            .answer("? Guest's phone", "");
+        terminal.see("? Book it? (yes)").press(Key::Enter);
+        terminal.see("? It may be booked. Find out now? (yes)");
+        clear(&home);
+        let ended = if finds_out {
+            terminal.press(Key::Enter);
+            terminal.end().exits(0).says("confirmed")
+        } else {
+            terminal.type_in("no\r");
+            let ended = terminal.end().exits(16).says("bookctl attempts resume");
+            assert!(!ended.screen.contains("bookctl book "), "{}", ended.screen);
+            ended
+        };
+        assert!(!ended.screen.contains("try again"), "{}", ended.screen);
+        assert_eq!(made(&home), 1);
+    }
 }

@@ -128,7 +128,7 @@ fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
     }
     assert_eq!(home.booking(&confirmed)["status"], "confirmed");
 
-    let book = ["book", "ven_otp"].into_iter().chain(GUEST);
+    let book = ["book", "ven_otp_b"].into_iter().chain(GUEST);
     let mut terminal = Terminal::start(&home, &book.collect::<Vec<_>>());
     terminal.see("? One-time code").press(Key::Esc);
     let ended = terminal.end().exits(130);

@@ -10,8 +10,8 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, keyed, known_result, read_rows,
-    run_batch, warn_of_open_attempts,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, ask_about_same_guests, keyed,
+    known_result, read_rows, refuse_equal_rows, run_batch, warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
 use crate::model::document_time::as_text;
@@ -34,6 +34,7 @@ pub(super) struct Batch {
     pub(super) name: Option<String>,
     pub(super) manner: BatchOptions,
     pub(super) dry_run: bool,
+    pub(super) goes_ahead: bool,
     /// Only shows what is known.
     pub(super) results: bool,
     pub(super) journal_flags: JournalFlags,
@@ -59,6 +60,9 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     let text = without_mark(&marked);
     let format = BatchFormat::of(&file_name, text);
     let rows = read_rows(text, format, context.adapter().local_times)?;
+    if !batch.manner.equal_rows && !batch.results {
+        refuse_equal_rows(&rows)?;
+    }
     let identity = match batch.name {
         Some(name) => BatchIdentity::Name(name),
         None => BatchIdentity::of_content(&marked),
@@ -74,8 +78,9 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         return show_results(context, &rows);
     }
     context.before_change()?;
-    let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
+    let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     let open = warn_of_open_attempts(context, &mine).await?.open;
+    ask_about_same_guests(context, &rows, &mine, batch.goes_ahead).await?;
     let digits = rows.len().to_string().len();
     let exit = run_batch(context, rows, batch.manner, &open, &again, |result| {
         context.out.emit_next(&ResultLine { result, digits })
@@ -126,6 +131,9 @@ fn again(context: &Context, batch: &Batch) -> String {
     }
     if batch.manner.retry_failed {
         command.push_str(" --retry-failed");
+    }
+    if batch.manner.equal_rows {
+        command.push_str(" --equal-rows");
     }
     if let Some(profile) = context.target().profile() {
         command.push_str(&format!(" --profile {}", shell::word(profile)));

@@ -14,12 +14,13 @@ mod unique_keys;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::create::make;
+use super::create::{CreatedBooking, make};
 use super::repeated::refuse_to_repeat_row;
+use super::same_guest::{Booked, ask_about};
 use super::wait::wait_while_processing;
 use crate::app::Context;
 use crate::app::in_flight::BatchProgress;
-use crate::journal::{Attempt, KeyOrigin};
+use crate::journal::{Attempt, KeyOrigin, LiveBooking};
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
@@ -27,7 +28,7 @@ use earlier::{EarlierResult, earlier_result};
 pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
 pub(crate) use known::known_result;
-pub(crate) use rows::{BatchFormat, read_rows};
+pub(crate) use rows::{BatchFormat, read_rows, refuse_equal_rows};
 use share::Share;
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
@@ -39,6 +40,8 @@ pub(crate) struct BatchOptions {
     pub(crate) wait: Option<Duration>,
     /// Give rows whose booking failed in an earlier run a new key.
     pub(crate) retry_failed: bool,
+    /// Rows that ask for the same booking are meant.
+    pub(crate) equal_rows: bool,
 }
 
 pub(crate) struct RowResult {
@@ -82,7 +85,6 @@ pub(crate) async fn run_batch(
     let progress = context.out.progress_of(total);
     let mut failed: Vec<usize> = Vec::new();
     let mut unknown = 0;
-    let mut sent_now = HashSet::new();
     let mut rows = Share::new(context, &rows);
     let mut done = 0;
     while let Some(keyed) = rows.next(&progress).await? {
@@ -92,11 +94,8 @@ pub(crate) async fn run_batch(
         context
             .batch_progress
             .replace(Some(batch_progress(done, total, again)));
-        let (result, sent) = settle(context, keyed, options, open, &sent_now).await;
+        let result = settle(context, keyed, options, open).await;
         rows.release(keyed);
-        if sent {
-            sent_now.insert(result.idempotency_key.clone());
-        }
         let exit = result.exit();
         unknown = if exit == Exit::OutcomeUnknown {
             unknown + 1
@@ -186,6 +185,41 @@ fn refuses_all(error: &Error) -> bool {
     )
 }
 
+/// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.
+/// What was booked under the batch's `own` keys does not count.
+///
+/// # Errors
+///
+/// `declined` (17) if the answer is no.
+pub(crate) async fn ask_about_same_guests(
+    context: &Context,
+    rows: &[KeyedRow],
+    own: &HashSet<String>,
+    goes_ahead: bool,
+) -> Result<()> {
+    let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
+    let same = rows.iter().filter_map(|keyed| {
+        let is_own = |live: &LiveBooking| {
+            let key = live.idempotency_key.as_ref();
+            key.is_some_and(|key| own.contains(key))
+        };
+        let other = booked.for_guest_of(&keyed.row.body, is_own)?;
+        Some((keyed.row.number, other))
+    });
+    let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();
+    let warning = match (numbers.as_slice(), others.first()) {
+        ([only], Some(other)) => format!("row {only}: {other}"),
+        ([first, more @ ..], Some(other)) => {
+            format!(
+                "row {first}: {other}; the same holds for rows {}",
+                ranges(more)
+            )
+        }
+        _ => return Ok(()),
+    };
+    ask_about(context, &warning, "Book these rows as well?", goes_ahead).await
+}
+
 /// The reader of the results has gone, and probably whoever started the batch: it does not continue unseen.
 fn nobody_reads() -> Error {
     Error::new(Code::Io, "the output was closed")
@@ -221,14 +255,13 @@ fn stopped(mut error: Error, row: usize, total: usize, state: RowState, again: &
     error
 }
 
-/// Books one row, and returns whether that took a request. `sent_now` holds the keys that this run has sent before.
+/// Books one row.
 async fn settle(
     context: &Context,
     keyed: &KeyedRow,
     options: BatchOptions,
     open: &[Attempt],
-    sent_now: &HashSet<String>,
-) -> (RowResult, bool) {
+) -> RowResult {
     let mut retry = 0;
     loop {
         let key = keyed.key(retry);
@@ -238,45 +271,46 @@ async fn settle(
                 retry += 1;
                 continue;
             }
-            Ok(EarlierResult::Created(created)) => Ok((*created, false)),
-            Ok(EarlierResult::Refused(error)) => {
-                return (of_row(keyed, key, Err(*error)), false);
-            }
-            Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
-                Ok(request) => {
-                    let is_own = keyed.row.idempotency_key.as_ref() == Some(&key);
-                    if !is_own && let Err(error) = refuse_to_repeat_row(open, &request) {
-                        return (of_row(keyed, key, Err(error)), false);
-                    }
-                    let origin = match is_own {
-                        true => KeyOrigin::Caller,
-                        false => KeyOrigin::Derived,
-                    };
-                    let made = make(context, &key, origin, request).await;
-                    made.map(|made| (made, true))
-                }
-                Err(error) => Err(error),
-            },
+            Ok(EarlierResult::Created(created)) => Ok(*created),
+            Ok(EarlierResult::Refused(error)) => Err(*error),
+            Ok(EarlierResult::None) => send(context, keyed, &key, options, open).await,
             Err(error) => Err(error),
         };
-        let (outcome, sent) = match known {
-            Ok((made, sent)) => {
+        let outcome = match known {
+            Ok(made) => {
                 let booking = made.booking;
-                let earlier_run = made.earlier && !sent_now.contains(&key);
-                if earlier_run && options.retry_failed && booking.status() == Status::Failed {
+                if made.earlier && options.retry_failed && booking.status() == Status::Failed {
                     retry += 1;
                     continue;
                 }
-                let waited = match options.wait {
+                match options.wait {
                     Some(longest) => wait_while_processing(context, booking, longest).await,
                     None => Ok(booking),
-                };
-                (waited, sent)
+                }
             }
-            Err(error) => (Err(error), true),
+            Err(error) => Err(error),
         };
-        return (of_row(keyed, key, outcome), sent);
+        return of_row(keyed, key, outcome);
     }
+}
+
+async fn send(
+    context: &Context,
+    keyed: &KeyedRow,
+    key: &str,
+    options: BatchOptions,
+    open: &[Attempt],
+) -> Result<CreatedBooking> {
+    let request = keyed.row.request(context.adapter())?;
+    let is_own = keyed.row.idempotency_key.as_deref() == Some(key);
+    if !is_own && !options.equal_rows {
+        refuse_to_repeat_row(open, &request)?;
+    }
+    let origin = match is_own {
+        true => KeyOrigin::Caller,
+        false => KeyOrigin::Derived,
+    };
+    make(context, key, origin, request).await
 }
 
 fn of_row(keyed: &KeyedRow, key: String, outcome: Result<Booking>) -> RowResult {

@@ -6,11 +6,13 @@ use serde_json::{Map, Value};
 
 use super::fields::booking;
 use super::problem::{Place, Problem, unless_wrong};
+use super::ranges;
 use super::spreadsheet;
 use super::unique_keys::UniqueKeys;
 use crate::adapter::Adapter;
 use crate::client::BookingRequest;
 use crate::json::plain;
+use crate::model::request::canonical;
 use crate::outcome::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,22 +137,50 @@ fn json_reason(error: &serde_json::Error) -> String {
         .replace(" at line 1 column ", " at column ")
 }
 
-/// Refuses two rows that name the same key but ask for different bookings, because a key belongs to one request.
+/// Refuses rows that ask for the same booking, unless each names a key of its own.
+///
+/// # Errors
+///
+/// `usage` (2), with the numbers of the rows.
+pub(crate) fn refuse_equal_rows(rows: &[BatchRow]) -> Result<()> {
+    let mut equal: HashMap<String, Vec<&BatchRow>> = HashMap::new();
+    for row in rows {
+        equal.entry(canonical(&row.body)).or_default().push(row);
+    }
+    let is_meant = |rows: &[&BatchRow]| rows.iter().all(|row| row.idempotency_key.is_some());
+    let refused = equal.into_values();
+    let refused = refused.filter(|rows| rows.len() > 1 && !is_meant(rows));
+    let refused = refused.map(|rows| rows.iter().map(|row| row.number).collect());
+    let mut refused: Vec<Vec<usize>> = refused.collect();
+    refused.sort();
+    let refused = refused
+        .iter()
+        .map(|rows| format!("rows {} are equal", ranges(rows)));
+    let refused: Vec<String> = refused.collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(
+        Error::usage(format!("{}; nothing was sent", refused.join("; "))).hint(
+            "remove the rows that are not meant; to book each of them: --equal-rows, or an idempotency_key in each",
+        ),
+    )
+}
+
+/// Refuses two rows that name the same key, because a key belongs to one booking.
 fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
-    let mut named: HashMap<&str, &BatchRow> = HashMap::new();
+    let mut named: HashMap<&str, usize> = HashMap::new();
     for row in rows {
         let Some(key) = &row.idempotency_key else {
             continue;
         };
-        match named.insert(key, row) {
-            Some(other) if other.body != row.body => {
-                let (one, two) = (other.number, row.number);
-                return Err(Error::usage(format!(
-                    "rows {one} and {two} use the same idempotency_key for different bookings; nothing was sent"
-                ))
-                .hint("a key can be used for one booking only: give each row its own key, or none"));
-            }
-            _ => {}
+        if let Some(other) = named.insert(key, row.number) {
+            let two = row.number;
+            let what =
+                format!("rows {other} and {two} use the same idempotency_key; nothing was sent");
+            return Err(Error::usage(what).hint(
+                "a key can be used for one booking only: give each row its own key, or none",
+            ));
         }
     }
     Ok(())

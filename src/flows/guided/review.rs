@@ -9,7 +9,6 @@ use super::walk::{declined, has_consequences};
 use crate::app::Context;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::offer::Offer;
-use crate::flows::repeated::booked_already;
 use crate::outcome::Result;
 use crate::terminal::output::visible;
 use crate::terminal::view::slot_line;
@@ -60,7 +59,7 @@ pub(crate) async fn take_slot(
 }
 
 /// Shows a person what is about to be booked. Where that is real, needs a card, or is at another time than the given
-/// one, the whole of it is shown, and asked about; else the terms are, in one line. Warns of a booking that is the same.
+/// one, the whole of it is shown, and asked about; else the terms are, in one line.
 /// A script is told of a card and a fee.
 pub(crate) async fn review(
     context: &Context,
@@ -80,9 +79,6 @@ pub(crate) async fn review(
     }
     let is_another = choice == SlotChoice::AnotherTime;
     if !is_another && !has_consequences(context.is_sandbox().await, draft) {
-        if let Some(booked) = booked_already(context, draft, datetime) {
-            context.out.warn(&booked);
-        }
         if let Some(terms) = terms_line(context, draft) {
             context.out.note(&format!("Terms: {}", visible(&terms)));
         }

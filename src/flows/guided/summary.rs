@@ -7,7 +7,6 @@ use crate::config::Target;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::locate::LocatedVenue;
 use crate::flows::offer::terms_reader;
-use crate::flows::repeated::booked_already;
 use crate::model::document_time::as_text;
 use crate::model::slot::Slot;
 use crate::model::time_text::with_own_time;
@@ -59,10 +58,6 @@ pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<
         "payment",
         draft.vendor_payment.then_some("external payment vendor"),
     );
-    page.field_if(
-        "note",
-        time.and_then(|it| booked_already(context, draft, &it)),
-    );
     page
 }
 
@@ -111,7 +106,7 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
     SlotDetails::of(slot, terms_reader(context, draft.party_size.unwrap_or(1)))
 }
 
-pub(super) fn show_command(context: &Context, draft: &BookingDraft) {
+pub(crate) fn show_command(context: &Context, draft: &BookingDraft) {
     if let Some(command) = draft.command(profile(context)) {
         let mut page = Page::default();
         page.line("The same booking as a command:").command(command);

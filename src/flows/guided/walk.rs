@@ -5,7 +5,7 @@ use super::questions::{
     Manner, ask_email, ask_name, ask_party, ask_phone, ask_place, ask_provider, ask_slot, ask_time,
     ask_to_book, ask_venue, ask_vertical,
 };
-use super::summary::{show_command, summary};
+use super::summary::summary;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
 use crate::flows::booking_draft::BookingDraft;
@@ -411,7 +411,6 @@ impl<'a> Walk<'a> {
                 None => return Ok(Went::Back),
             }
         }
-        show_command(context, draft);
         Ok(Went::Known)
     }
 }

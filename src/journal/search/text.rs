@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -98,9 +97,11 @@ impl Text {
             fold(&format!("{venue} {venue_id}")),
             fold(id),
         ];
+        let time = booking.value().get("datetime").and_then(DocumentTime::read);
+        let day = time.and_then(|time| time.day_in(place.zone.as_ref()));
         Text {
             fields: fields.map(line),
-            day: day(&booking, place.zone).map(|day| day.to_string()),
+            day: day.map(|day| day.to_string()),
         }
     }
 }
@@ -111,13 +112,4 @@ fn line(text: String) -> String {
         .chars()
         .take(LONGEST)
         .collect()
-}
-
-fn day(booking: &Booking, zone: Option<TimeZone>) -> Option<Date> {
-    let time = DocumentTime::read(booking.value().get("datetime")?)?;
-    let zoned = zone
-        .zip(time.instant)
-        .map(|(zone, instant)| zone.to_datetime(instant));
-    let utc = || Some(TimeZone::UTC.to_datetime(time.instant?));
-    Some(zoned.or(time.local).or_else(utc)?.date())
 }

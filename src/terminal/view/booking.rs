@@ -14,9 +14,10 @@ use crate::model::certainty::Certainty;
 use crate::model::document_time::{DocumentTime, as_text};
 use crate::model::time_text::{dated, human, with_own_time};
 use crate::model::zone::system_zone;
+use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
 use crate::secrets::redact;
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{Page, Tone, View};
 
 pub(crate) struct BookingView<'a> {
     pub(crate) booking: &'a Booking,
@@ -36,11 +37,13 @@ impl View for BookingView<'_> {
         let fields = &mut Fields::of(self.booking.value());
         fields.scalar("id");
         fields.text("status");
-        page.heading(
-            tone_of(&self.booking.status()),
-            self.booking.status().as_str(),
-            self.booking.id(),
-        );
+        let status = self.booking.status();
+        let (tone, state) = match (&status, self.booking.exit()) {
+            // Money may have moved.
+            (Status::Failed, Exit::OutcomeUnknown) => (Tone::Warn, "failed, do not book again"),
+            _ => (tone_of(&status), status.as_str()),
+        };
+        page.heading(tone, state, self.booking.id());
         self.state(&mut page, fields);
         self.guest(&mut page, fields);
         self.venue(&mut page, fields);

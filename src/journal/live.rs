@@ -1,0 +1,189 @@
+//! The bookings that have not ended, with what was asked for: for the question whether a guest is booked already.
+
+use std::collections::HashSet;
+
+use serde_json::Value as Json;
+
+use super::Journal;
+use super::bookings::{KEPT, KeptBooking};
+use super::wish::words;
+use crate::json::plain;
+use crate::model::booking::Booking;
+use crate::model::document_time::DocumentTime;
+use crate::model::text_fold::digits;
+use crate::outcome::Result;
+use crate::platform::sql::values;
+
+#[derive(Debug)]
+pub(crate) struct LiveBooking {
+    pub(crate) booking: Booking,
+    /// The key that made it, if it was made here.
+    pub(crate) idempotency_key: Option<String>,
+    /// The request that made it: a service may show less of the guest.
+    asked: Json,
+}
+
+impl From<Booking> for LiveBooking {
+    fn from(booking: Booking) -> Self {
+        LiveBooking {
+            booking,
+            idempotency_key: None,
+            asked: Json::Null,
+        }
+    }
+}
+
+impl LiveBooking {
+    /// A field as the booking shows it, else as it was asked for.
+    pub(crate) fn field(&self, pointer: &str) -> Option<&Json> {
+        let shown = self.booking.value().pointer(pointer);
+        shown
+            .filter(|it| !it.is_null())
+            .or_else(|| self.asked.pointer(pointer))
+    }
+
+    pub(crate) fn venue(&self) -> String {
+        let asked = || self.asked.get("venue_id").map(plain);
+        self.booking.venue_id().or_else(asked).unwrap_or_default()
+    }
+
+    pub(crate) fn time(&self) -> Option<DocumentTime> {
+        self.field("/datetime").and_then(DocumentTime::read)
+    }
+
+    /// Whether it is for the guest of a request: the names agree as the search compares them, or the digits of the phone
+    /// numbers, or the email addresses.
+    pub(crate) fn is_for_guest_of(&self, asked: &Json) -> bool {
+        let read: [(&str, fn(&str) -> String); 3] = [
+            ("/customer/name", words),
+            ("/customer/phone", |phone| {
+                digits(phone).trim_start_matches('0').to_owned()
+            }),
+            ("/customer/email", |email| email.trim().to_lowercase()),
+        ];
+        read.into_iter().any(|(pointer, read)| {
+            let read = |field: Option<&Json>| field.map(|it| read(&plain(it)));
+            let own = read(self.field(pointer)).filter(|it| !it.is_empty());
+            own.is_some() && own == read(asked.pointer(pointer))
+        })
+    }
+}
+
+impl Journal {
+    /// The bookings at these venues that have not ended, newest first, among so many that were made or shown last.
+    pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
+        // Lets through more than one venue's bookings, so that fewer documents are parsed. JSON may escape the other characters.
+        let of_one = venues.iter().next().filter(|_| venues.len() == 1);
+        let pattern = of_one.map_or_else(String::new, |venue| {
+            venue.replace(|letter: char| !letter.is_ascii_alphanumeric(), "%")
+        });
+        self.read(|statements| {
+            let row = values![&self.scope.origin, among, format!("%{pattern}%")];
+            let mut live = Vec::new();
+            for mut row in statements.query(&live_at(), row)? {
+                let (idempotency_key, asked) = (row.take(4)?, row.take::<Option<String>>(5)?);
+                let Some(kept) = KeptBooking::read(row)? else {
+                    continue;
+                };
+                let asked = asked.and_then(|it| serde_json::from_str(&it).ok());
+                let found = LiveBooking {
+                    booking: kept.booking,
+                    idempotency_key,
+                    asked: asked.unwrap_or_default(),
+                };
+                if found.booking.status().is_alive() && venues.contains(&found.venue()) {
+                    live.push(found);
+                }
+            }
+            Ok(live)
+        })
+    }
+}
+
+/// The newest bookings (?2) of a service (?1) whose document or request is like a text (?3), each with its key and request.
+fn live_at() -> String {
+    format!(
+        "SELECT * FROM (
+             SELECT {KEPT}, idempotency_key,
+                    (SELECT coalesce(asked, request) FROM attempts
+                     WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked
+             FROM bookings WHERE origin = ?1 AND gone_at IS NULL
+             ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
+         WHERE document LIKE ?3 OR asked LIKE ?3"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::plans::plan;
+    use serde_json::json;
+
+    fn journal(folder: &tempfile::TempDir) -> Journal {
+        let path = folder.path().join("journal.db");
+        Journal::open(&path, "https://a.example".into(), None).unwrap()
+    }
+
+    fn booking(document: Json) -> Booking {
+        Booking::from_document(document.into()).unwrap()
+    }
+
+    fn ids(journal: &Journal, venues: &[&str]) -> Vec<String> {
+        let venues = venues.iter().map(ToString::to_string).collect();
+        let live = journal.live_at(&venues, 200).unwrap();
+        live.iter().map(|it| it.booking.id().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_bookings_of_a_venue_that_have_not_ended_are_found_by_index_whatever_else_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        for (key, status, venue) in [
+            ("q", "confirmed", r#"a "quoted" \ 100% é"#),
+            ("a", "confirmed", "ven_1"),
+            ("b", "processing", "ven_1"),
+            ("c", "failed", "ven_1"),
+            ("d", "confirmed", "venx1"),
+        ] {
+            let made = json!({"id": key, "status": status, "venue_id": venue, "other": "ven_2"});
+            let run = journal.run(key, &json!({}));
+            journal.end_booked(&run, &booking(made), 201).unwrap();
+        }
+        // A service that shows nothing of what was asked for.
+        let run = journal.run("e", &json!({"venue_id": "ven_3"}));
+        let bare = booking(json!({"id": "e", "status": "confirmed"}));
+        journal.end_booked(&run, &bare, 201).unwrap();
+        assert_eq!(ids(&journal, &["ven_1"]), ["b", "a"]);
+        assert_eq!(ids(&journal, &[r#"a "quoted" \ 100% é"#]), ["q"]);
+        assert_eq!(ids(&journal, &["ven_2"]), [""; 0]);
+        assert_eq!(ids(&journal, &["ven_1", "ven_3"]), ["e", "b", "a"]);
+        let plan = plan(&journal, &live_at());
+        assert!(plan.contains("bookings_created (origin=?)"), "{plan}");
+        assert!(
+            !plan.contains("SCAN bookings") && !plan.contains("TEMP B-TREE"),
+            "{plan}"
+        );
+    }
+
+    #[test]
+    fn guests_are_alike_by_name_phone_or_email_and_by_nothing_that_is_empty() {
+        let is_same = |one: Json, other: Json| {
+            let made = booking(json!({"id": "b", "status": "confirmed", "customer": one}));
+            LiveBooking::from(made).is_for_guest_of(&json!({"customer": other}))
+        };
+        let (ada, rita) = (json!({"name": "Ada"}), json!({"name": "Rita Levi"}));
+        assert!(is_same(rita.clone(), json!({"name": " rita  LÉVI"})));
+        assert!(!is_same(rita, ada));
+        let phone = |name: &str, phone: &str| json!({"name": name, "phone": phone});
+        assert!(is_same(
+            phone("Ada", "+39 06 7946 0777"),
+            phone("Eve", "0039067946-0777")
+        ));
+        assert!(!is_same(phone("Ada", ""), phone("Eve", "")));
+        let email = |name: &str, email: &str| json!({"name": name, "email": email});
+        assert!(is_same(
+            email("Ada", "A@b.example"),
+            email("Eve", "a@B.example")
+        ));
+    }
+}
