@@ -14,8 +14,9 @@ use crate::model::booking::Booking;
 use crate::model::document_time::{DocumentTime, time_text};
 use crate::outcome::Result;
 
-/// How many bookings are looked through for each request, so that none waits for a long journal.
-const LOOKED_THROUGH: usize = 1000;
+/// How many of the newest bookings are looked through, so that a script does not wait for a long journal. A person has time.
+const LOOKED_THROUGH: u32 = 200;
+const LOOKED_THROUGH_FOR_A_PERSON: u32 = 5000;
 
 /// The bookings that have not ended, by venue and day there.
 pub(super) struct Booked {
@@ -30,7 +31,10 @@ impl Booked {
         requests: impl IntoIterator<Item = &'a Value>,
     ) -> Result<Self> {
         let mut zones = HashMap::new();
-        let mut among = LOOKED_THROUGH;
+        let mut among = match context.prompter.interactive() {
+            true => LOOKED_THROUGH_FOR_A_PERSON,
+            false => LOOKED_THROUGH,
+        };
         for asked in requests {
             among += 1;
             zones.entry(venue_of(asked)).or_insert_with_key(|venue| {
@@ -39,7 +43,6 @@ impl Booked {
             });
         }
         let venues = zones.keys().cloned().collect();
-        let among = u32::try_from(among).unwrap_or(u32::MAX);
         let live = context.journal()?.live_at(&venues, among)?;
         let mut booked = Booked {
             zones,

@@ -72,10 +72,12 @@ impl LiveBooking {
 impl Journal {
     /// The bookings at these venues that have not ended, newest first, among so many that were made or shown last.
     pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
-        // Lets through more than one venue's bookings, so that fewer documents are parsed. JSON may escape the other characters.
+        // Lets through more than one venue's bookings, so that fewer documents are parsed. JSON may escape other characters, and
+        // an underscore stands for any.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
         let pattern = of_one.map_or_else(String::new, |venue| {
-            venue.replace(|letter: char| !letter.is_ascii_alphanumeric(), "%")
+            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+            venue.replace(|letter| !is_plain(letter), "%")
         });
         self.read(|statements| {
             let row = values![&self.scope.origin, among, format!("%{pattern}%")];

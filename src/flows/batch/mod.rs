@@ -28,6 +28,7 @@ use earlier::{EarlierResult, earlier_result};
 pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
 pub(crate) use known::known_result;
+use rows::ranges;
 pub(crate) use rows::{BatchFormat, read_rows, refuse_equal_rows};
 use share::Share;
 
@@ -322,31 +323,9 @@ fn of_row(keyed: &KeyedRow, key: String, outcome: Result<Booking>) -> RowResult 
     }
 }
 
-/// Row numbers as people write them: `1-3, 7`.
-fn ranges(rows: &[usize]) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for &row in rows {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == row => *last = row,
-            _ => ranges.push((row, row)),
-        }
-    }
-    let written = ranges.into_iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    });
-    written.collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_that_follow_each_other_are_told_as_a_range() {
-        assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3, 7, 9-10");
-        assert_eq!(ranges(&[4]), "4");
-    }
 
     #[test]
     fn a_batch_that_stopped_half_way_failed_in_part_and_says_how_to_go_on() {

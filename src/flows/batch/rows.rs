@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use super::fields::booking;
 use super::problem::{Place, Problem, unless_wrong};
-use super::ranges;
 use super::spreadsheet;
 use super::unique_keys::UniqueKeys;
 use crate::adapter::Adapter;
@@ -184,6 +183,22 @@ fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Row numbers as people write them: `1-3, 7`.
+pub(super) fn ranges(rows: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &row in rows {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == row => *last = row,
+            _ => ranges.push((row, row)),
+        }
+    }
+    let written = ranges.into_iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    written.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -175,6 +175,12 @@ fn one_key_for_two_rows_is_refused_before_anything_is_sent() {
     }
 }
 
+#[test]
+fn rows_that_follow_each_other_are_told_as_a_range() {
+    assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3, 7, 9-10");
+    assert_eq!(ranges(&[4]), "4");
+}
+
 proptest! {
     /// Whatever is in the file: rows that can be sent as they are, or one sentence.
     #[test]
