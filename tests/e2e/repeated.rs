@@ -126,7 +126,9 @@ fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
     let id = home.booked("ven_confirms", &["--idempotency-key", "made"], 0);
     let hint = |key: &str| {
         let other = ["--idempotency-key", key, "--email", "ada@example.com"];
-        let error: Value = home.book("ven_confirms", &other).refused(2, "usage");
+        let error: Value = home
+            .book("ven_confirms", &other)
+            .refused(7, "another_booking");
         text(&error, "hint")
     };
     assert!(hint("lost").contains("to find out: bookctl attempts resume lost"));
