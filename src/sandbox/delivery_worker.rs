@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::rules::delivery::{Content, DeliveryAttempt};
-use super::rules::fault::Fault;
+use super::rules::fault::FaultKind;
 use super::rules::signature::sign;
 use super::store::{PendingDelivery, Store};
 use crate::platform::http_client::{self, Authorities, header_fields};
@@ -94,14 +94,14 @@ impl DeliveryWorker<'_> {
         let busy = self.busy.clone();
         let taken = self
             .store
-            .write(move |tx| Ok(tx.take_due_deliveries(most, busy.clone())?));
+            .write(move |tx| tx.take_due_deliveries(most, busy.clone()));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.booking);
             let client = self.client();
             self.in_flight.spawn(async move {
-                let attempt = match &delivery.fault {
-                    Some(Fault::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
-                    Some(Fault::Duplicate) => {
+                let attempt = match delivery.fault.as_ref().map(|it| it.kind) {
+                    Some(FaultKind::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
+                    Some(FaultKind::Duplicate) => {
                         let _first = attempt(client.clone(), &delivery).await;
                         attempt(client, &delivery).await
                     }

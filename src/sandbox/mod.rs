@@ -71,7 +71,8 @@ impl Sandbox {
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The result is
     /// the body with which `POST /sandbox/fixtures` answers it, the error that with which it refuses it.
     pub(crate) fn load(&self, fixtures: Map<String, Value>) -> Result<Value, Value> {
-        let load = move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, &fixtures);
+        let load =
+            move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, fixtures.clone());
         let loaded = self.store.write_now(load);
         loaded.map_err(|error| error.answer().1)
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
 use crate::flows::{read_file, read_stdin};
@@ -44,32 +44,12 @@ impl FixtureFile {
         parse(EXAMPLE).map_err(|(line, why)| Error::usage(format!("line {line}: {why}")))
     }
 
-    /// The error for a refusal of the document, with the line of each field. `None` for another answer.
+    /// The error for a refusal of the document, with the line of the field. `None` for another answer.
     pub(super) fn refused(&self, body: &Value) -> Option<Error> {
-        let fields = body.get("fields")?.as_object()?;
-        let mut mistakes: Vec<(usize, &str, &str)> = fields
-            .iter()
-            .filter_map(|(field, why)| Some((self.line(field), field.as_str(), why.as_str()?)))
-            .collect();
-        mistakes.sort_unstable();
-        let name = &self.name;
-        let mut error = match mistakes.as_slice() {
-            [(line, field, why)] => Error::usage(format!(
-                "{name}, line {line}: {field} {why}; nothing was loaded"
-            )),
-            several => {
-                let count = several.len();
-                let what = format!("{name} has {count} mistakes; nothing was loaded");
-                let lines = several.iter();
-                lines.fold(Error::usage(what), |error, (line, field, why)| {
-                    error.detail(format!("line {line}: {field} {why}"))
-                })
-            }
-        };
-        let problem =
-            |(line, field, why): &(_, _, _)| json!({"line": line, "field": field, "message": why});
-        error.problems = mistakes.iter().map(problem).collect();
-        Some(error.hint(HINT))
+        let (field, why) = body.get("fields")?.as_object()?.iter().next()?;
+        let (name, line, why) = (&self.name, self.line(field), why.as_str()?);
+        let what = format!("{name}, line {line}: {field} {why}; nothing was loaded");
+        Some(Error::usage(what).hint(HINT))
     }
 
     /// The line of a field such as `venues[0].slots.from`; for one that is missing, that of what it belongs to.

@@ -12,7 +12,7 @@ use super::parsed_request::ParsedRequest;
 use super::reply;
 use super::service::Service;
 use crate::sandbox::rules::access;
-use crate::sandbox::rules::fault::Fault;
+use crate::sandbox::rules::fault::{Fault, FaultKind};
 
 pub(super) struct InjectedFault {
     fault: Option<Fault>,
@@ -39,17 +39,20 @@ impl InjectedFault {
     /// Applies the fault before the request is handled. A returned response is sent instead of
     /// handling it.
     pub(super) async fn before_request(&self) -> Option<Response> {
-        match self.fault.as_ref()? {
-            Fault::Delay { delay_ms } => {
-                tokio::time::sleep(Duration::from_millis(*delay_ms)).await;
+        let fault = self.fault.as_ref()?;
+        match fault.kind {
+            FaultKind::Delay => {
+                let delay = Duration::from_millis(fault.delay_ms.unwrap_or_default());
+                tokio::time::sleep(delay).await;
                 None
             }
-            Fault::Status { status, body } => {
+            FaultKind::Status => {
+                let status = fault.status.unwrap_or_default();
                 let fallback = || json!({"error": format!("a fault answers {status}")});
-                let body = body.clone().unwrap_or_else(fallback);
+                let body = fault.body.clone().unwrap_or_else(fallback);
                 let mut response = match &body {
-                    Value::String(text) => reply::text(*status, text),
-                    json => reply::response(*status, json.to_string().into_bytes()),
+                    Value::String(text) => reply::text(status, text),
+                    json => reply::response(status, json.to_string().into_bytes()),
                 };
                 // As the service's own refusal has it.
                 if let Some(seconds) = body["retry_after_seconds"].as_u64() {
@@ -58,20 +61,21 @@ impl InjectedFault {
                 }
                 Some(response)
             }
-            Fault::DropBefore => {
+            FaultKind::DropBefore => {
                 self.connection.as_ref()?.cut();
                 Some(reply::response(500, Vec::new()))
             }
-            Fault::DropAfter | Fault::Truncate { .. } | Fault::Garbage => None,
-            // These happen to webhooks.
-            Fault::Drop | Fault::Duplicate | Fault::Reorder => None,
+            _ => None,
         }
     }
 
     pub(super) fn after_response(&self, response: Response) -> Response {
-        match (&self.fault, &self.connection) {
-            (Some(Fault::DropAfter), Some(connection)) => connection.cut(),
-            (Some(fault @ Fault::Truncate { .. }), Some(connection)) => {
+        let Some(fault) = &self.fault else {
+            return response;
+        };
+        match (fault.kind, &self.connection) {
+            (FaultKind::DropAfter, Some(connection)) => connection.cut(),
+            (FaultKind::Truncate, Some(connection)) => {
                 let whole = response.body().size_hint().exact().unwrap_or_default();
                 let whole = usize::try_from(whole).unwrap_or_default();
                 // A cut that this response does not reach would otherwise be the next one's.
@@ -79,7 +83,7 @@ impl InjectedFault {
                     connection.cut_body(after);
                 }
             }
-            (Some(Fault::Garbage), _) => {
+            (FaultKind::Garbage, _) => {
                 let (head, _) = response.into_parts();
                 let mut page = reply::garbage(head.status);
                 *page.extensions_mut() = head.extensions;
@@ -100,6 +104,6 @@ async fn fault(service: &Service, method: &'static str, request: &ParsedRequest)
     let path = request.path().to_owned();
     let key = access::identify(request.authorization()).ok();
     let organization = key.map(|it| it.organization);
-    let taken = store.write(move |tx| Ok(tx.take_fault(organization.as_deref(), method, &path)?));
+    let taken = store.write(move |tx| tx.take_fault(organization.as_deref(), method, &path));
     taken.await.ok()?
 }

@@ -9,6 +9,7 @@ use crate::sandbox::seed::Provider;
 
 /// The guest ("Booking", `customer`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Customer {
     pub(crate) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]

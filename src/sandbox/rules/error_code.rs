@@ -1,7 +1,10 @@
 //! The error codes of bookings ("Vendor payment codes", "Codes by condition").
 
+use serde::Deserialize;
+
 /// A booking's `error_code`, or a provider's reason for refusing a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorCode {
     CancellationUnsupported,
     CardDeclined,

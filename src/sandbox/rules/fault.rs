@@ -1,54 +1,61 @@
-//! Faults: failures that a request meets on purpose, instead of or besides its response.
+//! Faults: failures that a request or a webhook meets on purpose.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::api_error::ApiError;
-use super::fields::{FieldErrors, Fields, whole};
+use super::fields::{Fields, typed};
 use crate::sandbox::seed;
 
-/// The delay of [`Fault::Delay`] if the request names none.
-const DELAY_MS: i64 = 1000;
-/// The status of [`Fault::Status`] if the request names none.
-const STATUS: i64 = 500;
+pub(crate) const WEBHOOK: &str = "webhook";
+const ANY_REQUEST: &str = "any";
+const MOST_DELAY_MS: u64 = 600_000;
 
-const FIELDS: [&str; 7] = [
-    "preset",
-    "on",
-    "kind",
-    "times",
-    "rate",
-    "seed",
-    "organization",
-];
-/// The fields of one kind of fault alone, each with its kind.
-const FIELDS_OF_KINDS: [(&str, &str); 4] = [
-    ("delay_ms", "delay"),
-    ("status", "status"),
-    ("body", "status"),
-    ("after_bytes", "truncate"),
-];
-
+/// A fault that waits, as its request and its document describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum Fault {
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fault {
+    /// The method and path of an endpoint, in which `{…}` matches any one segment; `any` for every request, or `webhook`
+    /// for every delivery.
+    pub(crate) on: String,
+    pub(crate) kind: FaultKind,
+    /// Of a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) delay_ms: Option<u64>,
+    /// Of a status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
+    /// Of a status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) body: Option<Value>,
+    /// Of a truncation, which is in the middle of the body without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after_bytes: Option<usize>,
+    /// How often it still happens.
+    pub(crate) times: Option<Times>,
+    /// The share of the requests that meet it, in an order that the seed determines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<u32>,
+    /// The only organization that it happens to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) organization: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FaultKind {
     /// The response comes late.
-    Delay { delay_ms: u64 },
+    Delay,
     /// The request is not handled, and this response is sent.
-    Status {
-        status: u16,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        body: Option<Value>,
-    },
+    Status,
     /// The request is not handled, and the connection is closed without a response.
     DropBefore,
     /// The request is handled, and the connection is closed without a response.
     DropAfter,
     /// The request is handled, and the connection is closed in the middle of the response body.
-    Truncate {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        after_bytes: Option<usize>,
-    },
+    Truncate,
     /// The request is handled, and the response is not JSON.
     Garbage,
     /// The webhook is lost on its way, and tried again later.
@@ -59,95 +66,73 @@ pub(crate) enum Fault {
     Reorder,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum FaultTarget {
-    /// Requests with this method, and a path in which `{…}` matches any one segment.
-    Endpoint { method: String, path: String },
-    /// Every request.
-    AnyRequest,
-    /// Every delivery of a webhook.
-    Webhook,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number, or always")]
+pub(crate) enum Times {
+    Count(u32),
+    Word(Always),
 }
 
-impl FaultTarget {
-    /// The text in `on`.
-    pub(crate) fn as_text(&self) -> String {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Always {
+    Always,
+}
+
+impl FaultKind {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Endpoint { method, path } => format!("{method} {path}"),
-            Self::AnyRequest => "any".to_owned(),
-            Self::Webhook => "webhook".to_owned(),
-        }
-    }
-
-    /// Reads the text in `on`. `is_served` says whether a method and path are an endpoint's.
-    fn read(text: &str, is_served: impl Fn(&str, &str) -> bool) -> Option<Self> {
-        match text.trim() {
-            "any" => Some(Self::AnyRequest),
-            "webhook" => Some(Self::Webhook),
-            text => {
-                let (method, path) = text.split_once(' ')?;
-                let (method, path) = (method.to_uppercase(), path.trim().to_owned());
-                is_served(&method, &path).then_some(Self::Endpoint { method, path })
-            }
-        }
-    }
-
-    pub(crate) fn is_request(&self, method: &str, path: &str) -> bool {
-        match self {
-            Self::Endpoint {
-                method: wanted,
-                path: pattern,
-            } => wanted == method && covers(pattern, path),
-            Self::AnyRequest => true,
-            Self::Webhook => false,
+            Self::Delay => "delay",
+            Self::Status => "status",
+            Self::DropBefore => "drop_before",
+            Self::DropAfter => "drop_after",
+            Self::Truncate => "truncate",
+            Self::Garbage => "garbage",
+            Self::Drop => "drop",
+            Self::Duplicate => "duplicate",
+            Self::Reorder => "reorder",
         }
     }
 }
 
-#[derive(Debug, PartialEq)]
-pub(crate) struct FaultRequest {
-    pub(crate) target: FaultTarget,
-    pub(crate) fault: Fault,
-    /// How often it happens; `None` for always.
-    pub(crate) times: Option<u32>,
-    pub(crate) chance: Option<Chance>,
-    /// The id of the organization that it happens to; `None` for every one.
-    pub(crate) organization: Option<String>,
-}
-
-/// How often a fault happens where it could, in an order that the seed determines.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Chance {
-    pub(crate) rate: f64,
-    pub(crate) seed: u32,
-}
-
-impl Chance {
-    /// Whether it happens at the request of this number.
-    pub(crate) fn strikes(self, number: u32) -> bool {
-        seed::chance(self.seed, number) < self.rate
-    }
-}
-
-/// The fields of a fault that has a name. Whatever else a request names replaces them.
+/// The fields of a fault that has a name.
 fn preset(name: &str) -> Option<Value> {
     Some(match name {
         "flaky" => json!({"on": "any", "kind": "status", "status": 503, "rate": 0.2}),
         "slow" => json!({"on": "any", "kind": "delay", "delay_ms": 3000, "times": "always"}),
         "down" => json!({"on": "any", "kind": "drop_before", "times": "always"}),
         "rate_limited" => {
-            let (status, body) = ApiError::RateLimited {
+            let limited = ApiError::RateLimited {
                 limit: 10,
                 retry_after: 30,
-            }
-            .answer();
+            };
+            let (status, body) = limited.answer();
             json!({"on": "any", "kind": "status", "status": status, "body": body, "times": "always"})
         }
         _ => return None,
     })
 }
 
-impl FaultRequest {
+/// The body, with the fields of its preset that it does not replace itself.
+fn with_preset(body: &Map<String, Value>) -> Result<Value, ApiError> {
+    let mut whole = Map::new();
+    if let Some(name) = Fields::of(body).text("preset")? {
+        let demand = || ApiError::invalid("preset", "must be flaky, slow, down or rate_limited");
+        let preset = preset(name).ok_or_else(demand)?;
+        whole.extend(preset.as_object().cloned().unwrap_or_default());
+        // The details are those of the preset's own kind.
+        let is_detail = |name: &str| !matches!(name, "on" | "times" | "rate");
+        let has_kind = body.get("kind").is_some_and(|it| !it.is_null());
+        whole.retain(|name, _| !has_kind || !is_detail(name));
+    }
+    let given = body
+        .iter()
+        .filter(|(name, it)| *name != "preset" && !it.is_null());
+    whole.extend(given.map(|(name, it)| (name.clone(), it.clone())));
+    Ok(Value::Object(whole))
+}
+
+impl Fault {
     /// Reads the body. `is_served` says whether a method and path are an endpoint's; `random` is the seed of a rate
     /// without one. The organization is left as it was named.
     pub(crate) fn read(
@@ -155,201 +140,129 @@ impl FaultRequest {
         is_served: impl Fn(&str, &str) -> bool,
         random: u32,
     ) -> Result<Self, ApiError> {
-        let body = &with_preset(body)?;
-        let fields = Fields::of(body);
-        let on = fields.text("on")?;
-        let kind = fields.text("kind")?;
-        let rate = fields.number("rate")?;
-        let organization = fields.text("organization")?;
-        let numbers = Numbers {
-            delay_ms: fields.whole("delay_ms")?,
-            status: fields.whole("status")?,
-            after_bytes: fields.whole("after_bytes")?,
+        let mut fault: Self = typed(&with_preset(body)?)?;
+        fault.on = match fault.on.trim().split_once(' ') {
+            Some((method, path)) => format!("{} {}", method.to_uppercase(), path.trim()),
+            None => fault.on.trim().to_owned(),
         };
-        let seed = fields.whole("seed")?;
-
-        let mut errors = FieldErrors::default();
-        let target = errors
-            .required("on", on)
-            .and_then(|it| FaultTarget::read(it, is_served));
-        if on.is_some() && target.is_none() {
-            errors.add(
-                "on",
-                "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook",
-            );
+        if let Some((field, why)) = fault.mistake(is_served) {
+            return Err(ApiError::invalid(field, why));
         }
-        // A rate is a rule, and one time of it would be a riddle.
-        let times = times(body.get("times"), rate.is_none(), &mut errors);
-        if rate.is_some_and(|it| !(it > 0.0 && it <= 1.0)) {
-            errors.add("rate", "must be above 0 and at most 1");
+        match fault.kind {
+            FaultKind::Delay => fault.delay_ms = fault.delay_ms.or(Some(1000)),
+            FaultKind::Status => fault.status = fault.status.or(Some(500)),
+            _ => {}
         }
-        let seed = seed.map_or(Some(random), |it| u32::try_from(it).ok());
-        if seed.is_none() {
-            errors.add("seed", "must be 0 to 4294967295");
+        if fault.rate.is_some() {
+            fault.seed = fault.seed.or(Some(random));
         }
-        let fault = errors.required("kind", kind);
-        let of_webhook = target == Some(FaultTarget::Webhook);
-        let fault =
-            fault.and_then(|kind| Fault::read(kind, of_webhook, body, numbers, &mut errors));
-        let ((target, fault), times) = errors.finish(target.zip(fault).zip(times))?;
-        let chance = rate.zip(seed).map(|(rate, seed)| Chance { rate, seed });
-        Ok(Self {
-            target,
-            fault,
-            times,
-            chance,
-            organization: organization.map(str::to_owned),
-        })
+        // Without `times`, a fault with a rate stays, and one without a rate applies once.
+        let usual = match fault.rate {
+            Some(_) => Times::Word(Always::Always),
+            None => Times::Count(1),
+        };
+        fault.times = fault.times.or(Some(usual));
+        Ok(fault)
     }
-}
 
-fn with_preset(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
-    let Some(name) = Fields::of(body).text("preset")? else {
-        return Ok(body.clone());
-    };
-    let Some(Value::Object(mut whole)) = preset(name) else {
-        let known = "must be flaky, slow, down or rate_limited";
-        return Err(ApiError::invalid("preset", known));
-    };
-    for (field, value) in body {
-        whole.insert(field.clone(), value.clone());
-    }
-    Ok(whole)
-}
-
-/// The fields of a request that say nothing about its fault: there are none of these names, or they belong to another kind.
-pub(crate) fn ignored_fields<'a>(body: &'a Map<String, Value>, fault: &Fault) -> Vec<&'a str> {
-    let is_read = |name: &str| {
-        let owner = FIELDS_OF_KINDS.iter().find(|(field, _)| *field == name);
-        FIELDS.contains(&name) || owner.is_some_and(|(_, kind)| *kind == fault.kind())
-    };
-    let given = body.iter().filter(|(_, value)| !value.is_null());
-    let names = given.map(|(name, _)| name.as_str());
-    names.filter(|name| !is_read(name)).collect()
-}
-
-/// How often a fault happens: a number or `always`; without a word, once or always. The outer `None` is an error.
-fn times(said: Option<&Value>, once: bool, errors: &mut FieldErrors) -> Option<Option<u32>> {
-    let times = match said {
-        None | Some(Value::Null) => return Some(once.then_some(1)),
-        Some(Value::String(text)) if text == "always" => return Some(None),
-        Some(value) => whole(value).and_then(|it| u32::try_from(it).ok()),
-    };
-    let times = times.filter(|it| *it > 0);
-    if times.is_none() {
-        errors.add("times", "must be at least 1, or always");
-    }
-    times.map(Some)
-}
-
-struct Numbers {
-    delay_ms: Option<i64>,
-    status: Option<i64>,
-    after_bytes: Option<i64>,
-}
-
-impl Fault {
-    pub(crate) const fn kind(&self) -> &'static str {
-        match self {
-            Self::Delay { .. } => "delay",
-            Self::Status { .. } => "status",
-            Self::DropBefore => "drop_before",
-            Self::DropAfter => "drop_after",
-            Self::Truncate { .. } => "truncate",
-            Self::Garbage => "garbage",
-            Self::Drop => "drop",
-            Self::Duplicate => "duplicate",
-            Self::Reorder => "reorder",
+    /// The first wrong field, and why.
+    fn mistake(&self, is_served: impl Fn(&str, &str) -> bool) -> Option<(&'static str, String)> {
+        use FaultKind::{Delay, Drop, Duplicate, Reorder, Status, Truncate};
+        let kind = self.kind;
+        let is_endpoint = self
+            .on
+            .split_once(' ')
+            .is_some_and(|(method, path)| is_served(method, path));
+        if !is_endpoint && ![ANY_REQUEST, WEBHOOK].contains(&self.on.as_str()) {
+            let demand = "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook";
+            return Some(("on", demand.to_owned()));
         }
+        if self.on == WEBHOOK && !matches!(kind, Delay | Drop | Duplicate | Reorder) {
+            let demand = "must be delay, drop, duplicate or reorder for webhooks";
+            return Some(("kind", demand.to_owned()));
+        }
+        if self.on != WEBHOOK && matches!(kind, Drop | Duplicate | Reorder) {
+            let demand =
+                "must be delay, status, drop_before, drop_after, truncate or garbage for requests";
+            return Some(("kind", demand.to_owned()));
+        }
+        for (field, is_given, owner) in [
+            ("delay_ms", self.delay_ms.is_some(), Delay),
+            ("status", self.status.is_some(), Status),
+            ("body", self.body.is_some(), Status),
+            ("after_bytes", self.after_bytes.is_some(), Truncate),
+        ] {
+            if is_given && kind != owner {
+                let (owner, kind) = (owner.as_str(), kind.as_str());
+                return Some((field, format!("belongs to the kind {owner}, not to {kind}")));
+            }
+        }
+        let is_share = |rate: f64| rate > 0.0 && rate <= 1.0;
+        let wrong = if self.delay_ms.is_some_and(|it| it > MOST_DELAY_MS) {
+            ("delay_ms", "must be 0 to 600000")
+        } else if self.status.is_some_and(|it| !(200..=599).contains(&it)) {
+            ("status", "must be 200 to 599")
+        } else if self.times == Some(Times::Count(0)) {
+            ("times", "must be at least 1, or always")
+        } else if self.rate.is_some_and(|it| !is_share(it)) {
+            ("rate", "must be above 0 and at most 1")
+        } else if self.seed.is_some() && self.rate.is_none() {
+            ("seed", "needs a rate: without one, every request fails")
+        } else {
+            return None;
+        };
+        Some((wrong.0, wrong.1.to_owned()))
+    }
+
+    pub(crate) fn meets_request(&self, method: &str, path: &str) -> bool {
+        let is_endpoint =
+            |(wanted, pattern): (&str, &str)| wanted == method && covers(pattern, path);
+        self.on == ANY_REQUEST || self.on.split_once(' ').is_some_and(is_endpoint)
+    }
+
+    /// Whether it happens at the request of this number that it could happen to.
+    pub(crate) fn strikes(&self, number: u32) -> bool {
+        let chance = self.rate.zip(self.seed);
+        chance.is_none_or(|(rate, seed)| seed::chance(seed, number) < rate)
     }
 
     /// Where it cuts a body of this many bytes: in its middle if no place was named. `None` if it does not.
     pub(crate) fn cuts(&self, length: usize) -> Option<usize> {
-        let Self::Truncate { after_bytes } = self else {
-            return None;
-        };
-        Some(after_bytes.unwrap_or(length / 2)).filter(|after| *after < length)
+        let after = self.after_bytes.unwrap_or(length / 2);
+        (self.kind == FaultKind::Truncate && after < length).then_some(after)
     }
 
     /// What it did to a request whose answer has a body of this many bytes, as one sentence.
     pub(crate) fn in_words(&self, length: usize) -> String {
-        let fixed = match self {
-            Self::Delay { delay_ms } => {
-                return format!("A fault held the request back for {delay_ms} ms.");
+        let fixed = match self.kind {
+            FaultKind::Delay => {
+                let delay = self.delay_ms.unwrap_or_default();
+                return format!("A fault held the request back for {delay} ms.");
             }
-            Self::Status { .. } => "A fault answered instead of the service.",
-            Self::DropBefore => "A fault closed the connection before the request was handled.",
-            Self::DropAfter => {
+            FaultKind::Status => "A fault answered instead of the service.",
+            FaultKind::DropBefore => {
+                "A fault closed the connection before the request was handled."
+            }
+            FaultKind::DropAfter => {
                 "A fault closed the connection after the request was handled; this answer was not sent."
             }
-            Self::Truncate { .. } if self.cuts(length).is_some() => {
+            FaultKind::Truncate if self.cuts(length).is_some() => {
                 "A fault closed the connection in the middle of this answer."
             }
-            Self::Truncate { after_bytes } => {
-                let after = after_bytes.unwrap_or_default();
+            FaultKind::Truncate => {
+                let after = self.after_bytes.unwrap_or_default();
                 return format!(
                     "The fault cuts after {after} bytes. This answer has only {length}, so it was sent whole."
                 );
             }
-            Self::Garbage => "A fault sent this page instead of the answer.",
-            Self::Drop => "A fault dropped the webhook.",
-            Self::Duplicate => "A fault sent the webhook twice.",
-            Self::Reorder => "A fault held the webhook back until the next one of its booking.",
+            FaultKind::Garbage => "A fault sent this page instead of the answer.",
+            FaultKind::Drop => "A fault dropped the webhook.",
+            FaultKind::Duplicate => "A fault sent the webhook twice.",
+            FaultKind::Reorder => {
+                "A fault held the webhook back until the next one of its booking."
+            }
         };
         fixed.to_owned()
-    }
-
-    /// The fault of a kind; `None` after adding to `errors`.
-    fn read(
-        kind: &str,
-        of_webhook: bool,
-        body: &Map<String, Value>,
-        numbers: Numbers,
-        errors: &mut FieldErrors,
-    ) -> Option<Self> {
-        match kind {
-            "drop" if of_webhook => Some(Self::Drop),
-            "duplicate" if of_webhook => Some(Self::Duplicate),
-            "reorder" if of_webhook => Some(Self::Reorder),
-            "delay" => {
-                let delay_ms = u64::try_from(numbers.delay_ms.unwrap_or(DELAY_MS)).ok();
-                if delay_ms.is_none_or(|it| it > 600_000) {
-                    errors.add("delay_ms", "must be 0 to 600000");
-                }
-                delay_ms.map(|delay_ms| Self::Delay { delay_ms })
-            }
-            _ if of_webhook => {
-                errors.add("kind", "must be delay, drop, duplicate or reorder");
-                None
-            }
-            "status" => {
-                let status = u16::try_from(numbers.status.unwrap_or(STATUS)).ok();
-                let status = status.filter(|it| (200..=599).contains(it));
-                if status.is_none() {
-                    errors.add("status", "must be 200 to 599");
-                }
-                let body = body.get("body").filter(|it| !it.is_null()).cloned();
-                status.map(|status| Self::Status { status, body })
-            }
-            "drop_before" => Some(Self::DropBefore),
-            "drop_after" => Some(Self::DropAfter),
-            "truncate" => {
-                let whole = numbers.after_bytes.map(usize::try_from);
-                if matches!(whole, Some(Err(_))) {
-                    errors.add("after_bytes", "must be 0 or more");
-                }
-                let after_bytes = whole.and_then(Result::ok);
-                Some(Self::Truncate { after_bytes })
-            }
-            "garbage" => Some(Self::Garbage),
-            _ => {
-                errors.add(
-                    "kind",
-                    "must be delay, status, drop_before, drop_after, truncate or garbage",
-                );
-                None
-            }
-        }
     }
 }
 
@@ -369,8 +282,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(body: &Value) -> Result<FaultRequest, ApiError> {
-        FaultRequest::read(
+    fn read(body: &Value) -> Result<Fault, ApiError> {
+        Fault::read(
             body.as_object().unwrap(),
             |method, path| method == "POST" && covers("/v1/bookings/{booking_id}/continue", path),
             7,
@@ -396,18 +309,13 @@ mod tests {
     fn a_fault_names_an_endpoint_and_what_its_kind_needs() {
         let on = "POST /v1/bookings/{id}/continue";
         let fault = read(&json!({"on": on, "kind": "status", "status": 503})).unwrap();
-        let status = Fault::Status {
-            status: 503,
-            body: None,
-        };
-        assert_eq!((fault.fault, fault.times), (status, Some(1)));
-        let unsaid = |kind: &str| read(&json!({"on": on, "kind": kind})).unwrap().fault;
-        let unwell = Fault::Status {
-            status: 500,
-            body: None,
-        };
-        assert_eq!(unsaid("status"), unwell);
-        assert_eq!(unsaid("delay"), Fault::Delay { delay_ms: 1000 });
+        assert_eq!(
+            (fault.status, fault.times),
+            (Some(503), Some(Times::Count(1)))
+        );
+        let unsaid = |kind: &str| read(&json!({"on": on, "kind": kind})).unwrap();
+        assert_eq!(unsaid("status").status, Some(500));
+        assert_eq!(unsaid("delay").delay_ms, Some(1000));
         for body in [
             json!({"on": "POST /v1/bookngs", "kind": "garbage"}),
             json!({"on": "GET /v1/bookings/bk_1/continue", "kind": "garbage"}),
@@ -423,6 +331,9 @@ mod tests {
             json!({"on": "webhook", "kind": "garbage"}),
             json!({"preset": "gloomy"}),
             json!({"kind": "garbage"}),
+            json!({"on": on, "kind": "garbage", "stauts": 503}),
+            json!({"on": on, "kind": "drop_before", "status": 503}),
+            json!({"on": on, "kind": "garbage", "seed": 7}),
         ] {
             assert!(matches!(read(&body), Err(ApiError::Invalid(_))), "{body}");
         }
@@ -430,29 +341,32 @@ mod tests {
 
     #[test]
     fn a_preset_is_a_fault_whose_fields_can_be_replaced() {
+        let always = Some(Times::Word(Always::Always));
         for name in ["flaky", "slow", "down", "rate_limited"] {
             let fault = read(&json!({ "preset": name })).unwrap();
-            assert_eq!((fault.target, fault.times), (FaultTarget::AnyRequest, None));
+            assert_eq!((fault.on.as_str(), fault.times), ("any", always));
         }
         let on = "POST /v1/bookings/{id}/continue";
         let fault = read(&json!({"preset": "flaky", "on": on, "seed": 4, "times": 3})).unwrap();
         assert_eq!(
-            (fault.target.as_text(), fault.times),
-            (on.to_owned(), Some(3))
+            (fault.on.as_str(), fault.times),
+            (on, Some(Times::Count(3)))
         );
-        let chance = Chance { rate: 0.2, seed: 4 };
-        assert_eq!(fault.chance, Some(chance));
-        let dropped = read(&json!({"preset": "flaky", "kind": "drop_before", "body": null}));
-        assert_eq!(dropped.unwrap().fault, Fault::DropBefore);
-        let unsaid = read(&json!({"preset": "flaky"})).unwrap().chance;
-        assert_eq!(unsaid, Some(Chance { rate: 0.2, seed: 7 }));
+        assert_eq!((fault.rate, fault.seed), (Some(0.2), Some(4)));
+        let dropped = read(&json!({"preset": "flaky", "kind": "drop_before"})).unwrap();
+        assert_eq!(
+            (dropped.kind, dropped.status),
+            (FaultKind::DropBefore, None)
+        );
+        let unsaid = read(&json!({"preset": "flaky"})).unwrap();
+        assert_eq!(unsaid.seed, Some(7));
     }
 
     #[test]
     fn a_rate_strikes_about_as_often_as_it_says_and_the_same_each_time() {
         let strikes = |seed| -> Vec<bool> {
-            let chance = Chance { rate: 0.2, seed };
-            (0..1_000).map(|number| chance.strikes(number)).collect()
+            let fault = read(&json!({"preset": "flaky", "seed": seed})).unwrap();
+            (0..1_000).map(|number| fault.strikes(number)).collect()
         };
         let count = strikes(4).into_iter().filter(|it| *it).count();
         assert!((150..250).contains(&count), "{count}");

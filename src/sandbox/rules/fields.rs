@@ -1,6 +1,7 @@
 //! Reads the fields of a JSON body, with the error of the specification for a wrong type.
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
@@ -18,6 +19,15 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
             format!("is not valid JSON: {error}"),
         )),
     }
+}
+
+/// Reads the body of a control, in which every field must be known. The error names the first wrong one.
+pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
+    serde_path_to_error::deserialize(body).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { "body" } else { &path };
+        ApiError::invalid(field, format!("is not understood: {}", error.inner()))
+    })
 }
 
 /// The most fields that are compared one by one. An object with more is looked up by hash.

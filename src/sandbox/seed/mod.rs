@@ -24,11 +24,9 @@ mod venues;
 mod vertical;
 
 pub(crate) use city::country_of;
-pub(crate) use money::{Money, currency_code};
+pub(crate) use money::Money;
 pub(crate) use nearby::{near_place, near_point, within_reach};
-pub(crate) use own_offer::{
-    CancellationFee, CardDemand, MOST_SEATINGS, OwnOffer, number_of, timezone,
-};
+pub(crate) use own_offer::{MOST_SEATINGS, OwnOffer, OwnSlots, number_of, timezone};
 pub(crate) use place::{Place, names_city, resolve_place};
 pub(crate) use provider::Provider;
 pub(crate) use scenario::Scenario;

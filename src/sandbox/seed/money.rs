@@ -2,12 +2,19 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, de};
+
 /// An amount in minor units of its currency: pence, cents, and whole yen (the yen has no minor unit).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Money {
     pub(crate) amount: i64,
-    pub(crate) currency: &'static str,
+    #[serde(deserialize_with = "currency")]
+    pub(crate) currency: CurrencyCode,
 }
+
+/// An ISO 4217 code. serde would borrow a `&str` from what it reads.
+pub(crate) type CurrencyCode = &'static str;
 
 /// The currencies that a price may be in, by their ISO 4217 codes.
 #[rustfmt::skip]
@@ -18,9 +25,12 @@ const CODES: &[&str] = &[
     "UAH", "USD", "UYU", "VND", "ZAR",
 ];
 
-/// The currency with exactly this code.
-pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
-    CODES.iter().copied().find(|it| *it == text)
+/// Reads a currency by its code.
+pub(super) fn currency<'de, D: Deserializer<'de>>(source: D) -> Result<CurrencyCode, D::Error> {
+    let code = String::deserialize(source)?;
+    let demand = "it must be an ISO 4217 code in capitals, such as EUR";
+    let known = CODES.iter().copied().find(|it| *it == code);
+    known.ok_or_else(|| de::Error::custom(demand))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

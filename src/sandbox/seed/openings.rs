@@ -19,7 +19,7 @@ pub(super) struct Opening {
 
 /// The openings of a fixture's venue: each start with each seating.
 fn own_openings(own: &OwnOffer, day: Date) -> impl Iterator<Item = Opening> {
-    let seatings = 0..own.seatings.len().clamp(1, MOST_SEATINGS) as u8;
+    let seatings = 0..own.slots.seatings().len().clamp(1, MOST_SEATINGS) as u8;
     own.starts(day).flat_map(move |minute| {
         let seatings = seatings.clone();
         seatings.map(move |seating| Opening { minute, seating })

@@ -1,9 +1,10 @@
 //! What the venue of a fixture offers: the same slots on each of its days.
 
-use jiff::civil::{Date, Weekday};
+use jiff::civil::{Date, Time};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
+use serde::{Deserialize, Deserializer};
 
-use super::money::Money;
+use super::money::{CurrencyCode, Money, currency};
 use super::seeded_random::SeededRandom;
 
 /// The currency of a venue whose fixture names none.
@@ -12,35 +13,68 @@ const DEFAULT_CURRENCY: &str = "EUR";
 #[derive(Clone, Debug)]
 pub(crate) struct OwnOffer {
     pub(crate) timezone: TimeZone,
-    /// The first and the last start, in minutes after local midnight.
-    pub(crate) first: u16,
-    pub(crate) last: u16,
-    /// The minutes between two starts, at least one.
-    pub(crate) every: u16,
-    pub(crate) days: Vec<Weekday>,
     pub(crate) closed: Vec<Date>,
-    /// The seatings to choose from, at most [`MOST_SEATINGS`]; none if there is no choice.
-    pub(crate) seatings: Vec<String>,
-    pub(crate) duration_minutes: u32,
-    pub(crate) capacity: u32,
-    pub(crate) price: Option<Money>,
-    pub(crate) card: CardDemand,
-    pub(crate) cancellation: CancellationFee,
+    pub(crate) slots: OwnSlots,
 }
 
-#[derive(Clone, Debug, Default)]
+/// `slots` of a fixture's venue.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OwnSlots {
+    pub(crate) from: Time,
+    /// The last start.
+    pub(crate) to: Time,
+    pub(crate) every_minutes: u16,
+    pub(crate) capacity: u32,
+    #[serde(default = "every_day")]
+    pub(crate) days: Vec<Day>,
+    #[serde(default = "usual_duration")]
+    pub(crate) duration_minutes: u32,
+    pub(crate) price: Option<Money>,
+    seating: Option<Seating>,
+    pub(crate) card_terms: Option<CardDemand>,
+    pub(crate) cancellation_terms: Option<CancellationFee>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a text, or a list of texts")]
+enum Seating {
+    One(String),
+    Several(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Day {
+    Mon,
+    Tue,
+    Wed,
+    Thu,
+    Fri,
+    Sat,
+    Sun,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct CardDemand {
-    pub(crate) required: bool,
-    pub(crate) hold: Option<Money>,
+    /// If it is not said, a card is required where an amount is held on it.
+    pub(crate) required: Option<bool>,
+    pub(crate) hold_amount: Option<i64>,
+    #[serde(deserialize_with = "optional_currency")]
+    pub(crate) currency: Option<CurrencyCode>,
     /// The terms as a sentence, where they have one of their own.
     pub(crate) text: Option<String>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct CancellationFee {
     /// How many hours before the visit a cancellation is late.
-    pub(crate) hours: Option<i64>,
-    pub(crate) fee: Option<Money>,
+    pub(crate) free_until_hours: Option<i64>,
+    pub(crate) fee_amount: Option<i64>,
+    #[serde(deserialize_with = "optional_currency")]
+    pub(crate) currency: Option<CurrencyCode>,
     /// The terms as a sentence, where they have one of their own.
     pub(crate) text: Option<String>,
 }
@@ -48,18 +82,51 @@ pub(crate) struct CancellationFee {
 /// An availability id has five bits for the seating.
 pub(crate) const MOST_SEATINGS: usize = 32;
 
+fn every_day() -> Vec<Day> {
+    use Day::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
+    vec![Mon, Tue, Wed, Thu, Fri, Sat, Sun]
+}
+
+const fn usual_duration() -> u32 {
+    90
+}
+
+fn optional_currency<'de, D: Deserializer<'de>>(
+    source: D,
+) -> Result<Option<CurrencyCode>, D::Error> {
+    currency(source).map(Some)
+}
+
+impl OwnSlots {
+    /// The seatings to choose from; none if there is no choice.
+    pub(crate) fn seatings(&self) -> &[String] {
+        match &self.seating {
+            None => &[],
+            Some(Seating::One(text)) => std::slice::from_ref(text),
+            Some(Seating::Several(texts)) => texts,
+        }
+    }
+}
+
 impl OwnOffer {
     /// The starts of a day, in minutes after local midnight.
     pub(super) fn starts(&self, day: Date) -> impl Iterator<Item = u16> {
-        let is_open = self.days.contains(&day.weekday()) && !self.closed.contains(&day);
-        let starts = (self.first..=self.last).step_by(usize::from(self.every));
+        let slots = &self.slots;
+        let weekday = day.weekday().to_monday_zero_offset();
+        let is_open =
+            slots.days.iter().any(|it| *it as i8 == weekday) && !self.closed.contains(&day);
+        let minutes = |time: Time| time.hour() as u16 * 60 + time.minute() as u16;
+        let starts = (minutes(slots.from)..=minutes(slots.to)).step_by(slots.every_minutes.into());
         starts.filter(move |_| is_open)
     }
 
     pub(super) fn currency(&self) -> &'static str {
-        let amounts = [self.price, self.card.hold, self.cancellation.fee];
-        let named = amounts.into_iter().flatten().next();
-        named.map_or(DEFAULT_CURRENCY, |it| it.currency)
+        let slots = &self.slots;
+        let price = slots.price.map(|it| it.currency);
+        price
+            .or_else(|| slots.card_terms.as_ref()?.currency)
+            .or_else(|| slots.cancellation_terms.as_ref()?.currency)
+            .unwrap_or(DEFAULT_CURRENCY)
     }
 }
 

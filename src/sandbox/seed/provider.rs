@@ -1,11 +1,16 @@
 //! The three providers behind the service.
 
+use serde::Deserialize;
+
 /// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C has
 /// neither ("Booking Service Interface Specification", opening).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub(crate) enum Provider {
+    #[serde(rename = "provider_a")]
     A,
+    #[serde(rename = "provider_b")]
     B,
+    #[serde(rename = "provider_c")]
     C,
 }
 

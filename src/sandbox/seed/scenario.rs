@@ -1,6 +1,9 @@
 //! Scenarios: every documented outcome, reachable on purpose.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+use serde::Deserialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Scenario {
     Confirms,
     Otp,

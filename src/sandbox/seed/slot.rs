@@ -110,11 +110,12 @@ impl Venue {
                     .map(|pence| home.currency.price(pence)),
             ),
             Offer::Own(own) => (
-                own.duration_minutes,
-                own.seatings
+                own.slots.duration_minutes,
+                own.slots
+                    .seatings()
                     .get(usize::from(opening.seating))
                     .map(|it| Cow::Owned(it.clone())),
-                own.price,
+                own.slots.price,
             ),
         };
         Slot {
@@ -137,7 +138,7 @@ impl Venue {
         };
         match (self.scenario, &self.offer) {
             (Some(Scenario::LastTable), _) => 1,
-            (_, Offer::Own(own)) => own.capacity,
+            (_, Offer::Own(own)) => own.slots.capacity,
             // More than a rate limit's window allows, so that nobody who tries it out finds it full.
             (Some(_), _) => 20,
             (

@@ -4,7 +4,6 @@ use jiff::{ToSpan, Zoned};
 
 use super::money::Money;
 use super::own_offer::{CancellationFee, CardDemand};
-use super::schedule::Schedule;
 use super::seeded_random::Purpose;
 use super::venue::{Offer, Venue};
 use super::vertical::Vertical;
@@ -32,96 +31,83 @@ pub(crate) struct CancellationTerms {
 
 /// How a venue protects itself against guests who do not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Policy {
-    /// No conditions.
-    Open,
-    /// No card; please cancel in time.
-    Notice { hours: i64 },
+enum Guard {
+    NoCard,
     /// A card, which a late cancellation charges.
-    Guarantee { hours: i64, pence: i64 },
+    Card,
     /// A card with an amount held on it, which a late cancellation forfeits.
-    Hold { hours: i64, pence: i64 },
+    Hold,
 }
 
 impl Venue {
     /// The terms of a slot of this venue; `None` outside dining.
     pub(super) fn terms(&self, start: &Zoned) -> Option<(CardTerms, CancellationTerms)> {
-        let (schedule, home) = match &self.offer {
-            Offer::Seeded { schedule, home } => (*schedule, *home),
+        if self.vertical != Vertical::Dining {
+            return None;
+        }
+        let home = match &self.offer {
+            Offer::Seeded { home, .. } => home,
             Offer::Own(own) => {
-                let is_dining = self.vertical == Vertical::Dining;
-                return is_dining.then(|| (own.card.terms(), own.cancellation.terms(start)));
+                let card = own.slots.card_terms.clone().unwrap_or_default();
+                let fee = own.slots.cancellation_terms.clone().unwrap_or_default();
+                return Some((card.terms(), fee.terms(start)));
             }
         };
-        let policy = match (schedule, self.scenario) {
-            (Schedule::Scenario, Some(scenario)) if scenario.is_payment() => Policy::Hold {
-                hours: 24,
-                pence: 2_000,
-            },
-            (Schedule::Scenario, _) => Policy::Open,
-            (Schedule::Table, _) => self.policy(start),
-            _ => return None,
+        let (guard, free_until_hours) = match self.scenario {
+            Some(scenario) if scenario.is_payment() => (Guard::Hold, Some(24)),
+            Some(_) => (Guard::NoCard, None),
+            None => self.guard(start),
         };
-        let money = |pence| home.currency.price(pence);
-        Some((
-            policy.card(money).terms(),
-            policy.cancellation(money).terms(start),
-        ))
+        let money = home.currency.price(self.level() * 1_000);
+        let (holds, charges) = (guard == Guard::Hold, guard != Guard::NoCard);
+        let card = CardDemand {
+            required: Some(charges),
+            hold_amount: holds.then_some(money.amount),
+            currency: holds.then_some(money.currency),
+            text: None,
+        };
+        let fee = CancellationFee {
+            free_until_hours,
+            fee_amount: charges.then_some(money.amount),
+            currency: charges.then_some(money.currency),
+            text: None,
+        };
+        Some((card.terms(), fee.terms(start)))
     }
 
-    /// The policy for a table at that time: lenient at lunch, stricter in the evening and at expensive
-    /// venues.
-    fn policy(&self, start: &Zoned) -> Policy {
-        let level = i64::from(self.price_level.unwrap_or(2));
-        let pence = level * 1_000;
+    fn level(&self) -> i64 {
+        i64::from(self.price_level.unwrap_or(2))
+    }
+
+    /// The guard of a table at that time, with the hours until which it is free to cancel: lenient at lunch, stricter in
+    /// the evening and at expensive venues.
+    fn guard(&self, start: &Zoned) -> (Guard, Option<i64>) {
         let random = self.random.for_purpose(Purpose::Policy);
         let evening = start.hour() >= 17;
-        match (evening, level, random.below(4)) {
-            (false, 4, _) => Policy::Guarantee { hours: 24, pence },
-            (false, _, 0) => Policy::Notice { hours: 2 },
-            (false, _, _) | (true, 1, _) => Policy::Open,
-            (true, 4, _) => Policy::Hold { hours: 48, pence },
-            (true, _, 0) => Policy::Open,
-            (true, _, 1) => Policy::Notice { hours: 4 },
-            (true, _, 2) => Policy::Guarantee { hours: 12, pence },
-            (true, _, _) => Policy::Hold { hours: 24, pence },
+        match (evening, self.level(), random.below(4)) {
+            (false, 4, _) => (Guard::Card, Some(24)),
+            (false, _, 0) => (Guard::NoCard, Some(2)),
+            (false, _, _) | (true, 1, _) => (Guard::NoCard, None),
+            (true, 4, _) => (Guard::Hold, Some(48)),
+            (true, _, 0) => (Guard::NoCard, None),
+            (true, _, 1) => (Guard::NoCard, Some(4)),
+            (true, _, 2) => (Guard::Card, Some(12)),
+            (true, _, _) => (Guard::Hold, Some(24)),
         }
     }
 }
 
-impl Policy {
-    fn card(self, money: impl Fn(i64) -> Money) -> CardDemand {
-        let (required, hold) = match self {
-            Self::Open | Self::Notice { .. } => (false, None),
-            Self::Guarantee { .. } => (true, None),
-            Self::Hold { pence, .. } => (true, Some(money(pence))),
-        };
-        CardDemand {
-            required,
-            hold,
-            text: None,
-        }
-    }
-
-    fn cancellation(self, money: impl Fn(i64) -> Money) -> CancellationFee {
-        let (hours, fee) = match self {
-            Self::Open => (None, None),
-            Self::Notice { hours } => (Some(hours), None),
-            Self::Guarantee { hours, pence } | Self::Hold { hours, pence } => {
-                (Some(hours), Some(money(pence)))
-            }
-        };
-        CancellationFee {
-            hours,
-            fee,
-            text: None,
-        }
-    }
+/// The amount in its currency, if it has both.
+fn money(amount: Option<i64>, currency: Option<&'static str>) -> Option<Money> {
+    let (amount, currency) = amount.zip(currency)?;
+    Some(Money { amount, currency })
 }
 
 impl CardDemand {
-    fn terms(&self) -> CardTerms {
-        let usual = || match (self.required, self.hold) {
+    fn terms(self) -> CardTerms {
+        let hold = money(self.hold_amount, self.currency);
+        let required = self.required.unwrap_or(hold.is_some());
+        let usual = || match (required, hold) {
             (_, Some(hold)) => {
                 format!("A card is needed; {hold} per guest is held on it until the visit.")
             }
@@ -129,17 +115,19 @@ impl CardDemand {
             (false, None) => "No card is needed.".to_owned(),
         };
         CardTerms {
-            required: self.required,
-            hold_amount: self.hold.map(|it| it.amount),
-            currency: self.hold.map(|it| it.currency),
-            text: self.text.clone().unwrap_or_else(usual),
+            required,
+            hold_amount: hold.map(|it| it.amount),
+            currency: hold.map(|it| it.currency),
+            text: self.text.unwrap_or_else(usual),
         }
     }
 }
 
 impl CancellationFee {
-    fn terms(&self, start: &Zoned) -> CancellationTerms {
-        let usual = || match (self.hours, self.fee) {
+    fn terms(self, start: &Zoned) -> CancellationTerms {
+        let fee = money(self.fee_amount, self.currency);
+        let hours = self.free_until_hours;
+        let usual = || match (hours, fee) {
             (Some(hours), Some(fee)) => {
                 format!("Free to cancel until {hours} hours before; {fee} per guest from then on.")
             }
@@ -150,13 +138,12 @@ impl CancellationFee {
             (None, None) => "Free to cancel at any time.".to_owned(),
         };
         CancellationTerms {
-            free_until: self
-                .hours
-                .filter(|_| self.fee.is_some())
+            free_until: hours
+                .filter(|_| fee.is_some())
                 .and_then(|hours| start.checked_sub(hours.hours()).ok()),
-            fee_amount: self.fee.map(|it| it.amount),
-            currency: self.fee.map(|it| it.currency),
-            text: self.text.clone().unwrap_or_else(usual),
+            fee_amount: fee.map(|it| it.amount),
+            currency: fee.map(|it| it.currency),
+            text: self.text.unwrap_or_else(usual),
         }
     }
 }

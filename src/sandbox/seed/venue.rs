@@ -50,25 +50,20 @@ pub(super) enum Offer {
 }
 
 impl Venue {
-    /// The venue of a fixture, at latitude and longitude 0 until they are set.
-    pub(crate) fn own(
-        id: &str,
-        vertical: Vertical,
-        providers: Vec<Provider>,
-        offer: OwnOffer,
-    ) -> Self {
+    /// A venue with an offer of its own, whose other fields are still blank.
+    pub(crate) fn own(id: String, offer: OwnOffer) -> Self {
         Self {
-            random: SeededRandom::from_text(id),
-            id: id.to_owned(),
-            name: id.to_owned(),
-            vertical,
-            providers,
+            random: SeededRandom::from_text(&id),
+            id,
+            name: String::new(),
+            vertical: Vertical::Dining,
+            providers: Vec::new(),
             address: String::new(),
             city: "".into(),
             country: "".into(),
             latitude: 0.0,
             longitude: 0.0,
-            timezone_name: "UTC".into(),
+            timezone_name: "".into(),
             price_level: None,
             tags: Vec::new(),
             scenario: None,

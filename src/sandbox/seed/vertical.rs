@@ -1,7 +1,10 @@
 //! The four verticals of the service.
 
+use serde::Deserialize;
+
 /// What kind of booking a venue takes ("What the service does").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Vertical {
     Dining,
     Fitness,

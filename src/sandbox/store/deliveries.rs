@@ -7,8 +7,9 @@ use rusqlite::{OptionalExtension, Row};
 use serde_json::{Value, json};
 
 use super::tx::{Tx, moment};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::delivery::{DeliveryAttempt, DeliveryState, after};
-use crate::sandbox::rules::fault::Fault;
+use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 
@@ -69,7 +70,7 @@ impl Tx<'_> {
         &self,
         most: usize,
         mut busy: HashSet<i64>,
-    ) -> rusqlite::Result<Vec<PendingDelivery>> {
+    ) -> Result<Vec<PendingDelivery>, ApiError> {
         let today = Timestamp::now();
         let mut due = self.sql(
             "SELECT d.event, e.booking, e.organization, e.body, \
@@ -110,7 +111,8 @@ impl Tx<'_> {
                 false => None,
             };
             if let Some(pause) = fault.as_ref().and_then(pause) {
-                self.hold_back(&due, pause, fault == Some(Fault::Reorder))?;
+                let reordered = fault.is_some_and(|it| it.kind == FaultKind::Reorder);
+                self.hold_back(&due, pause, reordered)?;
                 continue;
             }
             self.sql("UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?")?
@@ -281,11 +283,12 @@ impl Tx<'_> {
 
 /// How long a fault lets a delivery wait.
 fn pause(fault: &Fault) -> Option<SignedDuration> {
-    match fault {
-        Fault::Delay { delay_ms } => Some(SignedDuration::from_millis(
-            i64::try_from(*delay_ms).unwrap_or_default(),
-        )),
-        Fault::Reorder => Some(HELD_BACK),
+    match fault.kind {
+        FaultKind::Delay => {
+            let delay = i64::try_from(fault.delay_ms.unwrap_or_default());
+            Some(SignedDuration::from_millis(delay.unwrap_or_default()))
+        }
+        FaultKind::Reorder => Some(HELD_BACK),
         _ => None,
     }
 }

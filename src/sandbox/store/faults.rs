@@ -1,51 +1,20 @@
 //! The table of configured faults.
 
-use rusqlite::Row;
+use rusqlite::OptionalExtension;
+use rusqlite::types::Type;
 
 use super::number::{next_number, random};
-use super::tx::{Tx, invalid_column};
-use crate::sandbox::rules::fault::{Chance, Fault, FaultRequest, FaultTarget};
-
-/// What the method column says of a fault that is not one endpoint's.
-const ANY_REQUEST: &str = "any";
-const WEBHOOK: &str = "webhook";
-
-/// A fault that may still happen.
-pub(crate) struct WaitingFault {
-    pub(crate) number: i64,
-    pub(crate) request: FaultRequest,
-    /// At how many requests its rate has decided.
-    drawn: u32,
-}
+use super::tx::Tx;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fault::{Fault, Times, WEBHOOK};
 
 impl Tx<'_> {
-    /// Adds a fault.
-    pub(crate) fn add_fault(&self, request: FaultRequest) -> rusqlite::Result<WaitingFault> {
+    /// Adds a fault, and returns its number.
+    pub(crate) fn add_fault(&self, fault: &Fault) -> Result<i64, ApiError> {
         let number = next_number();
-        let (method, path) = match &request.target {
-            FaultTarget::Endpoint { method, path } => (method.as_str(), path.as_str()),
-            FaultTarget::AnyRequest => (ANY_REQUEST, ""),
-            FaultTarget::Webhook => (WEBHOOK, ""),
-        };
-        self.sql(
-            "INSERT INTO faults (number, method, path, times, fault, rate, seed, organization) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        )?
-        .execute((
-            number,
-            method,
-            path,
-            request.times.map_or(-1, i64::from),
-            serde_json::json!(request.fault).to_string(),
-            request.chance.map(|it| it.rate),
-            request.chance.map(|it| it.seed),
-            &request.organization,
-        ))?;
-        Ok(WaitingFault {
-            number,
-            request,
-            drawn: 0,
-        })
+        self.sql("INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)")?
+            .execute((number, super::bookings::json(fault)?, &fault.organization))?;
+        Ok(number)
     }
 
     /// The seed of a rate whose request names none.
@@ -53,22 +22,23 @@ impl Tx<'_> {
         random()
     }
 
-    /// Every fault, oldest first.
-    pub(crate) fn faults(&self) -> rusqlite::Result<Vec<WaitingFault>> {
-        self.sql(
-            "SELECT number, method, path, times, fault, rate, seed, drawn, organization \
-             FROM faults ORDER BY number",
-        )?
-        .query_map((), waiting)?
-        .collect()
+    /// Every fault with its number, oldest first.
+    pub(crate) fn faults(&self) -> rusqlite::Result<Vec<(i64, Fault)>> {
+        self.sql("SELECT number, fault FROM faults ORDER BY number")?
+            .query_map((), |row| {
+                let fault: String = row.get("fault")?;
+                let fault = serde_json::from_str(&fault).map_err(|error| {
+                    rusqlite::Error::FromSqlConversionFailure(1, Type::Text, error.into())
+                })?;
+                Ok((row.get("number")?, fault))
+            })?
+            .collect()
     }
 
-    /// Whether any fault is configured.
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
         self.sql("SELECT 1 FROM faults")?.exists(())
     }
 
-    /// Deletes all faults.
     pub(crate) fn clear_faults(&self) -> rusqlite::Result<()> {
         self.sql("DELETE FROM faults")?.execute(()).map(|_| ())
     }
@@ -87,67 +57,46 @@ impl Tx<'_> {
         organization: Option<&str>,
         method: &str,
         path: &str,
-    ) -> rusqlite::Result<Option<Fault>> {
-        self.take(organization, |it| it.is_request(method, path))
+    ) -> Result<Option<Fault>, ApiError> {
+        self.take(organization, |it| it.meets_request(method, path))
     }
 
     /// Takes one use of the oldest fault that happens to a delivery of the organization.
-    pub(crate) fn take_webhook_fault(&self, organization: &str) -> rusqlite::Result<Option<Fault>> {
-        self.take(Some(organization), |it| *it == FaultTarget::Webhook)
+    pub(crate) fn take_webhook_fault(&self, organization: &str) -> Result<Option<Fault>, ApiError> {
+        self.take(Some(organization), |it| it.on == WEBHOOK)
     }
 
     fn take(
         &self,
         organization: Option<&str>,
-        is_target: impl Fn(&FaultTarget) -> bool,
-    ) -> rusqlite::Result<Option<Fault>> {
-        for fault in self.faults()? {
-            let wanted = fault.request.organization.as_deref();
-            let is_wanted = wanted.is_none() || wanted == organization;
-            if !is_wanted || !is_target(&fault.request.target) {
+        meets: impl Fn(&Fault) -> bool,
+    ) -> Result<Option<Fault>, ApiError> {
+        for (number, mut fault) in self.faults()? {
+            let wanted = fault.organization.as_deref();
+            if wanted.is_some() && wanted != organization || !meets(&fault) {
                 continue;
             }
-            if let Some(chance) = fault.request.chance {
-                self.sql("UPDATE faults SET drawn = drawn + 1 WHERE number = ?")?
-                    .execute([fault.number])?;
-                if !chance.strikes(fault.drawn) {
-                    continue;
-                }
+            let drawn: Option<u32> = self
+                .sql("UPDATE faults SET drawn = drawn + 1 WHERE number = ? RETURNING drawn - 1")?
+                .query_row([number], |row| row.get(0))
+                .optional()?;
+            if !fault.strikes(drawn.unwrap_or_default()) {
+                continue;
             }
-            self.sql("UPDATE faults SET times = times - 1 WHERE number = ? AND times > 0")?
-                .execute([fault.number])?;
-            self.sql("DELETE FROM faults WHERE times = 0")?
-                .execute(())?;
-            return Ok(Some(fault.request.fault));
+            let met = fault.clone();
+            match &mut fault.times {
+                Some(Times::Count(left)) if *left > 1 => {
+                    *left -= 1;
+                    self.sql("UPDATE faults SET fault = ? WHERE number = ?")?
+                        .execute((super::bookings::json(&fault)?, number))?;
+                }
+                Some(Times::Count(_)) => {
+                    self.delete_fault(number)?;
+                }
+                _ => {}
+            }
+            return Ok(Some(met));
         }
         Ok(None)
     }
-}
-
-fn waiting(row: &Row<'_>) -> rusqlite::Result<WaitingFault> {
-    let method: String = row.get(1)?;
-    let fault: String = row.get(4)?;
-    let times: i64 = row.get(3)?;
-    let chance: (Option<f64>, Option<u32>) = (row.get(5)?, row.get(6)?);
-    Ok(WaitingFault {
-        number: row.get(0)?,
-        request: FaultRequest {
-            target: match method.as_str() {
-                ANY_REQUEST => FaultTarget::AnyRequest,
-                WEBHOOK => FaultTarget::Webhook,
-                _ => FaultTarget::Endpoint {
-                    path: row.get(2)?,
-                    method,
-                },
-            },
-            times: u32::try_from(times).ok(),
-            fault: serde_json::from_str(&fault).map_err(|_| invalid_column(4, &fault))?,
-            chance: chance
-                .0
-                .zip(chance.1)
-                .map(|(rate, seed)| Chance { rate, seed }),
-            organization: row.get(8)?,
-        },
-        drawn: row.get(7)?,
-    })
 }

@@ -30,7 +30,6 @@ use tokio::sync::{Notify, watch};
 
 pub(crate) use changes::{Change, Changes, Tip, Topic};
 pub(crate) use deliveries::PendingDelivery;
-pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain, is_of_another_version};

@@ -70,10 +70,7 @@ mod tests {
             .unwrap();
         let ahead = next_number() + (1 << 40);
         connection
-            .execute(
-                "INSERT INTO faults (number, method, path, times, fault) VALUES (?, '', '', 1, '')",
-                [ahead],
-            )
+            .execute("INSERT INTO faults (number, fault) VALUES (?, '')", [ahead])
             .unwrap();
         count_on(&connection).unwrap();
         assert!(next_number() > ahead);

@@ -65,7 +65,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    version: 21,
+    version: 22,
     schema: include_str!("schema.sql"),
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",

@@ -137,13 +137,9 @@ CREATE TABLE attempts (
 -- Failures that were asked for.
 CREATE TABLE faults (
   number INTEGER PRIMARY KEY,
-  method TEXT NOT NULL,
-  path TEXT NOT NULL,
-  times INTEGER NOT NULL,
+  -- As its document shows it.
   fault TEXT NOT NULL,
-  rate REAL,
-  seed INTEGER,
-  -- At how many requests the rate has decided.
+  -- How many requests it could have happened to.
   drawn INTEGER NOT NULL DEFAULT 0,
   organization TEXT
 );

@@ -1,4 +1,4 @@
-//! `/sandbox/faults`: faults that requests meet on purpose.
+//! `/sandbox/faults`: faults that requests and webhooks meet on purpose.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,41 +7,21 @@ use super::super::endpoints::ENDPOINTS;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fault::{Fault, FaultRequest, covers, ignored_fields};
-use crate::sandbox::store::{Tx, WaitingFault};
+use crate::sandbox::rules::fault::{Fault, covers};
+use crate::sandbox::store::Tx;
 use crate::sandbox::wire::id::IdKind;
 
 #[derive(Serialize)]
-struct FaultDocument<'a> {
+struct FaultDocument {
     id: String,
-    on: String,
     #[serde(flatten)]
-    fault: &'a Fault,
-    times: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    organization: Option<&'a str>,
-    /// The fields of the request that made it which had no effect.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ignored: Vec<&'a str>,
+    fault: Fault,
 }
 
-impl<'a> FaultDocument<'a> {
-    fn of(waiting: &'a WaitingFault) -> Self {
-        let request = &waiting.request;
-        Self {
-            id: IdKind::Fault.id(waiting.number),
-            on: request.target.as_text(),
-            fault: &request.fault,
-            times: request.times.map_or(json!("always"), |it| json!(it)),
-            rate: request.chance.map(|it| it.rate),
-            seed: request.chance.map(|it| it.seed),
-            organization: request.organization.as_deref(),
-            ignored: Vec::new(),
-        }
+impl FaultDocument {
+    fn of((number, fault): (i64, Fault)) -> Self {
+        let id = IdKind::Fault.id(number);
+        Self { id, fault }
     }
 }
 
@@ -50,9 +30,8 @@ pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
 }
 
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
-    let faults = tx.faults()?;
-    let faults: Vec<_> = faults.iter().map(FaultDocument::of).collect();
-    Ok(json!({"faults": faults}))
+    let faults = tx.faults()?.into_iter().map(FaultDocument::of);
+    Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }
 
 pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
@@ -60,16 +39,12 @@ pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
         let mut endpoints = ENDPOINTS.iter();
         endpoints.any(|it| it.method == method && covers(it.path, path))
     };
-    let body = request.fields()?;
-    let mut request = FaultRequest::read(&body, is_served, tx.new_seed())?;
-    if let Some(name) = &request.organization {
-        request.organization = Some(super::organization::named(tx, name)?.id.clone());
+    let mut fault = Fault::read(&request.fields()?, is_served, tx.new_seed())?;
+    if let Some(name) = &fault.organization {
+        fault.organization = Some(super::organization::named(tx, name)?.id);
     }
-    let added = tx.add_fault(request)?;
-    Reply::created(&FaultDocument {
-        ignored: ignored_fields(&body, &added.request.fault),
-        ..FaultDocument::of(&added)
-    })
+    let number = tx.add_fault(&fault)?;
+    Reply::created(&FaultDocument::of((number, fault)))
 }
 
 pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use super::exchange::{Exchange, Message, fields, text};
 use super::secrets::Secrets;
 use crate::sandbox::rules::access;
-use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::rules::no_key::masked;
 use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
@@ -74,7 +73,7 @@ impl Exchange {
 
     /// The name of the fault that it met.
     pub(crate) fn fault_kind(&self) -> Option<&'static str> {
-        self.fault.as_ref().map(Fault::kind)
+        self.fault.as_ref().map(|it| it.kind.as_str())
     }
 
     /// What the fault did, and which rule refused the request: a fault may meet a request that is refused anyway.

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use jiff::Timestamp;
 
-use crate::sandbox::rules::fault::Fault;
+use crate::sandbox::rules::fault::{Fault, FaultKind};
 
 /// How much of a body is kept.
 const MOST_OF_BODY: usize = 64 * 1024;
@@ -41,12 +41,9 @@ impl Received {
 
     /// The fault that the request met. Its body is the answer's.
     pub(in super::super) fn met(&mut self, fault: Option<&Fault>) {
-        self.fault = fault.map(|fault| match fault {
-            Fault::Status { status, .. } => Fault::Status {
-                status: *status,
-                body: None,
-            },
-            other => other.clone(),
+        self.fault = fault.map(|fault| Fault {
+            body: None,
+            ..fault.clone()
         });
     }
 
@@ -101,9 +98,9 @@ impl Opening {
             duration: self.began.elapsed(),
             method: self.method,
             target: self.target,
-            status: match received.fault {
+            status: match received.fault.as_ref().map(|it| it.kind) {
                 // Nothing was sent.
-                Some(Fault::DropBefore) => 0,
+                Some(FaultKind::DropBefore) => 0,
                 _ => head.status.as_u16(),
             },
             request_headers: self.headers,
@@ -217,8 +214,8 @@ impl Exchange {
 
     /// The body of the service's own answer: empty if a fault answered instead.
     pub(super) fn service_answer(&self) -> &[u8] {
-        match self.fault {
-            Some(Fault::Status { .. }) => &[],
+        match self.fault.as_ref().map(|it| it.kind) {
+            Some(FaultKind::Status) => &[],
             _ => &self.response.body,
         }
     }
