@@ -77,7 +77,7 @@ impl Seen<'_> {
         for kind in [
             json!({"kind": "delay"}),
             json!({"kind": "status", "body": {"error": "no"}}),
-            json!({"kind": "truncate", "after_bytes": 3, "status": 500}),
+            json!({"kind": "truncate", "after_bytes": 3}),
             json!({"kind": "garbage", "times": "always", "rate": 0.2, "organization": "other"}),
         ] {
             let mut fault = kind;

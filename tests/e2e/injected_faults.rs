@@ -96,7 +96,7 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
         (&status, &["--times", "0"][..], "--times"),
         (&status, &["--rate", "2"], "--rate"),
         (&status, &["--status", "99"], "--status"),
-        (&status, &["--seed", "4"], "--seed needs --rate"),
+        (&status, &["--seed", "4"], "--seed needs a rate"),
         (
             &[&on[..], &["delay"]].concat(),
             &["--delay", "11m"],

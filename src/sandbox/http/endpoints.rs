@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::pipeline::RequestContext;
 use super::reply::{Outcome, Reply};
-use super::request_context::RequestContext;
 use super::{availability, bookings, sessions, venues};
+use crate::sandbox::rules::access::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
-use crate::sandbox::rules::scope::Scope;
 
 /// An endpoint under `/v1`.
 pub(crate) struct Endpoint {

@@ -7,10 +7,10 @@ use axum::http::header;
 use axum::response::Response;
 use serde_json::{Value, json};
 
+use super::Service;
 use super::connection::CutHandle;
 use super::parsed_request::ParsedRequest;
 use super::reply;
-use super::service::Service;
 use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 

@@ -10,8 +10,8 @@ use axum::response::Response;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
+use super::Service;
 use super::exchanges::Opening;
-use super::service::Service;
 use super::{loopback, page, reply};
 use crate::sandbox::store::Topic;
 

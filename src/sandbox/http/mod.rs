@@ -14,10 +14,7 @@ mod page;
 mod parsed_request;
 mod pipeline;
 mod reply;
-mod request_context;
-mod service;
 mod sessions;
-mod slots;
 mod venues;
 
 use std::future::Future;
@@ -26,22 +23,45 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use connection::Connection;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::delivery_worker;
 use super::rules::api_error::ApiError;
+use super::store::Store;
 use crate::platform::http1;
-use connection::Connection;
 
 pub(crate) use control::load_into;
 pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile};
-pub(crate) use service::{OnRequest, Service};
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long the head of a request may take, and then its body. Longer than clients keep an unused connection.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
+
+pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
+
+pub(crate) struct Service {
+    pub(crate) store: Store,
+    /// Whether rate limits and the test allowance count.
+    pub(crate) limits: bool,
+    pub(crate) delivery_interval: Duration,
+    pub(crate) port: u16,
+    /// Names that it goes by, besides those of loopback.
+    pub(crate) hosts: Vec<String>,
+    /// Whether other machines can reach it.
+    pub(crate) exposed: bool,
+    /// The last requests; `None` if they are not kept.
+    pub(crate) exchanges: Option<ExchangeLog>,
+    pub(crate) on_request: Option<OnRequest>,
+}
+
+impl Service {
+    fn shows_requests(&self) -> bool {
+        self.exchanges.is_some() || self.on_request.is_some()
+    }
+}
 
 /// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(

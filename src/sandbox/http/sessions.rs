@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::pipeline::RequestContext;
 use super::reply::{Outcome, Reply};
-use super::request_context::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{FieldErrors, Fields};
 use crate::sandbox::rules::session::{ConnectRequest, SESSION_PROVIDER, Session, SessionState};

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::api_error::ApiError;
 use super::no_key::{NoKey, masked};
 use super::organization::{CheckStatus, Organization};
-use super::scope::Scope;
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
 pub(crate) const TEST_ALLOWANCE: u32 = 3;
@@ -25,6 +24,30 @@ impl KeyKind {
             Self::Live => "live",
             Self::Test => "test",
             Self::Beta => "beta",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    VenuesRead,
+    BookingsRead,
+    BookingsCreate,
+    BookingsWrite,
+    SessionsRead,
+    SessionsWrite,
+}
+
+impl Scope {
+    /// The word in the key list and in refusals.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::VenuesRead => "venues:read",
+            Self::BookingsRead => "bookings:read",
+            Self::BookingsCreate => "bookings:create",
+            Self::BookingsWrite => "bookings:write",
+            Self::SessionsRead => "sessions:read",
+            Self::SessionsWrite => "sessions:write",
         }
     }
 }
@@ -53,56 +76,31 @@ pub(crate) struct ApiKey {
 /// The live key with every scope, of the main organization.
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
+const fn built_in(
+    secret: &'static str,
+    kind: KeyKind,
+    organization: &'static str,
+    scopes: &'static [Scope],
+    purpose: &'static str,
+) -> ApiKey {
+    ApiKey {
+        secret: Cow::Borrowed(secret),
+        kind,
+        organization: Cow::Borrowed(organization),
+        scopes,
+        purpose,
+    }
+}
+
+#[rustfmt::skip]
 pub(crate) const KEYS: &[ApiKey] = &[
-    ApiKey {
-        secret: Cow::Borrowed(LIVE_KEY),
-        kind: KeyKind::Live,
-        organization: Cow::Borrowed(Organization::MAIN),
-        scopes: EVERY_SCOPE,
-        purpose: "every scope",
-    },
-    ApiKey {
-        secret: Cow::Borrowed("sk_test_sandbox"),
-        kind: KeyKind::Test,
-        organization: Cow::Borrowed(Organization::MAIN),
-        scopes: EVERY_SCOPE,
-        purpose: "3 confirmed test bookings",
-    },
-    ApiKey {
-        secret: Cow::Borrowed("sk_live_readonly"),
-        kind: KeyKind::Live,
-        organization: Cow::Borrowed(Organization::MAIN),
-        scopes: READ_SCOPES,
-        purpose: "may only read",
-    },
-    ApiKey {
-        secret: Cow::Borrowed("sk_live_nobilling"),
-        kind: KeyKind::Live,
-        organization: Cow::Borrowed(Organization::WITHOUT_BILLING),
-        scopes: EVERY_SCOPE,
-        purpose: "an organization without billing",
-    },
-    ApiKey {
-        secret: Cow::Borrowed("sk_v3_sandbox"),
-        kind: KeyKind::Beta,
-        organization: Cow::Borrowed(Organization::MAIN),
-        scopes: EVERY_SCOPE,
-        purpose: "the wrong environment for /v1",
-    },
-    ApiKey {
-        secret: Cow::Borrowed("sk_live_suspended"),
-        kind: KeyKind::Live,
-        organization: Cow::Borrowed(Organization::SUSPENDED),
-        scopes: EVERY_SCOPE,
-        purpose: "a suspended organization",
-    },
-    ApiKey {
-        secret: Cow::Borrowed("sk_live_other"),
-        kind: KeyKind::Live,
-        organization: Cow::Borrowed(Organization::OTHER),
-        scopes: EVERY_SCOPE,
-        purpose: "another organization in good standing",
-    },
+    built_in(LIVE_KEY, KeyKind::Live, Organization::MAIN, EVERY_SCOPE, "every scope"),
+    built_in("sk_test_sandbox", KeyKind::Test, Organization::MAIN, EVERY_SCOPE, "3 confirmed test bookings"),
+    built_in("sk_live_readonly", KeyKind::Live, Organization::MAIN, READ_SCOPES, "may only read"),
+    built_in("sk_live_nobilling", KeyKind::Live, Organization::WITHOUT_BILLING, EVERY_SCOPE, "an organization without billing"),
+    built_in("sk_v3_sandbox", KeyKind::Beta, Organization::MAIN, EVERY_SCOPE, "the wrong environment for /v1"),
+    built_in("sk_live_suspended", KeyKind::Live, Organization::SUSPENDED, EVERY_SCOPE, "a suspended organization"),
+    built_in("sk_live_other", KeyKind::Live, Organization::OTHER, EVERY_SCOPE, "another organization in good standing"),
 ];
 
 /// The keys of an organization that was added: a prefix each, before the organization's id without its own.

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::denial::Denial;
+use super::access::Scope;
 use super::error_code::ErrorCode;
 use super::no_key::NoKey;
-use super::scope::Scope;
+use super::transition::Denial;
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]

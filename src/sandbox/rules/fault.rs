@@ -177,14 +177,18 @@ impl Fault {
             let demand = "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook";
             return Some(("on", demand.to_owned()));
         }
-        if self.on == WEBHOOK && !matches!(kind, Delay | Drop | Duplicate | Reorder) {
-            let demand = "must be delay, drop, duplicate or reorder for webhooks";
-            return Some(("kind", demand.to_owned()));
-        }
-        if self.on != WEBHOOK && matches!(kind, Drop | Duplicate | Reorder) {
-            let demand =
-                "must be delay, status, drop_before, drop_after, truncate or garbage for requests";
-            return Some(("kind", demand.to_owned()));
+        let is_for_both = kind == Delay;
+        let is_for_webhooks = matches!(kind, Drop | Duplicate | Reorder);
+        if !is_for_both && is_for_webhooks != (self.on == WEBHOOK) {
+            let (what, kinds) = match self.on.as_str() {
+                WEBHOOK => ("webhooks", "delay, drop, duplicate and reorder"),
+                _ => (
+                    "requests",
+                    "delay, status, drop_before, drop_after, truncate and garbage",
+                ),
+            };
+            let why = format!("{} is not for {what}; the kinds are {kinds}", kind.as_str());
+            return Some(("kind", why));
         }
         for (field, is_given, owner) in [
             ("delay_ms", self.delay_ms.is_some(), Delay),

@@ -30,9 +30,6 @@ pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
     })
 }
 
-/// The most fields that are compared one by one. An object with more is looked up by hash.
-const FEW: usize = 16;
-
 /// The fields of a JSON object. `null` counts as absent; a wrong type is an error.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a> {
@@ -95,20 +92,12 @@ impl<'a> Fields<'a> {
         demand: &str,
         read: impl FnOnce(&'a Value) -> Option<T>,
     ) -> Result<Option<T>, ApiError> {
-        match self.value(name) {
+        match self.object.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match read(value) {
                 Some(value) => Ok(Some(value)),
                 None => Err(ApiError::wrong_type(self.path(name), demand)),
             },
-        }
-    }
-
-    /// The value of a field. To compare a few names is faster than to hash one.
-    fn value(self, name: &str) -> Option<&'a Value> {
-        match self.object.len() {
-            0..=FEW => self.object.iter().find(|it| it.0 == name).map(|it| it.1),
-            _ => self.object.get(name),
         }
     }
 
@@ -136,13 +125,6 @@ pub(crate) struct FieldErrors(Vec<(String, String)>);
 impl FieldErrors {
     pub(crate) fn add(&mut self, field: &str, message: impl Into<String>) {
         self.0.push((field.to_owned(), message.into()));
-    }
-
-    /// Adds each field that is none of the `known` ones, as a mistyped one is.
-    pub(crate) fn unknown(&mut self, object: &Map<String, Value>, known: &[&str]) {
-        for name in object.keys().filter(|it| !known.contains(&it.as_str())) {
-            self.add(name, unknown(name, known));
-        }
     }
 
     /// The value of a required field. It must not be blank.
@@ -243,13 +225,6 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     match fraction.get(..9) {
         Some(nanoseconds) => format!("{moment}.{nanoseconds}{offset}").parse().ok(),
         None => text.parse().ok(),
-    }
-}
-
-pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
-    match nearest(name, known.iter().copied()) {
-        Some(meant) => format!("is not known; did you mean {meant}?"),
-        None => format!("is not known; the fields are {}", known.join(", ")),
     }
 }
 

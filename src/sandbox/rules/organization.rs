@@ -1,10 +1,10 @@
 //! Organizations and their settings.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::api_error::ApiError;
-use super::fields::{FieldErrors, Fields};
+use super::fields::typed;
 use crate::sandbox::seed::Provider;
 
 /// Whether the service can make a check that a request depends on.
@@ -15,19 +15,9 @@ pub(crate) enum CheckStatus {
     Unavailable,
 }
 
-impl CheckStatus {
-    fn read(fields: Fields<'_>, name: &str, errors: &mut FieldErrors) -> Result<Self, ApiError> {
-        match fields.text(name)? {
-            Some("ok") => return Ok(Self::Ok),
-            Some("unavailable") => {}
-            _ => errors.add(name, "must be ok or unavailable"),
-        }
-        Ok(Self::Unavailable)
-    }
-}
-
 /// An organization and its settings, in the order of the JSON document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Organization {
     pub(crate) id: String,
     /// What a person calls one that was added.
@@ -45,7 +35,7 @@ pub(crate) struct Organization {
     pub(crate) vendor_payments: bool,
     pub(crate) billing_check: CheckStatus,
     pub(crate) entitlement_check: CheckStatus,
-    pub(crate) search_providers: Vec<String>,
+    pub(crate) search_providers: Vec<Provider>,
 }
 
 impl Organization {
@@ -80,88 +70,47 @@ impl Organization {
             vendor_payments: true,
             billing_check: CheckStatus::Ok,
             entitlement_check: CheckStatus::Ok,
-            search_providers: Provider::ALL.iter().map(|it| it.id().to_owned()).collect(),
+            search_providers: Provider::ALL.to_vec(),
         }
     }
 
     /// The settings with those of the body replaced. `null` clears an optional one. A URL stays only if the body that sets it
     /// says so.
     pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, ApiError> {
-        let mut merged = self.clone();
-        let fields = Fields::of(body);
-        let mut errors = FieldErrors::default();
+        let mut whole = json!(self);
         if body.contains_key("webhook_url") {
-            merged.webhook_url_stays = false;
+            whole["webhook_url_stays"] = json!(false);
         }
-        for name in body.keys() {
-            match name.as_str() {
-                "webhook_url_stays" => {
-                    merged.webhook_url_stays = fields.flag(name)?.unwrap_or(false);
-                }
-                "id" => {
-                    if fields.text(name)? != Some(&self.id) {
-                        errors.add(name, "cannot be changed");
-                    }
-                }
-                "name" => merged.name = fields.text(name)?.map(str::to_owned),
-                "webhook_url" => {
-                    merged.webhook_url = match fields.text(name)? {
-                        None | Some("") => None,
-                        Some(url) => {
-                            if !is_web_address(url) {
-                                errors.add(name, "must be an http or https URL");
-                            }
-                            Some(url.to_owned())
-                        }
-                    }
-                }
-                "webhook_secret" => match fields.text(name)? {
-                    Some(secret) if !secret.is_empty() => {
-                        secret.clone_into(&mut merged.webhook_secret)
-                    }
-                    _ => errors.add(name, "must not be empty"),
-                },
-                "suspension_reason" => {
-                    merged.suspension_reason = fields.text(name)?.map(str::to_owned);
-                }
-                "billing" => merged.billing = fields.flag(name)?.unwrap_or(self.billing),
-                "suspended" => merged.suspended = fields.flag(name)?.unwrap_or(self.suspended),
-                "vendor_payments" => {
-                    merged.vendor_payments = fields.flag(name)?.unwrap_or(self.vendor_payments);
-                }
-                "billing_check" => {
-                    merged.billing_check = CheckStatus::read(fields, name, &mut errors)?;
-                }
-                "entitlement_check" => {
-                    merged.entitlement_check = CheckStatus::read(fields, name, &mut errors)?;
-                }
-                "search_providers" => {
-                    let named = fields.texts(name)?.unwrap_or_default();
-                    if named.iter().any(|it| Provider::parse(it).is_none()) {
-                        errors.add(name, "names a provider that does not exist");
-                    }
-                    merged.search_providers = named.into_iter().map(str::to_owned).collect();
-                }
-                unknown => errors.add(unknown, "is no setting"),
-            }
+        for (name, value) in body {
+            whole[name] = value.clone();
         }
-        errors.finish(Some(merged))
+        let mut merged: Self = typed(&whole)?;
+        merged.webhook_url.take_if(|it| it.is_empty());
+        let is_web = |url: &str| {
+            reqwest::Url::parse(url)
+                .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        };
+        let refuse = |field, why| Err(ApiError::invalid(field, why));
+        if merged.id != self.id {
+            return refuse("id", "cannot be changed");
+        }
+        if merged.webhook_url.as_deref().is_some_and(|it| !is_web(it)) {
+            return refuse("webhook_url", "must be an http or https URL");
+        }
+        if merged.webhook_secret.is_empty() {
+            return refuse("webhook_secret", "must not be empty");
+        }
+        Ok(merged)
     }
 
     pub(crate) fn searches_with(&self, provider: Provider) -> bool {
-        self.search_providers.iter().any(|it| it == provider.id())
+        self.search_providers.contains(&provider)
     }
-}
-
-fn is_web_address(text: &str) -> bool {
-    reqwest::Url::parse(text)
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn a_merge_changes_what_it_names_and_refuses_what_it_does_not_know() {

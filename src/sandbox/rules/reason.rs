@@ -2,8 +2,8 @@
 //! specification. The answers themselves say less.
 
 use super::api_error::{ApiError, foreign_host};
-use super::denial::Denial;
 use super::no_key::NoKey;
+use super::transition::Denial;
 
 impl ApiError {
     /// One sentence: which rule answered, and its section of the specification.

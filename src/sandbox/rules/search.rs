@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn no_search_provider_tells_a_caller_that_named_one_from_one_that_did_not() {
         let mut organization = Organization::fresh(Organization::MAIN);
-        organization.search_providers = vec!["provider_a".to_owned()];
+        organization.search_providers = vec![Provider::A];
         let ask = |organization: &Organization, providers: &[&str]| {
             read(&json!({
                 "vertical": "dining", "datetime": AT, "location": "Sandbox", "providers": providers,

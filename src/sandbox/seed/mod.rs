@@ -11,7 +11,6 @@ mod openings;
 mod own_offer;
 mod place;
 mod place_names;
-mod provider;
 mod scenario;
 mod scenario_venues;
 mod schedule;
@@ -21,22 +20,19 @@ mod slot_id;
 mod terms;
 mod venue;
 mod venues;
-mod vertical;
 
 pub(crate) use city::country_of;
 pub(crate) use money::Money;
 pub(crate) use nearby::{near_place, near_point, within_reach};
 pub(crate) use own_offer::{MOST_SEATINGS, OwnOffer, OwnSlots, number_of, timezone};
 pub(crate) use place::{Place, names_city, resolve_place};
-pub(crate) use provider::Provider;
 pub(crate) use scenario::Scenario;
 pub(crate) use slot::{Slot, slots_at, slots_on};
 #[cfg(test)]
 pub(crate) use slot::{slot, slot_at};
 pub(crate) use terms::{CancellationTerms, CardTerms};
-pub(crate) use venue::Venue;
+pub(crate) use venue::{Provider, Venue, Vertical};
 pub(crate) use venues::{venue, venues};
-pub(crate) use vertical::Vertical;
 
 /// A number from 0 to 1 that a seed and the number of a request determine.
 pub(crate) fn chance(seed: u32, number: u32) -> f64 {

@@ -3,8 +3,8 @@
 use super::city;
 use super::place::Place;
 use super::venue::Venue;
+use super::venue::Vertical;
 use super::venues::venues;
-use super::vertical::Vertical;
 
 /// The radius of a search by coordinates.
 const REACH_KM: f64 = 50.0;

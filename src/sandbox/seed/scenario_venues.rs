@@ -1,10 +1,10 @@
 //! The venues of the scenarios, in the made-up city.
 
 use super::city::SANDBOX;
-use super::provider::Provider;
 use super::scenario::Scenario;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
+use super::venue::Provider;
 use super::venue::{Offer, Venue};
 
 impl Scenario {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::vertical::Vertical;
+use super::venue::Vertical;
 
 /// The kind of a venue's offer, which also determines its vertical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

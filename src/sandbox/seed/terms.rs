@@ -5,8 +5,8 @@ use jiff::{ToSpan, Zoned};
 use super::money::Money;
 use super::own_offer::{CancellationFee, CardDemand};
 use super::seeded_random::Purpose;
+use super::venue::Vertical;
 use super::venue::{Offer, Venue};
-use super::vertical::Vertical;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CardTerms {

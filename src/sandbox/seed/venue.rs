@@ -3,14 +3,74 @@
 use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 
 use super::city::City;
 use super::own_offer::OwnOffer;
-use super::provider::Provider;
 use super::scenario::Scenario;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
-use super::vertical::Vertical;
+
+/// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C has
+/// neither ("Booking Service Interface Specification", opening).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Provider {
+    #[serde(rename = "provider_a")]
+    A,
+    #[serde(rename = "provider_b")]
+    B,
+    #[serde(rename = "provider_c")]
+    C,
+}
+
+impl Provider {
+    pub(crate) const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
+
+    pub(crate) const fn id(self) -> &'static str {
+        match self {
+            Self::A => "provider_a",
+            Self::B => "provider_b",
+            Self::C => "provider_c",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.id() == text)
+    }
+}
+
+/// What kind of booking a venue takes ("What the service does").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Vertical {
+    Dining,
+    Fitness,
+    Entertainment,
+    Travel,
+}
+
+impl Vertical {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Dining,
+        Self::Fitness,
+        Self::Entertainment,
+        Self::Travel,
+    ];
+
+    /// The name in JSON.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dining => "dining",
+            Self::Fitness => "fitness",
+            Self::Entertainment => "entertainment",
+            Self::Travel => "travel",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == text)
+    }
+}
 
 /// A venue as a search returns it ("Resources: Venue").
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::city::City;
-use super::provider::Provider;
 use super::scenario_venues::scenario_venues;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
+use super::venue::Provider;
 use super::venue::{Offer, Venue};
 
 /// Invented names at places that exist, at least six of each vertical in every city.

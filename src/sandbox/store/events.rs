@@ -9,8 +9,7 @@ use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::wire::booking::BookingSummary;
-use crate::sandbox::wire::event::{EventData, EventDocument};
+use crate::sandbox::wire::booking::{BookingSummary, EventData, EventDocument};
 use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 

@@ -7,7 +7,6 @@
 mod bookings;
 mod changes;
 mod clock;
-mod clock_moves;
 mod deliveries;
 mod events;
 mod faults;

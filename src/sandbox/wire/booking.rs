@@ -50,6 +50,23 @@ pub(crate) struct BookingSummary<'a> {
     outcome: Outcome<'a>,
 }
 
+/// An event as it is delivered.
+#[derive(Serialize)]
+pub(crate) struct EventDocument<'a> {
+    pub(crate) id: String,
+    pub(crate) object: &'static str,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) created_at: Moment,
+    pub(crate) data: EventData<'a>,
+}
+
+/// What it is about.
+#[derive(Serialize)]
+pub(crate) struct EventData<'a> {
+    pub(crate) object: &'a BookingSummary<'a>,
+}
+
 /// Why a booking is in its state, what it waits for, and what was changed last.
 #[derive(Serialize)]
 struct Outcome<'a> {

@@ -1,7 +1,6 @@
 //! The JSON documents, with the fields in the order of the contract.
 
 pub(crate) mod booking;
-pub(crate) mod event;
 pub(crate) mod id;
 pub(crate) mod moment;
 pub(crate) mod session;

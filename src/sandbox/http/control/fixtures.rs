@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use jiff::Zoned;
 use serde_json::{Map, Value, json};
 
+use super::super::availability::slot_of;
 use super::super::bookings::send_code;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use super::super::slots::slot_of;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::availability::sole_provider;
 use crate::sandbox::rules::booking::Booking;

@@ -1,16 +1,11 @@
 //! The sandbox's own endpoints: `/`, `/sandbox` and `/openapi.json`. They need no key.
 
-mod bookings;
+mod catalogue;
 mod clock;
-mod deliveries;
 mod faults;
 mod fixtures;
-mod inbox;
-mod keys;
 mod organization;
-mod requests;
-mod reset;
-mod scenarios;
+mod records;
 mod stream;
 
 use std::sync::Arc;
@@ -21,8 +16,7 @@ use axum::routing::{MethodRouter, on};
 
 use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
-use super::service::Service;
-use super::{openapi, pipeline};
+use super::{Service, openapi, pipeline};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{Topic, Tx};
 
@@ -81,14 +75,14 @@ impl Control {
 const LIMIT: usize = 64 * 1024 * 1024;
 
 pub(crate) const CONTROLS: &[Control] = &[
-    Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::write("POST", "/sandbox/reset", records::reset),
     Control::write("POST", "/sandbox/fixtures", fixtures::load),
     Control::read("/", openapi::index),
     Control::read("/openapi.json", openapi::document),
     Control::read("/sandbox/openapi.json", openapi::controls),
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::change),
-    Control::read("/sandbox/keys", keys::list),
+    Control::read("/sandbox/keys", catalogue::keys),
     Control::read("/sandbox/organization", organization::show),
     Control::write("PUT", "/sandbox/organization", organization::merge),
     Control::read("/sandbox/organizations", organization::list),
@@ -98,10 +92,10 @@ pub(crate) const CONTROLS: &[Control] = &[
         "/sandbox/organizations/{id}",
         organization::remove,
     ),
-    Control::read("/sandbox/bookings", bookings::list),
-    Control::read("/sandbox/bookings/{booking_id}/events", bookings::events),
-    Control::read("/sandbox/scenarios", scenarios::list),
-    Control::read("/sandbox/inbox", inbox::list),
+    Control::read("/sandbox/bookings", records::bookings),
+    Control::read("/sandbox/bookings/{booking_id}/events", records::events),
+    Control::read("/sandbox/scenarios", catalogue::scenarios),
+    Control::read("/sandbox/inbox", records::inbox),
     Control::read("/sandbox/faults", faults::list),
     Control::write("POST", "/sandbox/faults", faults::add),
     Control::write("DELETE", "/sandbox/faults", faults::clear),
@@ -111,14 +105,14 @@ pub(crate) const CONTROLS: &[Control] = &[
         path: "/sandbox/stream",
         answer: Answer::Stream,
     },
-    Control::process("/sandbox/requests", requests::list),
-    Control::process("/sandbox/requests/{id}", requests::show),
-    Control::read("/sandbox/deliveries", deliveries::list),
-    Control::read("/sandbox/deliveries/{event_id}", deliveries::show),
+    Control::process("/sandbox/requests", records::requests),
+    Control::process("/sandbox/requests/{id}", records::request),
+    Control::read("/sandbox/deliveries", records::deliveries),
+    Control::read("/sandbox/deliveries/{event_id}", records::delivery),
     Control::write(
         "POST",
         "/sandbox/deliveries/{event_id}/resend",
-        deliveries::resend,
+        records::resend,
     ),
 ];
 

@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::access::{KeyKind, keys_of};
+use crate::sandbox::rules::access::{KeyKind, Scope, keys_of};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fields::{FieldErrors, Fields};
+use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::scope::Scope;
 use crate::sandbox::store::Tx;
 
 pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
@@ -44,13 +44,15 @@ fn all(tx: &Tx<'_>) -> Result<Vec<Organization>, ApiError> {
     Ok(organizations)
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AddOrganization {
+    name: Option<String>,
+}
+
 pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let body = request.fields()?;
-    let name = Fields::of(&body).text("name")?;
-    let mut errors = FieldErrors::default();
-    errors.unknown(&body, &["name"]);
-    errors.finish(Some(()))?;
-    Reply::created(&document(&tx.add_organization(name)?))
+    let added: AddOrganization = typed(&Value::Object(request.fields()?))?;
+    Reply::created(&document(&tx.add_organization(added.name.as_deref())?))
 }
 
 /// Deletes an organization with all that is its.

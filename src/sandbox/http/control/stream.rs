@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::super::Service;
 use super::super::parsed_request::ParsedRequest;
-use super::super::service::Service;
-use super::{bookings, clock, faults, organization};
+use super::{clock, faults, organization, records};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{Change, Tip, Topic, Tx};
 
@@ -164,7 +164,7 @@ fn state(tx: &Tx<'_>, change: Change) -> Result<Option<(&'static str, Value)>, A
     let number = change.number;
     let (name, state) = match change.topic {
         Topic::Request | Topic::Everything => return Ok(None),
-        Topic::Booking => ("booking", bookings::state(tx, number)?),
+        Topic::Booking => ("booking", records::booking(tx, number)?),
         Topic::Message => ("message", tx.messages(Some(number), None)?.pop()),
         Topic::Delivery => ("delivery", tx.deliveries(Some(number), None)?.pop()),
         Topic::Clock => ("clock", Some(clock::state(tx)?)),

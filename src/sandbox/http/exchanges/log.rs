@@ -61,11 +61,6 @@ impl ExchangeLog {
         newest.take(filter.limit).cloned().collect()
     }
 
-    /// The one with this id.
-    pub(in super::super) fn find(&self, id: &str) -> Option<Arc<Exchange>> {
-        self.numbered(IdKind::Request.number(id)?)
-    }
-
     /// The one with this number.
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
         let kept = self.lock();

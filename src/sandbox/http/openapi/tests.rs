@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::sandbox::http::control;
 use crate::sandbox::http::endpoints::ENDPOINTS;
+use crate::sandbox::rules::access::Scope;
 use crate::sandbox::rules::error_code::ErrorCode;
 use crate::sandbox::rules::rate_limit::RateLimit;
-use crate::sandbox::rules::scope::Scope;
 
 fn service() -> Value {
     serde_json::from_str(DOCUMENT).unwrap()

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::platform::http_client::{self, Authorities};
-use crate::sandbox::rules::signature::sign;
+use crate::sandbox::rules::delivery::sign;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
 /// A sandbox served on its own port, for as long as the runtime lives.

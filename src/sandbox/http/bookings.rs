@@ -1,0 +1,237 @@
+//! `/v1/bookings`.
+
+use serde_json::{Value, json};
+
+use super::availability::{choose_slot, with_held};
+use super::pipeline::RequestContext;
+use super::reply::{Outcome, Reply};
+use super::sessions::require_session;
+use super::venues::known_venue;
+use crate::sandbox::rules::access::KeyKind;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::continue_::ContinueRequest;
+use crate::sandbox::rules::create::CreateRequest;
+use crate::sandbox::rules::fields::Fields;
+use crate::sandbox::rules::modify::ModifyRequest;
+use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
+use crate::sandbox::rules::state::{Ask, BookingState};
+use crate::sandbox::rules::transition::{Denial, Event, step};
+use crate::sandbox::seed::{Slot, Venue};
+use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
+use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
+use crate::sandbox::wire::id::IdKind;
+use crate::sandbox::wire::slot::local_time;
+
+pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
+    Reply::booking(200, &find(context)?)
+}
+
+/// Applies an event to a booking and returns the booking or why it was denied.
+fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
+    let now = context.tx.now;
+    let mut transition = step(&booking.state, event, now);
+    let denial = transition.denial.take();
+    if transition.state != booking.state || transition.webhook.is_some() {
+        context.tx.apply(&mut booking, transition, now)?;
+    }
+    match denial {
+        None => Reply::booking(200, &booking),
+        Some(denial) => Err(denied(denial, &booking)),
+    }
+}
+
+/// The error for a denial. A venue's denial carries the unchanged booking.
+fn denied(denial: Denial, booking: &Booking) -> ApiError {
+    match denial {
+        Denial::VenueRefused(code) => ApiError::VenueRefused {
+            code,
+            booking: json!(BookingDocument::of(booking)),
+        },
+        denial => ApiError::Denied(denial),
+    }
+}
+
+/// The organization's booking that the path names.
+fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
+    let organization = &context.organization.id;
+    let number = IdKind::Booking.number(context.request.id());
+    let booking = match number {
+        Some(number) => context.tx.booking(organization, number)?,
+        None => None,
+    };
+    match booking {
+        Some(booking) => Ok(booking),
+        None => Err(ApiError::BookingNotFound {
+            open_bookings: open_bookings(context)?,
+        }),
+    }
+}
+
+fn open_bookings(context: &RequestContext<'_, '_>) -> Result<Vec<Value>, ApiError> {
+    let open = context.tx.open_bookings(&context.organization.id)?;
+    let summary = |booking| json!(BookingSummary::of(booking));
+    Ok(open.iter().map(summary).collect())
+}
+
+/// The booking that was created with the request's idempotency key, if there is one.
+pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, ApiError> {
+    let Some(key) = context.request.idempotency_key() else {
+        return Ok(None);
+    };
+    let booking = context.tx.booking_of_key(&context.organization.id, &key)?;
+    booking.map(|it| Reply::booking(200, &it)).transpose()
+}
+
+/// Creates a booking, even one that fails at once.
+pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
+    let tx = context.tx;
+    let now = tx.now;
+    let request = CreateRequest::of(&context.request.fields()?, now)?;
+    let venue = known_venue(context, &request.venue_id)?;
+    let venue = venue.as_ref();
+    let provider = request.provider(venue)?;
+    request.check_guest(provider)?;
+    let offered = request.offered_slot(venue)?;
+    if let Some(end_user) = request.needs_session(provider) {
+        require_session(context, end_user, provider)?;
+    }
+    request.check_payment(&context.organization, venue, provider)?;
+
+    let slot = match offered {
+        Some(slot) => Some(with_held(context, slot)?),
+        None => choose_slot(context, venue, request.at, |_| true)?,
+    };
+    let generate = || GeneratedCodes {
+        otp: one_time_code(),
+        approval_id: reference("psp_"),
+    };
+    let event = respond(
+        venue,
+        slot.as_ref().map(|(slot, held)| (slot, *held)),
+        request.pays_by_vendor,
+        (&request.customer, request.party_size),
+        generate,
+        now,
+    );
+    let datetime = local_time(&request.at.to_zoned(venue.timezone()));
+    let mut booking = Booking {
+        number: tx.new_number(),
+        organization: context.organization.id.clone(),
+        is_test: context.key.kind == KeyKind::Test,
+        provider,
+        venue_id: request.venue_id,
+        venue_name: venue.is_own().then(|| venue.name.clone()),
+        datetime,
+        party_size: request.party_size,
+        customer: request.customer,
+        end_user: request.end_user,
+        seating: slot
+            .as_ref()
+            .and_then(|(it, _)| it.seating.as_deref())
+            .map(str::to_owned),
+        pays_by_vendor: request.pays_by_vendor,
+        webhook_url: request.webhook_url,
+        slot_id: slot.map(|(it, _)| it.id),
+        state: BookingState::Requested,
+        last_modification: None,
+        created_at: now,
+        updated_at: now,
+    };
+    let transition = step(&booking.state, &event, now);
+    tx.create_booking(&mut booking, transition)?;
+    send_code(tx, &booking, venue)?;
+    if let Some(key) = context.request.idempotency_key() {
+        tx.save_idempotency_key(&key, &booking)?;
+    }
+    Reply::booking(201, &booking)
+}
+
+/// Sends the guest the one-time code that the booking waits for, if it waits for one.
+pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result<(), ApiError> {
+    if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
+        let text = format!("{code} is your code to book {}.", venue.name);
+        tx.send_code(
+            &booking.organization,
+            sent_to,
+            &text,
+            code,
+            &MessageSubject::Booking(booking.number),
+        )?;
+    }
+    Ok(())
+}
+
+/// Gives a paused booking the answer it waits for.
+pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
+    let answer = ContinueRequest::read(&context.request.fields()?)?;
+    let booking = find(context)?;
+    let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
+    let payment = payment(venue.as_deref());
+    apply(context, booking, &Event::Continued { answer, payment })
+}
+
+/// Changes a booking if its provider and its venue allow it.
+pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
+    let tx = context.tx;
+    let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;
+    let booking = find(context)?;
+    let venue = tx.venue(&booking.organization, &booking.venue_id)?;
+    let venue = venue.as_deref();
+    let slot = match venue {
+        Some(venue) => new_slot(context, &request, &booking, venue)?,
+        None => None,
+    };
+    let asked = slot.as_ref().map(|(slot, held)| (slot, *held));
+    let event = Event::Modify {
+        provider: booking.provider,
+        venue: request.venue_answer(&booking, venue, asked),
+    };
+    let mut transition = step(&booking.state, &event, tx.now);
+    if let Some(denial) = transition.denial.take() {
+        return Err(denied(denial, &booking));
+    }
+    let datetime = request
+        .at
+        .zip(venue)
+        .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone())));
+    let slot = slot.as_ref().map(|(slot, _)| slot);
+    match request.change(&booking, datetime, slot, tx.now) {
+        None => Reply::booking(200, &booking),
+        Some(mut changed) => {
+            tx.apply(&mut changed, transition, tx.now)?;
+            Reply::booking(200, &changed)
+        }
+    }
+}
+
+/// The slot that the booking would move to: at the new time if there is one, with the preferred
+/// seating if that has room. A seating preference alone never moves a booking to a full slot.
+fn new_slot(
+    context: &RequestContext<'_, '_>,
+    request: &ModifyRequest,
+    booking: &Booking,
+    venue: &Venue,
+) -> Result<Option<(Slot, u32)>, ApiError> {
+    let moves = request.moves(booking);
+    let Some(at) = request.at.or_else(|| booking.datetime.parse().ok()) else {
+        return Ok(None);
+    };
+    let seating = request.seating.as_deref().or(booking.seating.as_deref());
+    let preferred = |slot: &Slot| slot.seating.as_deref() == seating;
+    let other = |slot: &Slot| Some(&slot.id) != booking.slot_id.as_ref();
+    let favourite = choose_slot(context, venue, at, |slot| preferred(slot) && other(slot))?
+        .filter(|(slot, held)| *held < slot.capacity);
+    match favourite {
+        None if moves => Ok(choose_slot(context, venue, at, other)?),
+        favourite => Ok(favourite.filter(|_| moves || request.seating.is_some())),
+    }
+}
+
+/// Cancels a booking. The reason is checked but not stored.
+pub(super) fn cancel(context: &RequestContext<'_, '_>) -> Outcome {
+    Fields::of(&context.request.fields()?).text("reason")?;
+    let booking = find(context)?;
+    let provider = booking.provider;
+    apply(context, booking, &Event::Cancel { provider })
+}
