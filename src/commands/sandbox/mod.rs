@@ -1,14 +1,12 @@
 //! `bookctl sandbox`: the whole service offline, and its controls.
 
-mod bookings;
 mod clock;
 mod deliveries;
 mod env;
 mod faults;
 mod fixture_file;
-mod inbox;
-mod keys;
 mod listing;
+mod lists;
 mod load;
 mod open;
 mod organization;
@@ -39,11 +37,11 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
     Open(open::Args),
-    Inbox(inbox::Args),
+    Inbox(lists::InboxArgs),
     Requests(requests::Args),
     Clock(clock::Args),
-    Keys(keys::Args),
-    Bookings(bookings::Args),
+    Keys(lists::KeysArgs),
+    Bookings(lists::BookingsArgs),
     Organization(organization::Args),
     Faults(faults::Args),
     Deliveries(deliveries::Args),
@@ -84,15 +82,15 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Serve(args) => serve::run(context, args).await,
         Command::Run(args) => run::run(context, args).await,
         Command::Open(args) => open::run(context, args).await,
-        Command::Keys(args) => keys::run(context, args).await,
-        Command::Bookings(args) => bookings::run(context, args).await,
+        Command::Keys(_) => lists::keys(context).await,
+        Command::Bookings(args) => lists::bookings(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,
         Command::Faults(args) => faults::run(context, args).await,
         Command::Deliveries(args) => deliveries::run(context, args).await,
         Command::Load(args) => load::run(context, args).await,
         Command::Env(args) => env::run(context, args).await,
         Command::Requests(args) => requests::run(context, args).await,
-        Command::Inbox(args) => inbox::run(context, args).await,
+        Command::Inbox(args) => lists::inbox(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Result, reason};
-use crate::sandbox::{Exchange, HarFile, OnRequest};
+use crate::sandbox::{ExchangeDocument, HarFile, OnRequest};
 use crate::terminal::output::{Output, StreamStyle};
 
 pub(super) struct OnRequests<'a> {
@@ -48,19 +48,10 @@ impl OnRequests<'_> {
         } = self;
         Ok(Some(Box::new(move |exchange| {
             // Reads of the sandbox's own surface are those of our own commands, again and again.
-            let is_shown = exchange.is_service || exchange.method() != "GET";
+            let is_shown = exchange.is_service || exchange.method != "GET";
             if lines && is_shown {
-                let (time, what) = line(exchange);
-                Output::log(style, &time, &what);
-                let below = " ".repeat(time.len());
-                let notes = exchange.notes().into_iter();
-                let notes = notes.map(|note| format!("note: {note}"));
-                for said in exchange.reason().into_iter().chain(notes) {
-                    Output::log(style, &below, &said);
-                }
-            }
-            if bodies && is_shown {
-                show_bodies(exchange, style);
+                let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S");
+                show(&exchange.document(), &time.to_string(), bodies, style);
             }
             if let Some(har) = &har
                 && exchange.is_service
@@ -76,44 +67,42 @@ impl OnRequests<'_> {
     }
 }
 
-/// The time and the rest of `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`.
-fn line(exchange: &Exchange) -> (String, String) {
-    let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S");
+/// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, and what is to be said of it.
+fn show(exchange: &ExchangeDocument, time: &str, bodies: bool, style: StreamStyle) {
     let status = match exchange.status {
         0 => "---".to_owned(),
         status => status.to_string(),
     };
     let mut line = format!(
         "{} {} {status} {:.1} ms",
-        exchange.method(),
-        exchange.path(),
-        exchange.milliseconds(),
+        exchange.method, exchange.path, exchange.duration_ms,
     );
-    if let Some(key) = exchange.masked_key() {
+    if let Some(key) = &exchange.key {
         line.push_str(&format!(" {key}"));
     }
-    if let Some(fault) = exchange.fault_kind() {
+    if let Some(fault) = &exchange.fault {
         line.push_str(&format!(" fault: {fault}"));
     }
-    (time.to_string(), line)
+    Output::log(style, time, &line);
+    let below = " ".repeat(time.len());
+    let notes = exchange.notes.iter().map(|note| format!("note: {note}"));
+    for said in exchange.reason.iter().cloned().chain(notes) {
+        Output::log(style, &below, &said);
+    }
+    if bodies {
+        show_body("  >", &exchange.request.body, style);
+        show_body("  <", &exchange.response.body, style);
+    }
 }
 
-fn show_bodies(exchange: &Exchange, style: StreamStyle) {
-    for (sign, body) in [
-        ("  >", exchange.request_body()),
-        ("  <", exchange.response_body()),
-    ] {
-        if body.is_empty() {
-            continue;
-        }
-        let laid_out = match serde_json::from_str::<serde_json::Value>(&body) {
-            Ok(value) => serde_json::to_string_pretty(&value).unwrap_or(body),
-            Err(_) => body,
-        };
-        for line in laid_out.lines() {
-            let text = line.trim_start_matches(' ');
-            let indent = " ".repeat(line.len() - text.len());
-            Output::log(style, &format!("{sign}{indent}"), text);
-        }
+fn show_body(sign: &str, body: &str, style: StreamStyle) {
+    let laid_out = match serde_json::from_str::<serde_json::Value>(body) {
+        Ok(value) => format!("{value:#}"),
+        Err(_) => body.to_owned(),
+    };
+    for line in laid_out.lines() {
+        let text = line.trim_start_matches(' ');
+        let indent = " ".repeat(line.len() - text.len());
+        Output::log(style, &format!("{sign}{indent}"), text);
     }
 }

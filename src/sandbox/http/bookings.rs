@@ -17,11 +17,10 @@ use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
 use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::{Denial, Event, step};
-use crate::sandbox::seed::{Slot, Venue};
+use crate::sandbox::seed::{Slot, Venue, local_time};
 use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 use crate::sandbox::wire::id::IdKind;
-use crate::sandbox::wire::slot::local_time;
 
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::booking(200, &find(context)?)

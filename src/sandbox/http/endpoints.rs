@@ -39,7 +39,7 @@ const DEFAULT: Endpoint = Endpoint {
     path: "",
     summary: "",
     scope: None,
-    needs: Needs::Nothing,
+    needs: Needs::Billing,
     rate_limit: None,
     replays: false,
     writes: false,
@@ -50,12 +50,9 @@ const DEFAULT: Endpoint = Endpoint {
 /// Every endpoint, in the order of the specification.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
-        method: "GET",
         path: "/v1/",
         summary: "Name, version, server time and the endpoints",
-        scope: None,
         needs: Needs::Nothing,
-        answer: index,
         ..DEFAULT
     },
     Endpoint {
@@ -92,11 +89,9 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         ..DEFAULT
     },
     Endpoint {
-        method: "GET",
         path: "/v1/bookings/{booking_id}",
         summary: "Read a booking",
         scope: Some(Scope::BookingsRead),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::BookingRead),
         answer: bookings::read,
         ..DEFAULT
@@ -106,7 +101,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/bookings/{booking_id}/continue",
         summary: "Answer what a booking waits for",
         scope: Some(Scope::BookingsWrite),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::BookingContinue),
         writes: true,
         answer: bookings::continue_,
@@ -117,7 +111,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/bookings/{booking_id}/modify",
         summary: "Change a confirmed booking",
         scope: Some(Scope::BookingsWrite),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::BookingModify),
         writes: true,
         answer: bookings::modify,
@@ -128,7 +121,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/bookings/{booking_id}/cancel",
         summary: "Cancel a booking",
         scope: Some(Scope::BookingsWrite),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::BookingCancel),
         writes: true,
         answer: bookings::cancel,
@@ -139,7 +131,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/sessions",
         summary: "Connect a person's provider account",
         scope: Some(Scope::SessionsWrite),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::Session),
         writes: true,
         live_only: true,
@@ -151,7 +142,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/sessions/{id}/verify",
         summary: "Give the code that the person received",
         scope: Some(Scope::SessionsWrite),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::Session),
         writes: true,
         live_only: true,
@@ -159,21 +149,17 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         ..DEFAULT
     },
     Endpoint {
-        method: "GET",
         path: "/v1/sessions",
         summary: "List sessions",
         scope: Some(Scope::SessionsRead),
-        needs: Needs::Billing,
         live_only: true,
         answer: sessions::list,
         ..DEFAULT
     },
     Endpoint {
-        method: "GET",
         path: "/v1/sessions/{id}",
         summary: "Read a session",
         scope: Some(Scope::SessionsRead),
-        needs: Needs::Billing,
         live_only: true,
         answer: sessions::read,
         ..DEFAULT
@@ -183,29 +169,24 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         path: "/v1/sessions/{id}",
         summary: "Disconnect a session",
         scope: Some(Scope::SessionsWrite),
-        needs: Needs::Billing,
         writes: true,
         live_only: true,
         answer: sessions::disconnect,
         ..DEFAULT
     },
     Endpoint {
-        method: "GET",
         path: "/v1/sessions/{id}/card",
         summary: "Whether the session's account has a card",
         scope: Some(Scope::SessionsRead),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::Card),
         live_only: true,
         answer: sessions::card,
         ..DEFAULT
     },
     Endpoint {
-        method: "GET",
         path: "/v1/sessions/card",
         summary: "Whether a person's account has a card",
         scope: Some(Scope::SessionsRead),
-        needs: Needs::Billing,
         rate_limit: Some(RateLimit::Card),
         live_only: true,
         answer: sessions::card_of_person,

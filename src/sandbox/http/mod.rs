@@ -33,7 +33,7 @@ use super::store::Store;
 use crate::platform::http1;
 
 pub(crate) use control::load_into;
-pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile};
+pub(crate) use exchanges::{Exchange, ExchangeDocument, ExchangeLog, HarFile};
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);

@@ -10,7 +10,6 @@ mod nearby;
 mod openings;
 mod own_offer;
 mod place;
-mod place_names;
 mod scenario;
 mod scenario_venues;
 mod schedule;
@@ -27,7 +26,7 @@ pub(crate) use nearby::{near_place, near_point, within_reach};
 pub(crate) use own_offer::{MOST_SEATINGS, OwnOffer, OwnSlots, number_of, timezone};
 pub(crate) use place::{Place, names_city, resolve_place};
 pub(crate) use scenario::Scenario;
-pub(crate) use slot::{Slot, slots_at, slots_on};
+pub(crate) use slot::{Slot, local_time, slots_at, slots_on};
 #[cfg(test)]
 pub(crate) use slot::{slot, slot_at};
 pub(crate) use terms::{CancellationTerms, CardTerms};

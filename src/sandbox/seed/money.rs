@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// An amount in minor units of its currency: pence, cents, and whole yen (the yen has no minor unit).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Money {
     pub(crate) amount: i64,
@@ -33,39 +33,32 @@ pub(super) fn currency<'de, D: Deserializer<'de>>(source: D) -> Result<CurrencyC
     known.ok_or_else(|| de::Error::custom(demand))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Currency {
-    Gbp,
-    Usd,
-    Eur,
-    Jpy,
-    Aud,
+/// The currency of a city, into which prices are converted at a fixed rate.
+#[derive(Debug)]
+pub(super) struct Currency {
+    pub(super) code: CurrencyCode,
+    /// Minor units for a hundred pence.
+    rate: i64,
+    /// What prices are rounded to, in minor units.
+    step: i64,
 }
 
+pub(super) static GBP: Currency = Currency::new("GBP", 100, 50);
+pub(super) static USD: Currency = Currency::new("USD", 130, 50);
+pub(super) static EUR: Currency = Currency::new("EUR", 115, 50);
+pub(super) static JPY: Currency = Currency::new("JPY", 190, 100);
+pub(super) static AUD: Currency = Currency::new("AUD", 200, 50);
+
 impl Currency {
-    pub(super) const fn code(self) -> &'static str {
-        match self {
-            Self::Gbp => "GBP",
-            Self::Usd => "USD",
-            Self::Eur => "EUR",
-            Self::Jpy => "JPY",
-            Self::Aud => "AUD",
-        }
+    const fn new(code: CurrencyCode, rate: i64, step: i64) -> Self {
+        Self { code, rate, step }
     }
 
-    /// Converts pence into this currency at a fixed rate, rounded to half a unit, or to a hundred yen.
-    pub(super) const fn price(self, pence: i64) -> Money {
-        let (percent, step) = match self {
-            Self::Gbp => (100, 50),
-            Self::Usd => (130, 50),
-            Self::Eur => (115, 50),
-            Self::Jpy => (190, 100),
-            Self::Aud => (200, 50),
-        };
-        let amount = pence * percent / 100;
+    pub(super) const fn price(&self, pence: i64) -> Money {
+        let amount = pence * self.rate / 100;
         Money {
-            amount: (amount + step / 2) / step * step,
-            currency: self.code(),
+            amount: (amount + self.step / 2) / self.step * self.step,
+            currency: self.code,
         }
     }
 }
@@ -73,7 +66,7 @@ impl Currency {
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { amount, currency } = self;
-        if *currency == Currency::Jpy.code() {
+        if *currency == JPY.code {
             write!(f, "{amount} {currency}")
         } else {
             write!(f, "{}.{:02} {currency}", amount / 100, amount % 100)
@@ -88,8 +81,8 @@ mod tests {
     #[test]
     fn amounts_are_in_minor_units_and_yen_have_none() {
         let dinner = 2_000;
-        assert_eq!(Currency::Gbp.price(dinner).to_string(), "20.00 GBP");
-        assert_eq!(Currency::Jpy.price(dinner).to_string(), "3800 JPY");
-        assert_eq!(Currency::Eur.price(2_010).amount, 2_300);
+        assert_eq!(GBP.price(dinner).to_string(), "20.00 GBP");
+        assert_eq!(JPY.price(dinner).to_string(), "3800 JPY");
+        assert_eq!(EUR.price(2_010).amount, 2_300);
     }
 }

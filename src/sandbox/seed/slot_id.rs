@@ -1,108 +1,38 @@
 //! Availability ids: opaque, of a fixed length, and sufficient to find the slot again.
-//!
-//! `slot_` and 24 characters of Crockford's base32 in lower case. Their 120 bits are, from the top:
-//! the start in seconds (40, biased, so that ids sort by start), a hash of the venue's id (40), the
-//! seating (5) and a checksum of all of these (35). It hashes the id, not a row number,
-//! so that new venues leave existing ids alone. Each slot has exactly one spelling.
-
-use std::fmt;
 
 use jiff::Timestamp;
 
-use super::seeded_random::{Purpose, SeededRandom};
+use super::seeded_random::Purpose;
 use super::venue::Venue;
 
-const PREFIX: &str = "slot_";
-const LENGTH: usize = 24;
-const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-
-const VENUE_BITS: u32 = 40;
-const SEATING_BITS: u32 = 5;
-const CHECK_BITS: u32 = 35;
-/// Half the range of 40 bits: more seconds than the supported times have on either side of 1970.
+/// More seconds than the supported times have on either side of 1970.
 const BIAS: i64 = 1 << 39;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SlotId {
-    pub(super) start: Timestamp,
-    /// The venue's hash, for [`SlotId::names`].
-    pub(super) venue: u64,
-    pub(super) seating: u8,
+/// `slot_`, the start in seconds, so that ids sort by it, the seating, and a hash of both and the venue.
+pub(super) fn slot_id(venue: &Venue, start: Timestamp, seating: u8) -> String {
+    let seconds = start.as_second() + BIAS;
+    let hash = venue
+        .random
+        .for_purpose(Purpose::IdCheck)
+        .with(seconds.cast_unsigned())
+        .with(seating.into())
+        .bits(64);
+    format!("slot_{seconds:010x}{seating:02x}{hash:016x}")
 }
 
-impl SlotId {
-    pub(super) fn of(venue: &Venue, start: Timestamp, seating: u8) -> Self {
-        Self {
-            start,
-            venue: venue.random.bits(VENUE_BITS),
-            seating,
-        }
-    }
-
-    pub(super) fn names(hash: u64, venue: &Venue) -> bool {
-        venue.random.bits(VENUE_BITS) == hash
-    }
-
-    /// Parses an id; `None` if a character, the length or the checksum is wrong.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let code = text.strip_prefix(PREFIX)?.as_bytes();
-        if code.len() != LENGTH {
-            return None;
-        }
-        let bits = code.iter().try_fold(0_u128, |bits, byte| {
-            let digit = DIGITS.iter().position(|it| it == byte)?;
-            Some(bits << 5 | digit as u128)
-        })?;
-        let (said, check) = (bits >> CHECK_BITS, low(bits, CHECK_BITS));
-        let (place, seating) = (said >> SEATING_BITS, low(said, SEATING_BITS));
-        let (seconds, venue) = ((place >> VENUE_BITS) as i64 - BIAS, low(place, VENUE_BITS));
-        let id = Self {
-            start: Timestamp::from_second(seconds).ok()?,
-            venue,
-            seating: seating as u8,
-        };
-        (id.check() == check).then_some(id)
-    }
-
-    fn seconds(self) -> u64 {
-        (self.start.as_second() + BIAS).cast_unsigned()
-    }
-
-    fn check(self) -> u64 {
-        SeededRandom::from_text(PREFIX)
-            .for_purpose(Purpose::IdCheck)
-            .with(self.seconds())
-            .with(self.venue)
-            .with(u64::from(self.seating))
-            .bits(CHECK_BITS)
-    }
-}
-
-/// The lowest `count` bits, for a count below 64.
-const fn low(bits: u128, count: u32) -> u64 {
-    bits as u64 & ((1 << count) - 1)
-}
-
-impl fmt::Display for SlotId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = u128::from(self.seconds()) << (VENUE_BITS + SEATING_BITS)
-            | u128::from(self.venue) << SEATING_BITS
-            | u128::from(self.seating);
-        let bits = said << CHECK_BITS | u128::from(self.check());
-        let digits = (0..LENGTH).rev().map(|place| {
-            let digit = low(bits >> (5 * place), 5);
-            char::from(DIGITS[digit as usize])
-        });
-        let mut id = String::with_capacity(PREFIX.len() + LENGTH);
-        id.push_str(PREFIX);
-        id.extend(digits);
-        f.write_str(&id)
-    }
+/// The start and the seating in an id. Its hash is not looked at.
+pub(super) fn start_and_seating(id: &str) -> Option<(Timestamp, u8)> {
+    let code = id.strip_prefix("slot_")?;
+    let seconds = i64::from_str_radix(code.get(..10)?, 16).ok()?;
+    let seating = u8::from_str_radix(code.get(10..12)?, 16).ok()?;
+    let start = Timestamp::from_second(seconds.checked_sub(BIAS)?).ok()?;
+    Some((start, seating))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::seed::seeded_random::SeededRandom;
     use crate::sandbox::seed::{slot, slots_on, venue};
 
     fn offered() -> Vec<String> {
@@ -146,7 +76,7 @@ mod tests {
         let offered = slots_on(venue, jiff::civil::date(2026, 12, 1))[0]
             .datetime
             .timestamp();
-        let id = |start: Timestamp, seating| SlotId::of(venue, start, seating).to_string();
+        let id = |start: Timestamp, seating| slot_id(venue, start, seating);
         assert!(slot(&id(offered, 0)).is_some());
         assert!(slot(&id(offered, 1)).is_none());
         for seconds in [-1, 1, 60, 900, -1_800] {
@@ -158,12 +88,6 @@ mod tests {
             assert!(slot(&id(start, 0)).is_none());
             assert!(slot(&id(start, 31)).is_none());
         }
-        let stranger = SlotId {
-            start: offered,
-            venue: 0,
-            seating: 0,
-        };
-        assert!(slot(&stranger.to_string()).is_none());
     }
 
     #[test]

@@ -1,29 +1,36 @@
 //! Card and cancellation terms of dining slots.
 
 use jiff::{ToSpan, Zoned};
+use serde::Serialize;
 
 use super::money::Money;
 use super::own_offer::{CancellationFee, CardDemand};
 use super::seeded_random::Purpose;
+use super::slot::local_time;
 use super::venue::Vertical;
 use super::venue::{Offer, Venue};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct CardTerms {
     pub(crate) required: bool,
     /// The amount held on the card, in minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hold_amount: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) currency: Option<&'static str>,
     /// The terms as a sentence.
     pub(crate) text: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct CancellationTerms {
     /// Until when it is free; `None` if it always is.
-    pub(crate) free_until: Option<Zoned>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_until: Option<String>,
     /// The fee from then on, in minor units; `None` if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fee_amount: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) currency: Option<&'static str>,
     /// The terms as a sentence.
     pub(crate) text: String,
@@ -140,7 +147,8 @@ impl CancellationFee {
         CancellationTerms {
             free_until: hours
                 .filter(|_| fee.is_some())
-                .and_then(|hours| start.checked_sub(hours.hours()).ok()),
+                .and_then(|hours| start.checked_sub(hours.hours()).ok())
+                .map(|it| local_time(&it)),
             fee_amount: fee.map(|it| it.amount),
             currency: fee.map(|it| it.currency),
             text: self.text.unwrap_or_else(usual),

@@ -147,7 +147,7 @@ impl Venue {
     /// The ISO 4217 code of the venue's currency.
     pub(crate) fn currency(&self) -> &'static str {
         match &self.offer {
-            Offer::Seeded { home, .. } => home.currency.code(),
+            Offer::Seeded { home, .. } => home.currency.code,
             Offer::Own(own) => own.currency(),
         }
     }

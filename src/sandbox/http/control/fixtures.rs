@@ -19,10 +19,9 @@ use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, pause};
 use crate::sandbox::rules::state::{BookingState, PROCESSING_TIME, Status};
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::seed::{Provider, Slot, Venue, number_of};
+use crate::sandbox::seed::{Provider, Slot, Venue, local_time, number_of};
 use crate::sandbox::store::{Tx, one_time_code, reference};
 use crate::sandbox::wire::booking::BookingDocument;
-use crate::sandbox::wire::slot::local_time;
 
 pub(super) fn load(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = super::organization_asked(tx, request)?;

@@ -135,7 +135,9 @@ impl Feed {
         let is_request = |it: &&Change| it.topic == Topic::Request;
         let requests = changes.iter().filter(is_request);
         let requests = requests.filter_map(|it| exchanges?.numbered(it.number));
-        let mut events: Vec<_> = requests.map(|it| ("request", it.document())).collect();
+        let mut events: Vec<_> = requests
+            .map(|it| ("request", json!(it.document())))
+            .collect();
         let states = self.service.store.read(move |tx| {
             let states = changes.iter().map(|it| state(tx, *it));
             states.collect::<Result<Vec<_>, _>>()

@@ -1,8 +1,9 @@
-//! An exchange as `/sandbox/requests` shows it.
+//! An exchange as `/sandbox/requests`, the log of `sandbox serve` and HAR files show it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::exchange::{Exchange, Message, fields, text};
 use super::secrets::Secrets;
@@ -11,91 +12,84 @@ use crate::sandbox::rules::no_key::masked;
 use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 
+/// An exchange, with keys masked.
+#[derive(Serialize)]
+pub(crate) struct ExchangeDocument {
+    id: String,
+    at: Moment,
+    pub(crate) duration_ms: f64,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) query: Option<String>,
+    /// 0 if a fault closed the connection before anything was sent.
+    pub(crate) status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    organization: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    booking_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    pub(crate) request: MessageDocument,
+    pub(crate) response: MessageDocument,
+    /// What the fault did, and which rule refused the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    pub(crate) notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct MessageDocument {
+    pub(super) headers: Map<String, Value>,
+    pub(crate) body: String,
+    pub(super) truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) encoding: Option<&'static str>,
+    /// How many bytes of the body are kept.
+    #[serde(skip)]
+    pub(super) length: usize,
+}
+
 impl Exchange {
-    /// The whole exchange, with keys masked.
-    pub(crate) fn document(&self) -> Value {
-        let mut document = json!({
-            "id": IdKind::Request.id(self.number),
-            "at": Moment(self.at),
-            "duration_ms": self.milliseconds(),
-            "method": self.method(),
-            "path": self.path(),
-        });
-        let mut add = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                document[name] = value;
-            }
-        };
-        add("query", self.query().map(Value::String));
-        add("status", Some(json!(self.status)));
-        add("organization", self.organization().map(|it| json!(it)));
-        add("key", self.key().map(|it| json!(masked(&it))));
-        add(
-            "idempotency_key",
-            self.request_header("idempotency-key").map(Value::String),
-        );
-        add("booking_id", self.booking().map(Value::String));
-        add("session_id", self.session().map(Value::String));
-        let secrets = self.secrets();
-        let [asked, answered] = self.shown_headers(&secrets);
-        add("request", Some(message(&asked, &self.request, &secrets)));
-        add(
-            "response",
-            Some(message(&answered, &self.response, &secrets)),
-        );
-        add("reason", self.reason().map(Value::String));
-        add("notes", Some(json!(self.notes())));
-        add("fault", self.fault_kind().map(|it| json!(it)));
-        document
-    }
-
-    /// How long the answer took.
-    pub(crate) fn milliseconds(&self) -> f64 {
-        (self.duration.as_secs_f64() * 1e6).round() / 1e3
-    }
-
-    /// The method.
-    pub(crate) fn method(&self) -> &str {
-        self.method.as_str()
+    pub(crate) fn document(&self) -> ExchangeDocument {
+        let secrets = Secrets::of(self);
+        // A fault may meet a request that is refused anyway.
+        let said: Vec<String> = self
+            .fault_in_words()
+            .into_iter()
+            .chain(self.refusal.clone())
+            .collect();
+        let query = self.target.split_once('?').map(|(_, query)| query);
+        ExchangeDocument {
+            id: IdKind::Request.id(self.number),
+            at: Moment(self.at),
+            duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
+            method: self.method.to_string(),
+            path: self.path().to_owned(),
+            query: query.map(|it| secrets.hide(it)),
+            status: self.status,
+            organization: self.organization(),
+            key: self.key().map(|it| masked(&it)),
+            idempotency_key: self.request_header("idempotency-key"),
+            booking_id: self.booking(),
+            session_id: self.subject_id(IdKind::Session, "/v1/sessions"),
+            request: self.request.document(&self.request_headers, &secrets),
+            response: self.response.document(&self.response_headers, &secrets),
+            reason: (!said.is_empty()).then(|| said.join(" ")),
+            notes: self.notes(),
+            fault: self.fault.as_ref().map(|it| it.kind.as_str()),
+        }
     }
 
     /// The path without the query.
-    pub(crate) fn path(&self) -> &str {
-        self.target
-            .split_once('?')
-            .map_or(self.target.as_str(), |(path, _)| path)
-    }
-
-    /// The key, masked.
-    pub(crate) fn masked_key(&self) -> Option<String> {
-        self.key().map(|it| masked(&it))
-    }
-
-    /// The name of the fault that it met.
-    pub(crate) fn fault_kind(&self) -> Option<&'static str> {
-        self.fault.as_ref().map(|it| it.kind.as_str())
-    }
-
-    /// What the fault did, and which rule refused the request: a fault may meet a request that is refused anyway.
-    pub(crate) fn reason(&self) -> Option<String> {
-        let rule = self.refusal.clone();
-        let said: Vec<String> = self.fault_in_words().into_iter().chain(rule).collect();
-        (!said.is_empty()).then(|| said.join(" "))
-    }
-
-    /// The body of the request, with keys masked.
-    pub(crate) fn request_body(&self) -> String {
-        self.request.text(&self.secrets()).0
-    }
-
-    /// The body of the answer, with keys masked.
-    pub(crate) fn response_body(&self) -> String {
-        self.response.text(&self.secrets()).0
-    }
-
-    pub(super) fn query(&self) -> Option<String> {
-        let (_, query) = self.target.split_once('?')?;
-        Some(self.secrets().hide(query))
+    pub(super) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
     }
 
     /// The organization of its key.
@@ -109,10 +103,6 @@ impl Exchange {
     /// The booking in its path, or the one that it made.
     pub(super) fn booking(&self) -> Option<String> {
         self.subject_id(IdKind::Booking, "/v1/bookings")
-    }
-
-    fn session(&self) -> Option<String> {
-        self.subject_id(IdKind::Session, "/v1/sessions")
     }
 
     fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
@@ -132,8 +122,8 @@ impl Exchange {
     /// What was sent as the key.
     fn key(&self) -> Option<String> {
         let value = self.request_header("authorization")?;
-        let key = value.split_whitespace().last().map(str::to_owned);
-        key.filter(|it| !is_scheme(it))
+        let key = value.split_whitespace().last()?;
+        (!key.eq_ignore_ascii_case("Bearer")).then(|| key.to_owned())
     }
 
     /// A header of the request, as text.
@@ -142,20 +132,6 @@ impl Exchange {
             .find(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()));
         found.map(|(_, value)| text(value))
     }
-
-    /// The headers of the request and of the answer, with secrets masked.
-    pub(super) fn shown_headers(&self, secrets: &Secrets) -> [Map<String, Value>; 2] {
-        [&self.request_headers, &self.response_headers].map(|lines| headers(lines, secrets))
-    }
-
-    pub(super) fn secrets(&self) -> Secrets {
-        Secrets::of(self)
-    }
-}
-
-/// Whether a word is the one that stands before a key.
-fn is_scheme(word: &str) -> bool {
-    word.eq_ignore_ascii_case("Bearer")
 }
 
 /// Headers, a line each, as names and values; several of one name are joined.
@@ -164,33 +140,29 @@ fn headers(lines: &[u8], secrets: &Secrets) -> Map<String, Value> {
     for (name, value) in fields(lines) {
         let name = text(name);
         let value = secrets.header(&name, &text(value));
-        match headers.entry(name) {
-            serde_json::map::Entry::Vacant(entry) => {
-                entry.insert(Value::String(value));
-            }
-            serde_json::map::Entry::Occupied(mut entry) => {
-                if let Value::String(before) = entry.get_mut() {
-                    before.push_str(", ");
-                    before.push_str(&value);
-                }
-            }
-        }
+        let value = match headers.get(&name).and_then(Value::as_str) {
+            Some(before) => format!("{before}, {value}"),
+            None => value,
+        };
+        headers.insert(name, Value::String(value));
     }
     headers
 }
 
-fn message(headers: &Map<String, Value>, message: &Message, secrets: &Secrets) -> Value {
-    let (body, encoding) = message.text(secrets);
-    let mut document = json!({"headers": headers, "body": body, "truncated": message.truncated});
-    if let Some(encoding) = encoding {
-        document["encoding"] = json!(encoding);
-    }
-    document
-}
-
 impl Message {
+    fn document(&self, header_lines: &[u8], secrets: &Secrets) -> MessageDocument {
+        let (body, encoding) = self.text(secrets);
+        MessageDocument {
+            headers: headers(header_lines, secrets),
+            body,
+            truncated: self.truncated,
+            encoding,
+            length: self.body.len(),
+        }
+    }
+
     /// The body as text, with keys masked; bytes that are no text as Base64, and the word for that.
-    pub(super) fn text(&self, secrets: &Secrets) -> (String, Option<&'static str>) {
+    fn text(&self, secrets: &Secrets) -> (String, Option<&'static str>) {
         let whole = match std::str::from_utf8(&self.body) {
             Ok(text) => Some(text),
             // A body that is cut may end in the middle of a character.

@@ -176,7 +176,7 @@ pub(crate) struct Exchange {
     /// The same in real time.
     pub(super) real: SystemTime,
     pub(super) duration: Duration,
-    pub(super) method: Method,
+    pub(crate) method: Method,
     /// Path and query.
     pub(super) target: String,
     /// 0 if a fault closed the connection before anything was sent.

@@ -4,11 +4,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use axum::http::Uri;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use reqwest::Url;
+use serde_json::{Value, json};
 
-use super::exchange::{Exchange, Message};
+use super::document::{ExchangeDocument, MessageDocument};
+use super::exchange::Exchange;
 use crate::platform::system::files;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
@@ -106,44 +107,51 @@ impl HarFile {
 impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
+        let document = self.document();
         let duration = SignedDuration::try_from(self.duration).unwrap_or_default();
         let ended = Timestamp::try_from(self.real).unwrap_or_default();
         let began = ended.saturating_sub(duration).unwrap_or(ended);
+        let wait = document.duration_ms;
         let mut entry = json!({
             "startedDateTime": format!("{began:.3}"),
-            "time": self.milliseconds(),
-            "request": self.har_request(origin),
-            "response": self.har_response(),
+            "time": wait,
+            "request": document.har_request(origin),
+            "response": document.har_response(),
             "cache": {},
-            "timings": {"send": 0, "wait": self.milliseconds(), "receive": 0},
+            "timings": {"send": 0, "wait": wait, "receive": 0},
         });
-        let comment: Vec<String> = self.reason().into_iter().chain(self.notes()).collect();
+        let comment: Vec<String> = document.reason.into_iter().chain(document.notes).collect();
         if !comment.is_empty() {
             entry["comment"] = json!(comment.join(" "));
         }
         entry
     }
+}
 
+impl ExchangeDocument {
     fn har_request(&self, origin: &str) -> Value {
-        let secrets = self.secrets();
-        let [headers, _] = self.shown_headers(&secrets);
         let message = &self.request;
-        let query = self.query();
-        let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
+        let query = self.query.as_ref();
+        let query = query.map_or(String::new(), |it| format!("?{it}"));
+        let url = format!("{origin}{}{query}", self.path);
+        let pairs = Url::parse(&url).map(|it| {
+            let pairs = it.query_pairs();
+            let pair = |(name, value)| json!({"name": name, "value": value});
+            pairs.map(pair).collect::<Vec<_>>()
+        });
         let mut request = json!({
-            "method": self.method(),
-            "url": format!("{origin}{}{question}", self.path()),
+            "method": self.method,
+            "url": url,
             "httpVersion": "HTTP/1.1",
             "cookies": [],
-            "headers": named(&headers),
-            "queryString": self.query_string(),
+            "headers": message.named_headers(),
+            "queryString": pairs.unwrap_or_default(),
             "headersSize": -1,
             "bodySize": message.size(),
         });
-        if !message.body.is_empty() {
-            let (text, encoding) = message.text(&secrets);
-            request["postData"] = json!({"mimeType": mime(&headers), "text": text});
-            let comment = [encoding.map(str::to_owned), message.cut()];
+        if message.length > 0 {
+            request["postData"] = json!({"mimeType": message.mime(), "text": message.body});
+            let comment = [message.encoding.map(str::to_owned), message.cut()];
             let comment: Vec<String> = comment.into_iter().flatten().collect();
             if !comment.is_empty() {
                 request["postData"]["comment"] = json!(comment.join("; "));
@@ -153,16 +161,13 @@ impl Exchange {
     }
 
     fn har_response(&self) -> Value {
-        let secrets = self.secrets();
-        let [_, headers] = self.shown_headers(&secrets);
         let message = &self.response;
-        let (text, encoding) = message.text(&secrets);
         let mut content = json!({
-            "size": message.body.len(),
-            "mimeType": mime(&headers),
-            "text": text,
+            "size": message.length,
+            "mimeType": message.mime(),
+            "text": message.body,
         });
-        if let Some(encoding) = encoding {
+        if let Some(encoding) = message.encoding {
             content["encoding"] = json!(encoding);
         }
         if let Some(cut) = message.cut() {
@@ -174,54 +179,40 @@ impl Exchange {
             "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
             "httpVersion": "HTTP/1.1",
             "cookies": [],
-            "headers": named(&headers),
+            "headers": message.named_headers(),
             "content": content,
             "redirectURL": "",
             "headersSize": -1,
             "bodySize": message.size(),
         })
     }
-
-    fn query_string(&self) -> Value {
-        let uri = self
-            .query()
-            .and_then(|it| format!("/?{it}").parse::<Uri>().ok());
-        let pairs = uri.and_then(|uri| {
-            let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri);
-            query.ok().map(|it| it.0)
-        });
-        let pairs = pairs.unwrap_or_default().into_iter();
-        pairs
-            .map(|(name, value)| json!({"name": name, "value": value}))
-            .collect()
-    }
 }
 
-impl Message {
+impl MessageDocument {
     /// The length of the body; -1, which is HAR's word for a length that is not known, if only its beginning is kept.
     fn size(&self) -> i64 {
-        match self.truncated {
-            true => -1,
-            false => self.body.len().try_into().unwrap_or(-1),
+        if self.truncated {
+            return -1;
         }
+        self.length.try_into().unwrap_or(-1)
     }
 
     /// What to say of a body of which only the beginning is kept.
     fn cut(&self) -> Option<String> {
-        let kept = self.body.len();
+        let kept = self.length;
         self.truncated
             .then(|| format!("the body is longer: only its first {kept} bytes are here"))
     }
-}
 
-fn mime(headers: &Map<String, Value>) -> &str {
-    let mime = headers.get("content-type").and_then(Value::as_str);
-    mime.unwrap_or("application/octet-stream")
-}
+    fn mime(&self) -> &str {
+        let mime = self.headers.get("content-type").and_then(Value::as_str);
+        mime.unwrap_or("application/octet-stream")
+    }
 
-fn named(headers: &Map<String, Value>) -> Value {
-    let headers = headers.iter();
-    headers
-        .map(|(name, value)| json!({"name": name, "value": value}))
-        .collect()
+    fn named_headers(&self) -> Value {
+        let headers = self.headers.iter();
+        headers
+            .map(|(name, value)| json!({"name": name, "value": value}))
+            .collect()
+    }
 }

@@ -1,6 +1,7 @@
 //! The last requests, in memory.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -78,12 +79,23 @@ impl ExchangeLog {
 /// Which requests a list has.
 pub(in super::super) struct Filter {
     limit: usize,
-    status: Option<String>,
+    status: Option<RangeInclusive<u16>>,
     method: Option<String>,
     path: Option<String>,
     booking: Option<String>,
     organization: Option<String>,
     after: Option<i64>,
+}
+
+/// One status, or all of a class.
+fn statuses(text: &str) -> Option<RangeInclusive<u16>> {
+    let text = text.to_ascii_lowercase();
+    if let Some(class) = text.strip_suffix("xx") {
+        let class: u16 = class.parse().ok().filter(|it| (1..=5).contains(it))?;
+        return Some(class * 100..=class * 100 + 99);
+    }
+    let status = text.parse().ok()?;
+    matches!(status, 0 | 100..=599).then_some(status..=status)
 }
 
 impl Filter {
@@ -98,17 +110,10 @@ impl Filter {
         if limit.is_none() {
             errors.add("limit", format!("must be 1 to {MOST}"));
         }
-        let status = query("status").map(|it| it.to_ascii_lowercase());
-        let is_status = |text: &String| {
-            let class = text.strip_suffix("xx");
-            let is_class = class.is_some_and(|it| matches!(it, "1" | "2" | "3" | "4" | "5"));
-            is_class || matches!(text.parse::<u16>(), Ok(0 | 100..=599))
-        };
-        if status.as_ref().is_some_and(|it| !is_status(it)) {
-            errors.add(
-                "status",
-                "must be a status, 100 to 599, or a class, 1xx to 5xx",
-            );
+        let status = query("status").map(|it| statuses(&it));
+        if status == Some(None) {
+            let demand = "must be a status, 100 to 599, or a class, 1xx to 5xx";
+            errors.add("status", demand);
         }
         let after = query("after").map(|it| IdKind::Request.number(&it));
         if after == Some(None) {
@@ -117,7 +122,7 @@ impl Filter {
         let limit = errors.finish(limit)?;
         Ok(Self {
             limit,
-            status,
+            status: status.flatten(),
             method: query("method"),
             // Every path begins with a slash.
             path: query("path").map(|it| format!("/{}", it.trim_start_matches('/'))),
@@ -129,23 +134,16 @@ impl Filter {
 
     /// Whether it lets an exchange through.
     fn takes(&self, exchange: &Exchange) -> bool {
-        let status = exchange.status.to_string();
-        let is_status = |wanted: &String| match wanted.strip_suffix("xx") {
-            Some(class) => status.len() == 3 && status.starts_with(class),
-            None => *wanted == status,
-        };
-        let method = self.method.as_ref();
-        let is = |wanted: &Option<String>, has: Option<String>| {
-            wanted.is_none() || wanted.as_deref() == has.as_deref()
-        };
+        let is_method = |it: &String| it.eq_ignore_ascii_case(exchange.method.as_str());
+        let is_path = |it: &String| exchange.path().starts_with(it.as_str());
         self.after.is_none_or(|after| exchange.number > after)
-            && self.status.as_ref().is_none_or(is_status)
-            && method.is_none_or(|it| it.eq_ignore_ascii_case(exchange.method()))
             && self
-                .path
+                .status
                 .as_ref()
-                .is_none_or(|it| exchange.path().starts_with(it.as_str()))
-            && (self.booking.is_none() || is(&self.booking, exchange.booking()))
-            && (self.organization.is_none() || is(&self.organization, exchange.organization()))
+                .is_none_or(|it| it.contains(&exchange.status))
+            && self.method.as_ref().is_none_or(is_method)
+            && self.path.as_ref().is_none_or(is_path)
+            && (self.booking.is_none() || self.booking == exchange.booking())
+            && (self.organization.is_none() || self.organization == exchange.organization())
     }
 }

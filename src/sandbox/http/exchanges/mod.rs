@@ -10,6 +10,7 @@ mod log;
 mod notes;
 mod secrets;
 
+pub(crate) use document::ExchangeDocument;
 pub(crate) use exchange::Exchange;
 pub(super) use exchange::{Opening, Received, Refusal};
 pub(crate) use har::HarFile;

@@ -25,7 +25,7 @@ impl Exchange {
         let endpoint = ENDPOINTS
             .iter()
             // A path without parameters comes first, as in the router.
-            .filter(|it| it.method == self.method() && covers(it.path, path))
+            .filter(|it| it.method == self.method && covers(it.path, path))
             .min_by_key(|it| it.path.contains('{'));
         let Some(endpoint) = endpoint else {
             notes.extend(self.other_path());
@@ -93,7 +93,7 @@ impl Exchange {
 
     /// A booking that failed in a normal response, which a client that looks at the HTTP status alone takes for a success.
     fn failed(&self) -> Option<String> {
-        let is_write = self.method() == "POST" && (200..300).contains(&self.status);
+        let is_write = self.method == "POST" && (200..300).contains(&self.status);
         if !is_write {
             return None;
         }
