@@ -191,13 +191,13 @@ fn a_control_refuses_a_field_that_it_does_not_know() {
             "/sandbox/organizations",
             json!({"nmae": "test 17"}),
             "nmae",
-            "is not known; did you mean name?".to_owned(),
+            "is not understood: unknown field `nmae`, expected `name`".to_owned(),
         ),
         (
             "/sandbox/clock",
-            json!({"advance": "1m", "by": "1m"}),
+            json!({"by": "1m"}),
             "by",
-            "is not known; the fields are advance, set, freeze, resume, next".to_owned(),
+            "is not understood: unknown variant `by`, expected one of `advance`, `set`, `next`, `freeze`, `resume`".to_owned(),
         ),
         (
             "/sandbox/faults",

@@ -592,7 +592,10 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     let curl = home
         .run(["sandbox", "requests", "show", "@last", "--curl"])
         .exits(0);
-    assert!(curl.stdout.contains("Bearer $BOOKCTL_API_KEY"), "{curl}");
+    assert!(
+        curl.stdout.contains("Bearer '\"$BOOKCTL_API_KEY\""),
+        "{curl}"
+    );
     let before = served.bookings().len();
     let again = Command::new("sh")
         .args(["-c", &curl.stdout])

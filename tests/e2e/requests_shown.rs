@@ -180,7 +180,7 @@ fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
     assert!(refused.starts_with(note), "{refused}");
     let elsewhere = curl("/v1/", &[("X-Api-Key", "sk_live_sandbox")]);
     assert!(
-        elsewhere.contains("\"x-api-key: $REFUSED_KEY\""),
+        elsewhere.contains("'x-api-key: '\"$REFUSED_KEY\""),
         "{elsewhere}"
     );
 

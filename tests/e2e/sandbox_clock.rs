@@ -117,7 +117,7 @@ fn a_call_that_names_no_change_is_told_all_that_there_are() {
     let advance = &refusal["fields"]["advance"];
     assert_eq!(
         advance,
-        "is required, or one of set, next, freeze and resume"
+        "is required alone, or one of set, next, freeze and resume"
     );
 }
 

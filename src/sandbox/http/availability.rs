@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::pipeline::RequestContext;
+use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
 use super::venues::known_venue;
 use crate::sandbox::rules::availability::{AvailabilityQuery, check_readable};

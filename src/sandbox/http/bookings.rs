@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::availability::{choose_slot, with_held};
-use super::pipeline::RequestContext;
+use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
 use super::sessions::require_session;
 use super::venues::known_venue;
@@ -15,8 +15,8 @@ use crate::sandbox::rules::create::CreateRequest;
 use crate::sandbox::rules::fields::Fields;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
-use crate::sandbox::rules::state::{Ask, BookingState};
-use crate::sandbox::rules::transition::{Denial, Event, step};
+use crate::sandbox::rules::state::{Ask, BookingState, Denial};
+use crate::sandbox::rules::transition::{Event, step};
 use crate::sandbox::seed::{Slot, Venue, local_time};
 use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};

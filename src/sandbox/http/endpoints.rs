@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::pipeline::RequestContext;
+use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
 use super::{availability, bookings, sessions, venues};
-use crate::sandbox::rules::access::Scope;
+use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
 /// An endpoint under `/v1`.

@@ -17,6 +17,8 @@ use crate::sandbox::rules::access::{self, ApiKey};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::parse_body;
 use crate::sandbox::rules::no_key::NoKey;
+use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::store::Tx;
 
 /// The largest body that is read ("Limits", 3).
 const BODY_LIMIT: usize = 1_048_576;
@@ -138,6 +140,15 @@ impl ParsedRequest {
     pub(crate) fn query(&self, name: &str) -> Option<String> {
         self.queries().remove(name)
     }
+}
+
+/// An authenticated request, with the transaction in which it is answered.
+pub(crate) struct RequestContext<'a, 't> {
+    pub(crate) tx: &'a Tx<'t>,
+    pub(crate) request: &'a ParsedRequest,
+    pub(crate) key: ApiKey,
+    /// The key's organization, as the transaction finds it.
+    pub(crate) organization: Organization,
 }
 
 fn broke_off() -> ApiError {

@@ -10,24 +10,14 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use super::endpoints::{Endpoint, Needs};
 use super::exchanges::Received;
 use super::fault_injection::InjectedFault;
-use super::parsed_request::ParsedRequest;
+use super::parsed_request::{ParsedRequest, RequestContext};
 use super::reply::{self, Outcome};
 use super::{Service, bookings};
-use crate::sandbox::rules::access::{self, ApiKey, KeyKind, TEST_ALLOWANCE};
+use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::no_key::{NoKey, masked};
-use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
-
-/// An authenticated request, with the transaction in which it is answered.
-pub(crate) struct RequestContext<'a, 't> {
-    pub(crate) tx: &'a Tx<'t>,
-    pub(crate) request: &'a ParsedRequest,
-    pub(crate) key: ApiKey,
-    /// The key's organization, as the transaction finds it.
-    pub(crate) organization: Organization,
-}
 
 pub(super) fn route(endpoint: &'static Endpoint) -> MethodRouter<Arc<Service>> {
     on(

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::pipeline::RequestContext;
+use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{FieldErrors, Fields};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::pipeline::RequestContext;
+use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::search::{SearchArea, VenueSearch};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::api_error::ApiError;
-use super::no_key::{NoKey, masked};
+use super::no_key::{NoKey, Scope, masked};
 use super::organization::{CheckStatus, Organization};
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
@@ -24,30 +24,6 @@ impl KeyKind {
             Self::Live => "live",
             Self::Test => "test",
             Self::Beta => "beta",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    VenuesRead,
-    BookingsRead,
-    BookingsCreate,
-    BookingsWrite,
-    SessionsRead,
-    SessionsWrite,
-}
-
-impl Scope {
-    /// The word in the key list and in refusals.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::VenuesRead => "venues:read",
-            Self::BookingsRead => "bookings:read",
-            Self::BookingsCreate => "bookings:create",
-            Self::BookingsWrite => "bookings:write",
-            Self::SessionsRead => "sessions:read",
-            Self::SessionsWrite => "sessions:write",
         }
     }
 }

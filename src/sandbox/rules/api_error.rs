@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::access::Scope;
 use super::error_code::ErrorCode;
-use super::no_key::NoKey;
-use super::transition::Denial;
+use super::no_key::{NoKey, Scope};
+use super::state::Denial;
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,28 @@
-//! What came instead of a key, and keys as they may be shown.
+//! What keys may do, what came instead of one, and keys as they may be shown.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    VenuesRead,
+    BookingsRead,
+    BookingsCreate,
+    BookingsWrite,
+    SessionsRead,
+    SessionsWrite,
+}
+
+impl Scope {
+    /// The word in the key list and in refusals.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::VenuesRead => "venues:read",
+            Self::BookingsRead => "bookings:read",
+            Self::BookingsCreate => "bookings:create",
+            Self::BookingsWrite => "bookings:write",
+            Self::SessionsRead => "sessions:read",
+            Self::SessionsWrite => "sessions:write",
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoKey {

@@ -3,7 +3,7 @@
 
 use super::api_error::{ApiError, foreign_host};
 use super::no_key::NoKey;
-use super::transition::Denial;
+use super::state::Denial;
 
 impl ApiError {
     /// One sentence: which rule answered, and its section of the specification.

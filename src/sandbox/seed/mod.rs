@@ -26,11 +26,12 @@ pub(crate) use nearby::{near_place, near_point, within_reach};
 pub(crate) use own_offer::{MOST_SEATINGS, OwnOffer, OwnSlots, number_of, timezone};
 pub(crate) use place::{Place, names_city, resolve_place};
 pub(crate) use scenario::Scenario;
-pub(crate) use slot::{Slot, local_time, slots_at, slots_on};
+pub(crate) use schedule::Vertical;
+pub(crate) use slot::{Slot, slots_at, slots_on};
 #[cfg(test)]
 pub(crate) use slot::{slot, slot_at};
-pub(crate) use terms::{CancellationTerms, CardTerms};
-pub(crate) use venue::{Provider, Venue, Vertical};
+pub(crate) use terms::{CancellationTerms, CardTerms, local_time};
+pub(crate) use venue::{Provider, Venue};
 pub(crate) use venues::{venue, venues};
 
 /// A number from 0 to 1 that a seed and the number of a request determine.

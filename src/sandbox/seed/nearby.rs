@@ -2,8 +2,8 @@
 
 use super::city;
 use super::place::Place;
+use super::schedule::Vertical;
 use super::venue::Venue;
-use super::venue::Vertical;
 use super::venues::venues;
 
 /// The radius of a search by coordinates.

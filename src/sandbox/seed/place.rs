@@ -134,7 +134,7 @@ mod tests {
             ("new york, ny, usa", "New York"),
             ("paris france", "Paris"),
             ("Saint-Germain-des-Prés, Paris", "Paris"),
-            ("Saint-Germain-des-Pre\u{301}s", "Paris"),
+            ("Saint-Germain-des-Pre\u{301}s, Paris", "Paris"),
             ("75004 Paris", "Paris"),
             ("10 Rue X, 75018 Paris, Île-de-France, France", "Paris"),
             ("Tōkyō", "Tokyo"),

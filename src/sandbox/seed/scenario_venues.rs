@@ -4,8 +4,7 @@ use super::city::SANDBOX;
 use super::scenario::Scenario;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
-use super::venue::Provider;
-use super::venue::{Offer, Venue};
+use super::venue::{Offer, Provider, Venue};
 
 impl Scenario {
     /// The name of the scenario's venues; each adds its provider and the scenario.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use jiff::civil::{Date, DateTime};
-use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
@@ -15,11 +14,9 @@ use super::seeded_random::Purpose;
 use super::slot_id::{slot_id, start_and_seating};
 use super::terms::{CancellationTerms, CardTerms};
 use super::venue::{Offer, Venue};
+
 #[cfg(test)]
 use super::venues::venues;
-
-/// Writes whole seconds.
-const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(0));
 
 /// An availability slot ("Resources: Availability slot").
 #[derive(Clone, Debug, PartialEq)]
@@ -36,11 +33,6 @@ pub(crate) struct Slot {
     pub(crate) cancellation_terms: Option<CancellationTerms>,
     /// How many bookings the slot holds, at least one.
     pub(crate) capacity: u32,
-}
-
-/// A local time as RFC 3339 with its offset, without the name of the zone.
-pub(crate) fn local_time(at: &Zoned) -> String {
-    PRINTER.timestamp_with_offset_to_string(&at.timestamp(), at.offset())
 }
 
 /// The slots of the venue's local day, in order of time, then of seating.
@@ -304,27 +296,27 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "slot_g1ngxdp0z5qrvvzs0dbttmdj 12:00+00:00 indoor 4",
-                "slot_g1ngxdp0z5qrvvzs1vbrdyqt 12:00+00:00 bar 2",
-                "slot_g1ngxfe8z5qrvvzs19tgv8te 12:30+00:00 bar 4",
-                "slot_g1ngxjyrz5qrvvzs00c420yf 13:30+00:00 indoor 1",
-                "slot_g1ngxmq0z5qrvvzs04f51yv9 14:00+00:00 indoor 4",
-                "slot_g1ngxmq0z5qrvvzs1zhhg0k9 14:00+00:00 bar 3",
-                "slot_g1ngy2s0z5qrvvzs06c858n9 18:00+00:00 indoor 1",
-                "slot_g1ngy4h8z5qrvvzs086m7mqc 18:30+00:00 indoor 3",
-                "slot_g1ngy4h8z5qrvvzs1kr9900g 18:30+00:00 bar 1",
-                "slot_g1ngy69gz5qrvvzs0wx1zz78 19:00+00:00 indoor 4",
-                "slot_g1ngy69gz5qrvvzs11g2y62w 19:00+00:00 bar 1",
-                "slot_g1ngy81rz5qrvvzs0pj47fb1 19:30+00:00 indoor 3",
-                "slot_g1ngy81rz5qrvvzs15nxn9sf 19:30+00:00 bar 3",
-                "slot_g1ngy9t0z5qrvvzs0j4az518 20:00+00:00 indoor 4",
-                "slot_g1ngy9t0z5qrvvzs1w0ttfwf 20:00+00:00 bar 3",
-                "slot_g1ngybj8z5qrvvzs0b1vtstn 20:30+00:00 indoor 3",
-                "slot_g1ngybj8z5qrvvzs1e81884w 20:30+00:00 bar 4",
-                "slot_g1ngydagz5qrvvzs0e2basm4 21:00+00:00 indoor 4",
-                "slot_g1ngydagz5qrvvzs1dmpfk5t 21:00+00:00 bar 2",
-                "slot_g1ngyf2rz5qrvvzs0rvq4yk2 21:30+00:00 indoor 4",
-                "slot_g1ngyf2rz5qrvvzs1xwk57ev 21:30+00:00 bar 2",
+                "slot_806b0eb6c000060071e93a1533c2 12:00+00:00 indoor 4",
+                "slot_806b0eb6c001f1e767e241aca54d 12:00+00:00 bar 2",
+                "slot_806b0ebdc801dac4aacc2eb70f2b 12:30+00:00 bar 4",
+                "slot_806b0ecbd80075548e8fde97714d 13:30+00:00 indoor 1",
+                "slot_806b0ed2e000680a231c3ad20d86 14:00+00:00 indoor 4",
+                "slot_806b0ed2e0011b8ff0e75de26dcd 14:00+00:00 bar 3",
+                "slot_806b0f0b2000456e6bf26ff1a2d9 18:00+00:00 indoor 1",
+                "slot_806b0f12280051bbe03343ecce27 18:30+00:00 indoor 3",
+                "slot_806b0f122801d7c1bb926b82fdc1 18:30+00:00 bar 1",
+                "slot_806b0f193000229f594eb98c8050 19:00+00:00 indoor 4",
+                "slot_806b0f193001bcb611aaf5f239bd 19:00+00:00 bar 1",
+                "slot_806b0f203800d99dff91ee0c5f24 19:30+00:00 indoor 3",
+                "slot_806b0f203801c370a8f84183f112 19:30+00:00 bar 3",
+                "slot_806b0f2740003707204f01ca6052 20:00+00:00 indoor 4",
+                "slot_806b0f274001af55feb7f4227331 20:00+00:00 bar 3",
+                "slot_806b0f2e480025bd2ab467e8b1a3 20:30+00:00 indoor 3",
+                "slot_806b0f2e4801a4b0873ed2d533b3 20:30+00:00 bar 4",
+                "slot_806b0f355000cf89b176ece0223b 21:00+00:00 indoor 4",
+                "slot_806b0f3550012109b8852524efae 21:00+00:00 bar 2",
+                "slot_806b0f3c580048959ea4280a5887 21:30+00:00 indoor 4",
+                "slot_806b0f3c5801f65c31a3f32b0974 21:30+00:00 bar 2",
             ]
         );
 

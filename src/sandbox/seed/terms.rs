@@ -1,14 +1,17 @@
 //! Card and cancellation terms of dining slots.
 
+use jiff::fmt::temporal::DateTimePrinter;
 use jiff::{ToSpan, Zoned};
 use serde::Serialize;
 
 use super::money::Money;
 use super::own_offer::{CancellationFee, CardDemand};
+use super::schedule::Vertical;
 use super::seeded_random::Purpose;
-use super::slot::local_time;
-use super::venue::Vertical;
 use super::venue::{Offer, Venue};
+
+/// Writes whole seconds.
+const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(0));
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct CardTerms {
@@ -154,4 +157,9 @@ impl CancellationFee {
             text: self.text.unwrap_or_else(usual),
         }
     }
+}
+
+/// A local time as RFC 3339 with its offset, without the name of the zone.
+pub(crate) fn local_time(at: &Zoned) -> String {
+    PRINTER.timestamp_with_offset_to_string(&at.timestamp(), at.offset())
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::city::City;
 use super::own_offer::OwnOffer;
 use super::scenario::Scenario;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, Vertical};
 use super::seeded_random::SeededRandom;
 
 /// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C has
@@ -36,39 +36,6 @@ impl Provider {
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.id() == text)
-    }
-}
-
-/// What kind of booking a venue takes ("What the service does").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Vertical {
-    Dining,
-    Fitness,
-    Entertainment,
-    Travel,
-}
-
-impl Vertical {
-    pub(crate) const ALL: [Self; 4] = [
-        Self::Dining,
-        Self::Fitness,
-        Self::Entertainment,
-        Self::Travel,
-    ];
-
-    /// The name in JSON.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dining => "dining",
-            Self::Fitness => "fitness",
-            Self::Entertainment => "entertainment",
-            Self::Travel => "travel",
-        }
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
 }
 

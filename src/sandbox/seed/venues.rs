@@ -8,8 +8,7 @@ use super::city::City;
 use super::scenario_venues::scenario_venues;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
-use super::venue::Provider;
-use super::venue::{Offer, Venue};
+use super::venue::{Offer, Provider, Venue};
 
 /// Invented names at places that exist, at least six of each vertical in every city.
 const CSV: &str = include_str!("venues.csv");

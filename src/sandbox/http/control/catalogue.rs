@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::access::{KEYS, Scope, keys_of};
+use crate::sandbox::rules::access::{KEYS, keys_of};
+use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, Venue, venues};
 use crate::sandbox::store::Tx;

@@ -57,7 +57,12 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
 
 /// Moves the clock ahead, and applies what is due by then; or stops it, or lets it go on.
 pub(super) fn change(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let changed = match typed(&Value::Object(request.fields()?))? {
+    let body = request.fields()?;
+    if body.len() != 1 {
+        let demand = "is required alone, or one of set, next, freeze and resume";
+        return Err(ApiError::invalid("advance", demand));
+    }
+    let changed = match typed(&Value::Object(body))? {
         Change::Freeze(_) => tx.freeze()?,
         Change::Resume(_) => tx.resume()?,
         Change::Next(_) => move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NothingDue)?)?,

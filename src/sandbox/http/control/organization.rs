@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::access::{KeyKind, Scope, keys_of};
+use crate::sandbox::rules::access::{KeyKind, keys_of};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::typed;
+use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::sandbox::http::control;
 use crate::sandbox::http::endpoints::ENDPOINTS;
-use crate::sandbox::rules::access::Scope;
 use crate::sandbox::rules::error_code::ErrorCode;
+use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
 fn service() -> Value {
