@@ -196,7 +196,7 @@ fn a_control_refuses_a_field_that_it_does_not_know() {
         (
             "/sandbox/clock",
             json!({"by": "1m"}),
-            "by",
+            "body",
             "is not understood: unknown variant `by`, expected one of `advance`, `set`, `next`, `freeze`, `resume`".to_owned(),
         ),
         (
