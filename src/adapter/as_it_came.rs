@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::contract_names::with_contract_names;
 use super::locate::one;
+use super::names::with_contract_names;
 use super::resource::flattened;
 use super::shape::Shape;
 use crate::model::booking::Booking;
@@ -17,16 +17,15 @@ const DEEPEST: usize = 4;
 /// A profile's expression may drop fields, and a service may write the venue or the guest beside the booking.
 pub(crate) fn as_it_came(booking: &Booking) -> Vec<Value> {
     let document = booking.document();
-    let flat = flattened(document);
-    let value = flat.as_ref().unwrap_or(document.value());
-    let by_shape = one(value, Shape::Booking).ok();
+    let value = flattened(document);
+    let by_shape = one(&value, Shape::Booking).ok();
     let is_it = |object: &Map<String, Value>| match by_shape {
         Some(found) => std::ptr::eq(found, object),
         None => object
             .values()
             .any(|value| token(value).is_some_and(|id| id == booking.id())),
     };
-    let way = (0..=DEEPEST).find_map(|depth| way_to(value, depth, &is_it));
+    let way = (0..=DEEPEST).find_map(|depth| way_to(&value, depth, &is_it));
     let objects = way.unwrap_or_default().into_iter();
     objects
         .map(|object| with_contract_names(object, Shape::Booking))

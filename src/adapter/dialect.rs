@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::names::same_words;
 use super::path::Path;
-use super::transport::OWN;
+use super::transport::{OWN, names};
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
@@ -66,38 +66,23 @@ dialect! {
 
 /// Open names that stand in one object, or say which of two things it is: they must differ from each other, and
 /// from the names beside them that the specification states.
-const BESIDE_EACH_OTHER: &[(&[&str], &[&str])] = &[
+const BESIDE_EACH_OTHER: &[(&str, &str)] = &[
     (
-        &["providers_field"],
-        &[
-            "vertical",
-            "datetime",
-            "location",
-            "latitude",
-            "longitude",
-            "party_size",
-        ],
+        "providers_field",
+        "vertical datetime location latitude longitude party_size",
     ),
     (
-        &[
-            "slots_venue_field",
-            "slots_datetime_field",
-            "slots_party_size_field",
-        ],
-        &["provider"],
+        "slots_venue_field slots_datetime_field slots_party_size_field",
+        "provider",
     ),
     (
-        &[
-            "modify_datetime_field",
-            "modify_party_size_field",
-            "modify_seating_field",
-        ],
-        &[],
+        "modify_datetime_field modify_party_size_field modify_seating_field",
+        "",
     ),
-    (&["otp_field"], &["psp_response", "psp_abort"]),
-    (&["otp_action", "payment_action"], &[]),
-    (&["session_phone_field"], &["end_user", "provider"]),
-    (&["event_id_field", "event_type_field"], &["data"]),
+    ("otp_field", "psp_response psp_abort"),
+    ("otp_action payment_action", ""),
+    ("session_phone_field", "end_user provider"),
+    ("event_id_field event_type_field", "data"),
 ];
 
 /// What a paused booking waits for (spec, Booking: next_action).
@@ -153,7 +138,7 @@ impl Dialect {
             ("auth_header", _) if HeaderName::try_from(name).is_err() => {
                 return Err(format!("cannot be {name:?}: it is not a valid header name"));
             }
-            ("auth_header", _) if OWN.iter().any(|it| it.eq_ignore_ascii_case(name)) => {
+            ("auth_header", _) if names(OWN, name) => {
                 return Err(format!(
                     "cannot be {name:?}: every request has that header for something else"
                 ));
@@ -181,11 +166,11 @@ impl Dialect {
     /// Two names that would get in each other's way: the key, and why it cannot stand.
     pub(crate) fn clash(&mut self) -> Option<(&'static str, String)> {
         for (keys, stated) in BESIDE_EACH_OTHER {
-            let mut taken: Vec<Path> = stated.iter().filter_map(|name| Path::parse(name)).collect();
+            let mut taken: Vec<Path> = stated.split(' ').filter_map(Path::parse).collect();
             // It is the renamed one that gets in the way.
             let own = self.own_names();
             let (own, default): (Vec<&str>, Vec<&str>) =
-                keys.iter().partition(|key| own.contains_key(**key));
+                keys.split(' ').partition(|key| own.contains_key(*key));
             for key in default.into_iter().chain(own) {
                 let name = self.name(key).cloned().unwrap_or_default();
                 let Some(path) = Path::parse(&name) else {

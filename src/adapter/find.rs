@@ -1,8 +1,10 @@
 //! Finds objects in a document by their shape, wherever the service put them.
 
+use std::rc::Rc;
+
 use serde_json::{Map, Value};
 
-use super::names::same_words;
+use super::names::is_one_of;
 use super::shape::Shape;
 
 /// How many objects deep a document is searched. Arrays do not count.
@@ -34,24 +36,17 @@ pub(crate) struct ListAt {
 }
 
 /// The names of lists that hold something else beside the objects that a document is about.
-pub(super) const BESIDE: &[&str] = &[
-    "_links",
-    "aggregations",
-    "categories",
-    "debug",
-    "errors",
-    "facets",
-    "filters",
-    "images",
-    "links",
-    "messages",
-    "notices",
-    "photos",
-    "providers",
-    "providers_failed",
-    "tags",
-    "warnings",
-];
+pub(super) const BESIDE: &str = "_links aggregations categories debug errors facets filters images links messages \
+    notices photos providers providers_failed tags warnings";
+
+/// The place of a member of the object at a place.
+fn below(place: &str, key: &str) -> String {
+    if place.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{place}.{key}")
+    }
+}
 
 /// The lists of a document that could hold its objects, the shallowest first, but those that stand in another list.
 pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
@@ -71,13 +66,8 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
                     },
                 }),
                 Value::Object(object) => {
-                    let members = object
-                        .iter()
-                        .filter(|(key, _)| !BESIDE.iter().any(|beside| same_words(beside, key)));
-                    next.extend(members.map(|(key, value)| match place.is_empty() {
-                        true => (key.clone(), value),
-                        false => (format!("{place}.{key}"), value),
-                    }));
+                    let members = object.iter().filter(|(key, _)| !is_one_of(BESIDE, key));
+                    next.extend(members.map(|(key, value)| (below(&place, key), value)));
                 }
                 _ => {}
             }
@@ -87,164 +77,116 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
     lists
 }
 
+/// A value with the way down to it.
 struct Node<'a> {
     value: &'a Value,
-    /// Its parent and its key in it; `None` for the document itself.
-    parent: Option<(usize, Step<'a>)>,
+    /// Its path, the elements of an array all alike.
+    place: Rc<str>,
+    /// The object that has it as a member, with its place. An element of an array has none.
+    parent: Option<(Rc<str>, &'a Map<String, Value>)>,
+    /// The innermost array around it.
+    array: Option<&'a Vec<Value>>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Step<'a> {
-    Key(&'a str),
-    Element,
-}
+/// An object with the node that it is the value of.
+type ObjectAt<'a> = (Node<'a>, &'a Map<String, Value>);
 
-/// The way down to each value that was visited.
-struct Tree<'a>(Vec<Node<'a>>);
-
-impl<'a> Tree<'a> {
-    fn push(&mut self, value: &'a Value, parent: Option<(usize, Step<'a>)>) -> usize {
-        self.0.push(Node { value, parent });
-        self.0.len() - 1
-    }
-
-    /// The path to a value, the elements of an array all alike.
-    fn place(&self, mut node: usize) -> String {
-        let mut steps = Vec::new();
-        while let Some((parent, step)) = self.0[node].parent {
-            steps.push(step);
-            node = parent;
-        }
-        let mut place = String::new();
-        for step in steps.iter().rev() {
-            match step {
-                Step::Key(key) if place.is_empty() => place.push_str(key),
-                Step::Key(key) => {
-                    place.push('.');
-                    place.push_str(key);
-                }
-                Step::Element => place.push_str("[]"),
+/// The objects that a value is or, through any arrays, holds as elements.
+fn objects_of<'a>(node: Node<'a>, found: &mut Vec<ObjectAt<'a>>) {
+    match node.value {
+        Value::Object(object) => found.push((node, object)),
+        Value::Array(elements) => {
+            let place: Rc<str> = format!("{}[]", node.place).into();
+            for value in elements {
+                let (place, parent) = (Rc::clone(&place), None);
+                let array = Some(elements);
+                objects_of(
+                    Node {
+                        value,
+                        place,
+                        parent,
+                        array,
+                    },
+                    found,
+                );
             }
         }
-        match place.is_empty() {
-            true => ".".to_owned(),
-            false => place,
-        }
-    }
-
-    /// Whether two nodes stand at one place: the same keys, through any elements.
-    fn same_place(&self, mut one: usize, mut other: usize) -> bool {
-        loop {
-            if one == other {
-                return true;
-            }
-            match (self.0[one].parent, self.0[other].parent) {
-                (Some((up, step)), Some((other_up, other_step))) if step == other_step => {
-                    (one, other) = (up, other_up);
-                }
-                _ => return false,
-            }
-        }
-    }
-
-    /// The innermost array around a node, if any.
-    fn array_around(&self, mut node: usize) -> Option<usize> {
-        while let Some((parent, step)) = self.0[node].parent {
-            if step == Step::Element {
-                return Some(parent);
-            }
-            node = parent;
-        }
-        None
+        _ => {}
     }
 }
 
 /// Finds the objects of a shape at the one shallowest place that has any.
 pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
-    let mut tree = Tree(Vec::new());
-    let root = tree.push(document, None);
-    let mut level = vec![root];
+    let mut level = vec![Node {
+        value: document,
+        place: "".into(),
+        parent: None,
+        array: None,
+    }];
     for _ in 0..=DEEPEST {
         // The elements of arrays are as deep as the array.
         let mut objects = Vec::new();
-        let mut open = level;
-        open.reverse();
-        while let Some(node) = open.pop() {
-            match tree.0[node].value {
-                Value::Object(object) => objects.push((node, object)),
-                Value::Array(elements) => {
-                    for element in elements.iter().rev() {
-                        if element.is_object() || element.is_array() {
-                            open.push(tree.push(element, Some((node, Step::Element))));
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        let fitting: Vec<(usize, &Map<String, Value>)> = objects
-            .iter()
-            .filter(|(_, object)| shape.fits(object))
-            .copied()
-            .collect();
-        if !fitting.is_empty() {
-            return judge(&tree, fitting);
+        level
+            .into_iter()
+            .for_each(|node| objects_of(node, &mut objects));
+        if objects.iter().any(|(_, object)| shape.fits(object)) {
+            objects.retain(|(_, object)| shape.fits(object));
+            return judge(&objects);
         }
         level = Vec::new();
         for (node, object) in objects {
-            for (key, value) in object {
-                if value.is_object() || value.is_array() {
-                    level.push(tree.push(value, Some((node, Step::Key(key)))));
-                }
-            }
+            let members = object
+                .iter()
+                .filter(|(_, value)| value.is_object() || value.is_array());
+            level.extend(members.map(|(key, value)| Node {
+                value,
+                place: below(&node.place, key).into(),
+                parent: Some((Rc::clone(&node.place), object)),
+                array: node.array,
+            }));
         }
     }
     Search::Nothing
 }
 
 /// Takes the objects that fit if they all stand at one place.
-fn judge<'a>(tree: &Tree<'a>, fitting: Vec<(usize, &'a Map<String, Value>)>) -> Search<'a> {
-    let first = fitting[0].0;
-    let mut places = vec![first];
-    for (node, _) in &fitting {
-        if !places.iter().any(|place| tree.same_place(*place, *node)) {
-            places.push(*node);
+fn judge<'a>(fitting: &[ObjectAt<'a>]) -> Search<'a> {
+    let mut places: Vec<&Node<'a>> = Vec::new();
+    for (node, _) in fitting {
+        if !places.iter().any(|known| known.place == node.place) {
+            places.push(node);
         }
     }
+    let named = |place: &str| if place.is_empty() { "." } else { place }.to_owned();
     let objects = fitting.iter().map(|(_, object)| *object).collect();
-    if let [_] = places[..] {
-        let mut arrays: Vec<usize> = fitting
-            .iter()
-            .filter_map(|(node, _)| tree.array_around(*node))
-            .collect();
-        arrays.dedup();
-        let lengths = arrays.iter().map(|array| match tree.0[*array].value {
-            Value::Array(elements) => elements.len(),
-            _ => 0,
-        });
+    if let [only] = places[..] {
+        let mut arrays: Vec<&Vec<Value>> =
+            fitting.iter().filter_map(|(node, _)| node.array).collect();
+        arrays.dedup_by(|one, other| std::ptr::eq(*one, *other));
+        let elements: usize = arrays.iter().map(|array| array.len()).sum();
         return Search::Found(Found {
-            place: tree.place(first),
-            elements: lengths.sum::<usize>().max(fitting.len()),
+            place: named(&only.place),
+            elements: elements.max(fitting.len()),
             objects,
         });
     }
     // An object that holds nothing but such objects is a list with keys.
-    let parents: Vec<Option<usize>> = places
-        .iter()
-        .map(|place| tree.0[*place].parent.map(|(parent, _)| parent))
-        .collect();
-    if let Some(Some(parent)) = parents.first()
-        && parents.iter().all(|other| other == &Some(*parent))
-        && let Value::Object(keyed) = tree.0[*parent].value
+    let parent = places.first().and_then(|node| node.parent.as_ref());
+    if let Some((place, keyed)) = parent
         && keyed.len() == fitting.len()
+        && places.iter().all(|node| {
+            node.parent
+                .as_ref()
+                .is_some_and(|(_, it)| std::ptr::eq(*it, *keyed))
+        })
     {
         return Search::Found(Found {
-            place: format!("{}.*", tree.place(*parent)),
+            place: format!("{}.*", named(place)),
             elements: keyed.len(),
             objects,
         });
     }
-    Search::Ambiguous(places.iter().map(|place| tree.place(*place)).collect())
+    Search::Ambiguous(places.iter().map(|node| named(&node.place)).collect())
 }
 
 #[cfg(test)]

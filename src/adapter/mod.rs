@@ -2,9 +2,7 @@
 
 mod around;
 mod as_it_came;
-mod contract_names;
 mod dialect;
-mod expression;
 mod find;
 mod kind;
 mod locate;
@@ -23,7 +21,6 @@ mod write;
 pub(crate) use around::{around, scalars};
 pub(crate) use as_it_came::as_it_came;
 pub(crate) use dialect::{Dialect, Pause, signing_service};
-pub(crate) use expression::Expression;
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};
 pub(crate) use misread::Misread;
@@ -34,4 +31,3 @@ pub(crate) use path::Path;
 pub(crate) use profile_adapter::Adapter;
 pub(crate) use read::{List, Reading};
 pub(crate) use shape::Shape;
-pub(crate) use transport::Transport;

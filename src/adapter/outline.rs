@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::find::BESIDE;
 use super::kind::ReadKind;
-use super::names::{key_of, member, same_words};
+use super::names::{is_one_of, key_of, member};
 use super::shape::Shape;
 use crate::model::zone;
 
@@ -13,30 +13,25 @@ const HOLE: &str = "<?>";
 
 impl ReadKind {
     /// The fields of the contract that people see of such a document, those by which it is recognised first.
-    pub(crate) fn wanted(self) -> &'static [&'static str] {
-        match self {
-            ReadKind::Index => &["name", "version", "server_time"],
-            ReadKind::Venues => &["venue_id", "name", "provider", "timezone", "address"],
-            ReadKind::Slots => &[
-                "availability_id",
-                "datetime",
-                "card_terms",
-                "cancellation_terms",
-            ],
-            ReadKind::Booking => &[
-                "id",
-                "status",
-                "provider",
-                "datetime",
-                "party_size",
-                "venue_name",
-                "customer",
-            ],
-            ReadKind::Session | ReadKind::Sessions => &["id", "state", "provider", "end_user"],
-            ReadKind::Card => &["has_card"],
-            ReadKind::Error => &["error", "error_code"],
-            ReadKind::Event => &["id", "type", "data"],
-        }
+    pub(crate) fn wanted(self) -> impl Iterator<Item = &'static str> {
+        let names = match self {
+            ReadKind::Index => "name version server_time",
+            ReadKind::Venues => "venue_id name provider timezone address",
+            ReadKind::Slots => "availability_id datetime card_terms cancellation_terms",
+            ReadKind::Booking => "id status provider datetime party_size venue_name customer",
+            ReadKind::Session | ReadKind::Sessions => "id state provider end_user",
+            ReadKind::Card => "has_card",
+            ReadKind::Error => "error error_code",
+            ReadKind::Event => "id type data",
+        };
+        names.split(' ')
+    }
+
+    fn is_list(self) -> bool {
+        matches!(
+            self,
+            ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions
+        )
     }
 
     fn shape(self) -> Option<Shape> {
@@ -117,11 +112,11 @@ impl<'a> Outline<'a> {
                 .rsplit('.')
                 .next()
                 .unwrap_or_default();
-            BESIDE.iter().any(|beside| same_words(beside, key))
+            is_one_of(BESIDE, key)
         };
         let scalars = |object: &Map<String, Value>| {
-            object
-                .values()
+            let values = object.values();
+            values
                 .filter(|it| !it.is_object() && !it.is_array())
                 .count()
         };
@@ -130,18 +125,11 @@ impl<'a> Outline<'a> {
             .iter()
             .filter(|(path, _)| !is_beside(path))
             .min_by_key(|(path, object)| {
-                let in_form = match kind {
-                    ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions => path.ends_with("[]"),
-                    _ => !path.ends_with("[]"),
-                };
-                let least = usize::MAX
-                    - if path.ends_with("[]") {
-                        0
-                    } else {
-                        scalars(object)
-                    };
+                let in_list = path.ends_with("[]");
+                let in_form = in_list == kind.is_list();
+                let least = usize::MAX - if in_list { 0 } else { scalars(object) };
                 // An envelope has few values of its own.
-                let is_envelope = !path.ends_with("[]") && scalars(object) < 3;
+                let is_envelope = !in_list && scalars(object) < 3;
                 (!fits(object), !in_form, is_envelope, depth(path), least)
             });
         match found {
@@ -154,32 +142,23 @@ impl<'a> Outline<'a> {
     /// `missing` are the fields that are not found in a document that is otherwise read; without any, none is.
     pub(crate) fn skeleton(&self, kind: ReadKind, missing: &[&str]) -> String {
         let (place, object) = self.found(kind);
-        let is_list = matches!(
-            kind,
-            ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions
-        );
         if !missing.is_empty() {
-            let set: Vec<String> = missing
-                .iter()
-                .map(|it| format!(".{it} = .{HOLE}"))
-                .collect();
-            let set = set.join(" | ");
-            return match (place, is_list) {
+            let set = missing.iter().map(|it| format!(".{it} = .{HOLE}"));
+            let set = set.collect::<Vec<_>>().join(" | ");
+            return match (place, kind.is_list()) {
                 ("", _) => set,
                 (place, true) => format!("{place} |= ({set})"),
                 (place, false) => format!("{place} | {set}"),
             };
         }
-        let fields =
-            kind.wanted()
-                .iter()
-                .map(|name| match object.and_then(|it| key_of(it, name)) {
-                    Some(key) if key == *name => key.to_owned(),
-                    Some(key) => format!("{name}: {}", jq_key(key)),
-                    None => format!("{name}: .{HOLE}"),
-                });
+        let field = |name| match object.and_then(|it| key_of(it, name)) {
+            Some(key) if key == name => key.to_owned(),
+            Some(key) => format!("{name}: {}", jq_key(key)),
+            None => format!("{name}: .{HOLE}"),
+        };
+        let fields = kind.wanted().map(field);
         let fields = fields.collect::<Vec<_>>().join(", ");
-        match (place, is_list) {
+        match (place, kind.is_list()) {
             (place, true) => format!("{{{}: [{place} | {{{fields}}}]}}", kind.as_str()),
             ("", false) => format!("{{{fields}}}"),
             (place, false) => format!("{place} | {{{fields}}}"),
@@ -248,13 +227,13 @@ fn kind_of(value: &Value) -> &'static str {
 /// The fields of the contract that none of these objects has.
 pub(crate) fn missing(kind: ReadKind, objects: &[Value]) -> Vec<&'static str> {
     let has = |name: &str| {
-        let found = objects
+        let mut found = objects
             .iter()
             .filter_map(|it| member(it.as_object()?, name));
-        found.into_iter().any(|it| !it.is_null())
+        found.any(|it| !it.is_null())
     };
     let is_missing = |name: &&str| !(has(name) || *name == "provider" && has("providers"));
-    kind.wanted().iter().copied().filter(is_missing).collect()
+    kind.wanted().filter(is_missing).collect()
 }
 
 #[cfg(test)]

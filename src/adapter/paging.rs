@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::names::same_words;
+use super::names::{is_one_of, same_words};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextPage {
@@ -16,35 +16,14 @@ pub(crate) enum NextPage {
 
 /// Names of members that hold the next page's address, cursor or number. Their words without `next` are the request's
 /// field.
-const NEXT: &[&str] = &[
-    "next",
-    "next_page",
-    "next_url",
-    "next_link",
-    "next_cursor",
-    "next_page_token",
-    "next_token",
-    "next_offset",
-    "end_cursor",
-];
+const NEXT: &str = "next next_page next_url next_link next_cursor next_page_token next_token next_offset end_cursor";
 /// Names of objects that describe the page, beside the list itself.
-const AROUND: &[&str] = &[
-    "data",
-    "result",
-    "results",
-    "meta",
-    "links",
-    "_links",
-    "page",
-    "paging",
-    "pagination",
-    "page_info",
-    "cursors",
-];
+const AROUND: &str =
+    "data result results meta links _links page paging pagination page_info cursors";
 /// Those of them whose members are addresses.
-const LINKS: &[&str] = &["links", "_links"];
-const ADDRESS: &[&str] = &["next_url", "next_link"];
-const MORE: &[&str] = &["has_more", "has_next", "has_next_page", "more"];
+const LINKS: &str = "links _links";
+const ADDRESS: &str = "next_url next_link";
+const MORE: &str = "has_more has_next has_next_page more";
 
 /// The next page, if the answer or its `Link` header names one. `None` means that this is the last page, or that nothing
 /// says otherwise.
@@ -59,17 +38,16 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
         0,
         false,
         &mut |name, value, is_link| {
-            if MORE.iter().any(|more| same_words(more, name)) {
+            if is_one_of(MORE, name) {
                 says_more |= value == &Value::Bool(true);
             }
-            if found.is_none() && NEXT.iter().any(|next| same_words(next, name)) {
+            if found.is_none() && is_one_of(NEXT, name) {
                 found = read_next(name, value, is_link);
             }
         },
     );
-    let counted = || by_number(document);
     found
-        .or_else(counted)
+        .or_else(|| by_number(document))
         .or_else(|| says_more.then_some(NextPage::Unknown))
 }
 
@@ -82,19 +60,17 @@ fn describe<'a>(
 ) {
     for (name, value) in object {
         see(name, value, in_links);
-        let describes = AROUND.iter().any(|around| same_words(around, name));
         if let Value::Object(inner) = value
-            && describes
+            && is_one_of(AROUND, name)
             && depth < 3
         {
-            let in_links = LINKS.iter().any(|links| same_words(links, name));
-            describe(inner, depth + 1, in_links, see);
+            describe(inner, depth + 1, is_one_of(LINKS, name), see);
         }
     }
 }
 
 fn read_next(name: &str, value: &Value, is_link: bool) -> Option<NextPage> {
-    let is_link = is_link || ADDRESS.iter().any(|address| same_words(address, name));
+    let is_link = is_link || is_one_of(ADDRESS, name);
     match value {
         Value::String(text) if text.is_empty() => None,
         Value::String(text) if is_link || is_address(text) => Some(NextPage::At(text.clone())),
@@ -120,25 +96,17 @@ fn is_address(text: &str) -> bool {
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
 fn request_field(name: &str) -> String {
     // A name in capitals is the only one of its style that says nothing about the request's.
-    let lower;
-    let name = match name.chars().any(char::is_lowercase) {
-        true => name,
-        false => {
-            lower = name.to_lowercase();
-            &lower
-        }
-    };
+    let lower = name.to_lowercase();
+    let is_in_capitals = !name.chars().any(char::is_lowercase);
+    let name = if is_in_capitals { &lower } else { name };
     let word = ["next_", "next-", "next", "end_"]
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
         .unwrap_or(name);
-    match word {
-        "" => "cursor".to_owned(),
-        _ => {
-            let mut letters = word.chars();
-            let first = letters.next().map(|c| c.to_lowercase().to_string());
-            first.unwrap_or_default() + letters.as_str()
-        }
+    let mut letters = word.chars();
+    match letters.next() {
+        None => "cursor".to_owned(),
+        Some(first) => format!("{}{}", first.to_lowercase(), letters.as_str()),
     }
 }
 
@@ -147,22 +115,14 @@ fn by_number(document: &Value) -> Option<NextPage> {
     let (mut page, mut pages) = (None, None);
     describe(document.as_object()?, 0, false, &mut |name, value, _| {
         let number = value.as_u64();
-        if ["page", "page_number", "current_page"]
-            .iter()
-            .any(|it| same_words(it, name))
-            && number.is_some()
-        {
+        if let Some(number) = number.filter(|_| is_one_of("page page_number current_page", name)) {
             page.get_or_insert((name, number));
         }
-        if ["pages", "total_pages", "page_count", "last_page"]
-            .iter()
-            .any(|it| same_words(it, name))
-        {
+        if is_one_of("pages total_pages page_count last_page", name) {
             pages = pages.or(number);
         }
     });
     let ((name, page), pages) = (page?, pages?);
-    let page = page?;
     (page < pages).then(|| NextPage::Field {
         name: if same_words(name, "current_page") {
             "page".to_owned()

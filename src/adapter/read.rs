@@ -1,12 +1,14 @@
 //! Reads the service's documents: finds what they hold by its shape, and translates it into the contract's names.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::around::around;
-use super::contract_names::{has_contract_names, with_contract_names};
 use super::kind::ReadKind;
 use super::locate::{elements, one};
 use super::misread::{Misread, NotFound};
+use super::names::{has_contract_names, with_contract_names};
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::Shape;
@@ -39,6 +41,23 @@ pub(crate) struct OpenBookings {
     pub(crate) unread: usize,
 }
 
+/// What a document is read from.
+enum Source<'a> {
+    /// What the profile's expression gives, which has the contract's shape.
+    Translated(Value),
+    /// The document itself.
+    Document(Cow<'a, Value>),
+}
+
+impl Source<'_> {
+    fn value(&self) -> &Value {
+        match self {
+            Source::Translated(value) => value,
+            Source::Document(value) => value,
+        }
+    }
+}
+
 impl Adapter {
     /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
     /// fails there must not hide the booking, so it is then looked for by its shape.
@@ -48,68 +67,49 @@ impl Adapter {
         after_write: bool,
     ) -> Result<Reading<Booking>, Misread> {
         let mut warnings = Vec::new();
-        match self.translate(ReadKind::Booking, &document) {
-            None => {}
-            Some(Ok(value)) => match Booking::translated(document.clone(), in_contract_names(value, Shape::Booking), Vec::new()) {
-                Some(item) => return Ok(Reading { item, warnings }),
-                None if after_write => warnings.push(
-                    "read.booking does not give an `id` and a `status`; the booking was found by its shape".to_owned(),
-                ),
-                None => {
-                    return Err(Misread::of_expression(
-                        ReadKind::Booking,
-                        "does not give an `id` and a `status`",
-                        document,
+        if let Some(translated) = self.translate(ReadKind::Booking, &document) {
+            let read = translated.and_then(|value| {
+                let value = in_contract_names(value, Shape::Booking);
+                Booking::translated(document.clone(), value, Vec::new())
+                    .ok_or_else(|| "does not give an `id` and a `status`".to_owned())
+            });
+            match read {
+                Ok(item) => return Ok(Reading { item, warnings }),
+                Err(why) if after_write => {
+                    warnings.push(format!(
+                        "read.booking {why}; the booking was found by its shape"
                     ));
                 }
-            },
-            Some(Err(why)) if after_write => {
-                warnings.push(format!("read.booking {why}; the booking was found by its shape"));
-            }
-            Some(Err(why)) => {
-                return Err(Misread::of_expression(ReadKind::Booking, &why, document));
+                Err(why) => return Err(Misread::of_expression(ReadKind::Booking, &why, document)),
             }
         }
-        let flat = flattened(&document);
-        let value = flat.as_ref().unwrap_or(document.value());
-        let found = match one(value, Shape::Booking) {
+        let value = flattened(&document);
+        let found = match one(&value, Shape::Booking) {
             Ok(object) => object,
             Err(why) => return Err(Misread::of_object(ReadKind::Booking, why, document)),
         };
-        let is_root = document
-            .value()
-            .as_object()
-            .is_some_and(|it| std::ptr::eq(it, found));
-        let in_other_shape = match is_root && has_contract_names(found, Shape::Booking) {
-            true => None,
-            false => Some((
-                with_contract_names(found, Shape::Booking),
-                around(value, &[found]),
-            )),
+        let root = document.value().as_object();
+        let is_root = root.is_some_and(|it| std::ptr::eq(it, found));
+        let item = if is_root && has_contract_names(found, Shape::Booking) {
+            // The document is not copied: it may be large.
+            Booking::from_document(document.clone())
+        } else {
+            let beside = around(&value, &[found]);
+            let read = with_contract_names(found, Shape::Booking);
+            Booking::translated(document.clone(), read, beside)
         };
-        // The document is not copied: it may be large.
-        let item = match in_other_shape {
-            None => Booking::from_document(document),
-            Some((read, beside)) => Booking::translated(document, read, beside),
-        };
-        // What fits the shape has both; without them there would be nothing to show of the document either.
         item.map(|item| Reading { item, warnings }).ok_or_else(|| {
             let why = "it has no `id` and `status`".to_owned();
-            Misread::of_object(ReadKind::Booking, why, Value::Null.into())
+            Misread::of_object(ReadKind::Booking, why, document.clone())
         })
     }
 
     /// Reads the index, in the contract's names as far as the profile knows them.
     pub(crate) fn index(&self, document: &Document) -> Result<Value, Misread> {
-        match self.translate(ReadKind::Index, document) {
-            None => Ok(document.value().clone()),
-            Some(Ok(value)) => Ok(value),
-            Some(Err(why)) => Err(Misread::of_expression(
-                ReadKind::Index,
-                &why,
-                document.clone(),
-            )),
-        }
+        let translated = self.translate(ReadKind::Index, document);
+        translated
+            .unwrap_or_else(|| Ok(document.value().clone()))
+            .map_err(|why| Misread::of_expression(ReadKind::Index, &why, document.clone()))
     }
 
     pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
@@ -147,62 +147,38 @@ impl Adapter {
         shape: Shape,
         document: &Document,
     ) -> Result<(Value, Vec<(String, String)>), Misread> {
-        match self.translate(kind, document) {
-            Some(Ok(value)) => match value.as_object().is_some_and(|it| shape.is_usable(it)) {
-                true => return Ok((in_contract_names(value, shape), Vec::new())),
-                false => {
-                    let why = format!("does not give {}", shape.mark());
-                    return Err(Misread::of_expression(kind, &why, document.clone()));
-                }
-            },
-            Some(Err(why)) => return Err(Misread::of_expression(kind, &why, document.clone())),
-            None => {}
+        match self.source(kind, document)? {
+            Source::Translated(value)
+                if value.as_object().is_some_and(|it| shape.is_usable(it)) =>
+            {
+                Ok((in_contract_names(value, shape), Vec::new()))
+            }
+            Source::Translated(_) => {
+                let why = format!("does not give {}", shape.mark());
+                Err(Misread::of_expression(kind, &why, document.clone()))
+            }
+            Source::Document(value) => {
+                let found = one(&value, shape)
+                    .map_err(|why| Misread::of_object(kind, why, document.clone()))?;
+                Ok((with_contract_names(found, shape), around(&value, &[found])))
+            }
         }
-        let flat = flattened(document);
-        let value = flat.as_ref().unwrap_or(document.value());
-        let found =
-            one(value, shape).map_err(|why| Misread::of_object(kind, why, document.clone()))?;
-        let beside = around(value, &[found]);
-        Ok((with_contract_names(found, shape), beside))
     }
 
     /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
     /// there is no list at all.
     pub(crate) fn bookings_in(&self, document: &Document, place: &str) -> Option<OpenBookings> {
-        let translated = self.refusal(document);
-        let flat = match translated {
-            Some(_) => None,
+        let value = match self.refusal(document) {
+            Some(translated) => Cow::Owned(translated),
             None => flattened(document),
         };
-        let value = translated
-            .as_ref()
-            .or(flat.as_ref())
-            .unwrap_or(document.value());
-        let found = match elements(value, Shape::Booking, place) {
-            Ok(found) => found,
-            Err(NotFound::Unreadable { elements, .. }) => {
-                return Some(OpenBookings {
-                    bookings: Vec::new(),
-                    unread: elements,
-                });
-            }
-            Err(NotFound::NoList | NotFound::Ambiguous(_) | NotFound::Elsewhere { .. }) => {
-                return None;
-            }
+        let (objects, elements) = match elements(&value, Shape::Booking, place) {
+            Ok(found) => (found.objects, found.elements),
+            Err(NotFound::Unreadable { elements, .. }) => (Vec::new(), elements),
+            Err(_) => return None,
         };
-        let read = found.objects.iter().filter_map(|object| {
-            let document = Document::from(Value::Object((*object).clone()));
-            match has_contract_names(object, Shape::Booking) {
-                true => Booking::from_document(document),
-                false => Booking::translated(
-                    document,
-                    with_contract_names(object, Shape::Booking),
-                    Vec::new(),
-                ),
-            }
-        });
-        let bookings: Vec<Booking> = read.collect();
-        let unread = found.elements - bookings.len();
+        let bookings: Vec<Booking> = objects.into_iter().filter_map(booking_of).collect();
+        let unread = elements - bookings.len();
         Some(OpenBookings { bookings, unread })
     }
 
@@ -210,79 +186,55 @@ impl Adapter {
     pub(crate) fn bookings_within(&self, refusal: &Document) -> Vec<Booking> {
         let mut found = Vec::new();
         objects_within(refusal.value(), &mut found);
-        let bookings = found.into_iter().filter_map(|object| {
-            let document = Document::from(Value::Object(object.clone()));
-            Booking::translated(
-                document,
-                with_contract_names(object, Shape::Booking),
-                Vec::new(),
-            )
-        });
-        bookings.collect()
+        found.into_iter().filter_map(booking_of).collect()
     }
 
     fn list<T>(
         &self,
         kind: ReadKind,
         shape: Shape,
-        field: &str,
+        own_field: &str,
         document: &Document,
         make: impl Fn(Value) -> Option<T>,
     ) -> Result<Reading<List<T>>, Misread> {
-        let translated = match self.translate(kind, document) {
-            Some(Ok(value)) => Some(value),
-            Some(Err(why)) => return Err(Misread::of_expression(kind, &why, document.clone())),
-            None => None,
-        };
-        let flat = match translated {
-            Some(_) => None,
-            None => flattened(document),
-        };
-        let value = translated
-            .as_ref()
-            .or(flat.as_ref())
-            .unwrap_or(document.value());
-        let own_field = field;
+        let source = self.source(kind, document)?;
+        let misread = |why| Misread::of_list(kind, shape, why, document.clone());
         // An expression writes the contract's names, whatever the dialect says of the service's.
-        let field = if translated.is_some() {
-            kind.as_str()
-        } else {
-            field
+        let field = match source {
+            Source::Translated(_) => kind.as_str(),
+            Source::Document(_) => own_field,
         };
-        let found = elements(value, shape, field)
-            .map_err(|why| Misread::of_list(kind, shape, why, document.clone()))?;
-        let read: Vec<T> = found
-            .objects
-            .iter()
+        let found = elements(source.value(), shape, field).map_err(misread)?;
+        let read = found.objects.iter();
+        let items: Vec<T> = read
             .filter_map(|object| make(with_contract_names(object, shape)))
             .collect();
+        let (place, unread) = (found.place, found.elements - items.len());
         let mut warnings = Vec::new();
-        let unread = found.elements - read.len();
-        if read.is_empty() && unread > 0 {
-            let why = NotFound::Unreadable {
-                place: found.place,
-                elements: unread,
-            };
-            return Err(Misread::of_list(kind, shape, why, document.clone()));
-        }
         if unread > 0 {
-            let (_, nouns) = shape.nouns();
+            if items.is_empty() {
+                return Err(misread(NotFound::Unreadable {
+                    place,
+                    elements: unread,
+                }));
+            }
             warnings.push(format!(
-                "{unread} of {} {nouns} cannot be read: {} is missing",
+                "{unread} of {} {} cannot be read: {} is missing",
                 found.elements,
+                shape.nouns().1,
                 shape.mark()
             ));
         }
-        let beside = around(value, &found.objects);
-        let place = match &translated {
-            None => found.place,
-            Some(_) => elements(document.value(), shape, own_field)
+        let around = around(source.value(), &found.objects);
+        let place = match source {
+            Source::Document(_) => place,
+            Source::Translated(_) => elements(document.value(), shape, own_field)
                 .map_or_else(|_| String::new(), |found| found.place),
         };
         let item = List {
+            items,
+            around,
             place,
-            items: read,
-            around: beside,
         };
         Ok(Reading { item, warnings })
     }
@@ -295,15 +247,32 @@ impl Adapter {
 
     /// A webhook event in the contract's shape, or why the profile's expression failed; `None` without one.
     pub(crate) fn event(&self, event: &Value) -> Option<Result<Value, String>> {
-        self.read_expression(ReadKind::Event)
-            .map(|expression| expression.apply(event))
+        Some(self.read.get(&ReadKind::Event)?.apply(event))
+    }
+
+    fn source<'a>(&self, kind: ReadKind, document: &'a Document) -> Result<Source<'a>, Misread> {
+        match self.translate(kind, document) {
+            Some(Ok(value)) => Ok(Source::Translated(value)),
+            Some(Err(why)) => Err(Misread::of_expression(kind, &why, document.clone())),
+            None => Ok(Source::Document(flattened(document))),
+        }
     }
 
     /// The document as the profile's expression translates it; `None` without one.
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
-        self.read_expression(kind)
-            .map(|expression| expression.apply(document.value()))
+        let expression = self.read.get(&kind)?;
+        Some(expression.apply(document.value()))
     }
+}
+
+/// A booking that stands beside what a document is about.
+fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
+    let document = Document::from(Value::Object(object.clone()));
+    Booking::translated(
+        document,
+        with_contract_names(object, Shape::Booking),
+        Vec::new(),
+    )
 }
 
 /// The objects that can be used as a booking, at any depth.
@@ -313,28 +282,19 @@ fn objects_within<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>)
             if Shape::Booking.is_usable(object) {
                 found.push(object);
             }
-            for (name, inner) in object {
-                if name != "open_bookings" {
-                    objects_within(inner, found);
-                }
-            }
+            let members = object.iter().filter(|(name, _)| *name != "open_bookings");
+            members.for_each(|(_, inner)| objects_within(inner, found));
         }
-        Value::Array(elements) => {
-            for element in elements {
-                objects_within(element, found);
-            }
-        }
+        Value::Array(elements) => elements.iter().for_each(|it| objects_within(it, found)),
         _ => {}
     }
 }
 
 /// What an expression gives. A field that it leaves in the service's style is read as one of the document is.
 fn in_contract_names(value: Value, shape: Shape) -> Value {
-    match &value {
-        Value::Object(object) if !has_contract_names(object, shape) => {
-            with_contract_names(object, shape)
-        }
-        _ => value,
+    match value.as_object() {
+        Some(object) => with_contract_names(object, shape),
+        None => value,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Objects that keep their fields in `attributes`, beside their `id`, as JSON:API writes them.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::json::Document;
@@ -9,21 +11,16 @@ const LINKS: &str = "relationships";
 const BESIDE: &str = "included";
 
 /// The document with the members of each `attributes` in the object around it, and what its relationships name in
-/// `included` beside them; `None` where it has none.
-pub(super) fn flattened(document: &Document) -> Option<Value> {
+/// `included` beside them.
+pub(super) fn flattened(document: &Document) -> Cow<'_, Value> {
     // Most documents have none, and are not copied.
     if !document.text().contains(INNER) {
-        return None;
+        return Cow::Borrowed(document.value());
     }
     let value = document.value();
     let included = value.get(BESIDE).and_then(Value::as_array);
-    let mut included = Included(
-        included
-            .into_iter()
-            .flatten()
-            .map(|it| (it, false))
-            .collect(),
-    );
+    let included = included.into_iter().flatten();
+    let mut included = Included(included.map(|it| (it, false)).collect());
     let mut flat = flat(value, &mut included);
     if let Value::Object(object) = &mut flat
         && included.0.iter().any(|(_, is_used)| *is_used)
@@ -36,7 +33,10 @@ pub(super) fn flattened(document: &Document) -> Option<Value> {
             object.insert(BESIDE.to_owned(), rest.into());
         }
     }
-    (flat != *value).then_some(flat)
+    if flat == *value {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(flat)
 }
 
 /// The objects that stand beside what the document is about, and whether each was named.
@@ -54,10 +54,8 @@ impl Included<'_> {
     fn one(&mut self, id: &Value) -> Option<Value> {
         let name = |of: &Value| Some((of.get("type")?.clone(), of.get("id")?.clone()));
         let wanted = name(id)?;
-        let found = self.0.iter_mut();
-        let (found, is_used) = found
-            .into_iter()
-            .find(|(it, _)| name(it) == Some(wanted.clone()))?;
+        let mut found = self.0.iter_mut();
+        let (found, is_used) = found.find(|(it, _)| name(it) == Some(wanted.clone()))?;
         *is_used = true;
         let found = flat(found, &mut Included(Vec::new()));
         let Value::Object(mut found) = found else {
@@ -112,12 +110,12 @@ mod tests {
 
     #[test]
     fn attributes_and_what_is_included_join_the_object_that_has_the_id() {
-        let flattened = |value: Value| flattened(&value.into());
+        let flattened = |value: Value| flattened(&value.into()).into_owned();
         assert_eq!(
             flattened(
                 json!({"data": [{"type": "b", "id": 7, "attributes": {"status": "x", "id": 8}}]})
             ),
-            Some(json!({"data": [{"type": "b", "id": 7, "status": "x"}]}))
+            json!({"data": [{"type": "b", "id": 7, "status": "x"}]})
         );
         let link = |id| json!({"data": {"type": "t", "id": id}});
         assert_eq!(
@@ -128,12 +126,16 @@ mod tests {
                     {"type": "u", "id": 1, "attributes": {"text": "y"}},
                 ],
             })),
-            Some(json!({
+            json!({
                 "data": [{"id": 7, "card_terms": {"id": 1, "text": "x"}, "relationships": {"gone": link(9)}}],
                 "included": [{"type": "u", "id": 1, "text": "y"}],
-            }))
+            })
         );
-        assert_eq!(flattened(json!({"attributes": {"a": 1}})), None);
-        assert_eq!(flattened(json!({"id": 1, "attributes": ["a"]})), None);
+        for same in [
+            json!({"attributes": {"a": 1}}),
+            json!({"id": 1, "attributes": ["a"]}),
+        ] {
+            assert_eq!(flattened(same.clone()), same);
+        }
     }
 }

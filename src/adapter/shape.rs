@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::names::{member, same_words};
+use super::names::{is_one_of, member};
 use crate::model::id::is_token;
 
 /// A kind of object that the service sends (spec, Resources and their fields).
@@ -75,95 +75,26 @@ impl Shape {
 
     /// The names of the fields that bookctl knows of this kind. Those that the specification leaves open are read in
     /// any style (`partySize`).
-    pub(super) fn fields(self) -> &'static [&'static str] {
-        match self {
-            Shape::Venue => &[
-                "venue_id",
-                "name",
-                "vertical",
-                "provider",
-                "providers",
-                "address",
-                "city",
-                "country",
-                "latitude",
-                "longitude",
-                "timezone",
-                "distance_km",
-                "price_level",
-                "tags",
-            ],
-            Shape::Slot => &[
-                "availability_id",
-                "datetime",
-                "party_size",
-                "duration_minutes",
-                "seating",
-                "price",
-                "card_terms",
-                "cancellation_terms",
-                "provider",
-                "amount",
-                "currency",
-                "text",
-                "required",
-                "hold_amount",
-                "free_until",
-                "fee_amount",
-            ],
-            Shape::Booking => &[
-                "id",
-                "object",
-                "status",
-                "provider",
-                "venue_id",
-                "venue_name",
-                "datetime",
-                "party_size",
-                "customer",
-                "name",
-                "email",
-                "phone",
-                "end_user",
-                "seating_preference",
-                "payment_collection",
-                "card_terms",
-                "cancellation_terms",
-                "error_code",
-                "error_message",
-                "next_action",
-                "last_modification",
-                "expires_at",
-                "created_at",
-                "updated_at",
-                "type",
-                "message",
-                "channel",
-                "sent_to",
-                "amount",
-                "currency",
-                "psp_request",
-                "fields",
-                "at",
-                "changes",
-                "from",
-                "to",
-                "text",
-                "required",
-                "hold_amount",
-                "free_until",
-                "fee_amount",
-            ],
-            Shape::Session => &[
-                "id",
-                "object",
-                "provider",
-                "state",
-                "end_user",
-                "created_at",
-            ],
-            Shape::Card => &["has_card"],
-        }
+    pub(super) fn fields(self) -> impl Iterator<Item = &'static str> {
+        let names = match self {
+            Shape::Venue => {
+                "venue_id name vertical provider providers address city country latitude longitude timezone distance_km \
+                 price_level tags"
+            }
+            Shape::Slot => {
+                "availability_id datetime party_size duration_minutes seating price card_terms cancellation_terms \
+                 provider amount currency text required hold_amount free_until fee_amount"
+            }
+            Shape::Booking => {
+                "id object status provider venue_id venue_name datetime party_size customer name email phone end_user \
+                 seating_preference payment_collection card_terms cancellation_terms error_code error_message \
+                 next_action last_modification expires_at created_at updated_at type message channel sent_to amount \
+                 currency psp_request fields at changes from to text required hold_amount free_until fee_amount"
+            }
+            Shape::Session => "id object provider state end_user created_at",
+            Shape::Card => "has_card",
+        };
+        names.split(' ')
     }
 }
 
@@ -177,48 +108,11 @@ fn has_id(object: &Map<String, Value>, name: &str) -> bool {
 }
 
 /// What else has an id and a status, and says by its `object` that it is no booking.
-const OTHER_KINDS: &[&str] = &[
-    "account",
-    "alternative",
-    "api",
-    "authorization",
-    "card",
-    "charge",
-    "customer",
-    "error",
-    "event",
-    "guest",
-    "invoice",
-    "job",
-    "list",
-    "member",
-    "message",
-    "offer",
-    "organization",
-    "partner",
-    "payment",
-    "payment_intent",
-    "payment_method",
-    "person",
-    "price",
-    "provider",
-    "refund",
-    "request",
-    "response",
-    "restaurant",
-    "result",
-    "session",
-    "slot",
-    "table",
-    "task",
-    "transaction",
-    "user",
-    "vendor",
-    "venue",
-    "webhook",
-];
+const OTHER_KINDS: &str = "account alternative api authorization card charge customer error event guest invoice job list \
+    member message offer organization partner payment payment_intent payment_method person price provider refund \
+    request response restaurant result session slot table task transaction user vendor venue webhook";
 
 fn is_another_kind(object: &Map<String, Value>) -> bool {
     let kind = member(object, "object").and_then(Value::as_str);
-    kind.is_some_and(|kind| OTHER_KINDS.iter().any(|other| same_words(kind, other)))
+    kind.is_some_and(|kind| is_one_of(OTHER_KINDS, kind))
 }

@@ -3,63 +3,36 @@
 use reqwest::header::{HeaderName, HeaderValue};
 
 /// Headers that every request sets itself: no fixed header and no key can be one of them.
-pub(super) const OWN: &[&str] = &[
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "idempotency-key",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-];
+pub(super) const OWN: &str = "accept-encoding connection content-length content-type host idempotency-key te \
+    transfer-encoding upgrade user-agent";
 
 /// Words in the name of a header that carries a secret.
-const SECRET: &[&str] = &[
-    "apikey",
-    "auth",
-    "authorization",
-    "cookie",
-    "credential",
-    "credentials",
-    "key",
-    "password",
-    "secret",
-    "token",
-];
+const SECRET: &str =
+    "apikey auth authorization cookie credential credentials key password secret token";
 
 /// Query parameters that bookctl sends itself. A key under one of these names would take its place.
-const OWN_PARAMETERS: &[&str] = &["cursor", "end_user", "limit", "page", "provider", "state"];
+const OWN_PARAMETERS: &str = "cursor end_user limit page provider state";
 
 /// How the API keys of the service begin (spec, Authentication).
 const KEY_PREFIXES: &[&str] = &["sk_live_", "sk_test_", "sk_v3_"];
 
+/// Whether a name is one of these, which blanks separate.
+pub(super) fn names(list: &str, name: &str) -> bool {
+    list.split(' ').any(|it| it.eq_ignore_ascii_case(name))
+}
+
 /// What a service wants with each request beside the dialect's header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transport {
-    auth_query: Option<String>,
-    auth_user: Option<String>,
-    headers: Vec<(String, String)>,
+    /// The query parameter that carries the key; no header carries it then.
+    pub(crate) auth_query: Option<String>,
+    /// The user of Basic authentication, where the key is the password; otherwise the key is the user.
+    pub(crate) auth_user: Option<String>,
+    /// The fixed headers, such as one with an organization or the version of the interface.
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Transport {
-    /// The query parameter that carries the key; no header carries it then.
-    pub(crate) fn auth_query(&self) -> Option<&str> {
-        self.auth_query.as_deref()
-    }
-
-    /// The user of Basic authentication, where the key is the password; otherwise the key is the user.
-    pub(crate) fn auth_user(&self) -> Option<&str> {
-        self.auth_user.as_deref()
-    }
-
-    /// The fixed headers, such as one with an organization or the version of the interface.
-    pub(crate) fn headers(&self) -> &[(String, String)] {
-        &self.headers
-    }
-
     /// Sends the key as this query parameter. The error is the predicate of a sentence.
     pub(crate) fn set_auth_query(&mut self, name: &str) -> Result<(), String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~');
@@ -68,10 +41,7 @@ impl Transport {
                 "cannot be {name:?}: it is not a plain name of a query parameter"
             ));
         }
-        if OWN_PARAMETERS
-            .iter()
-            .any(|it| it.eq_ignore_ascii_case(name))
-        {
+        if names(OWN_PARAMETERS, name) {
             return Err(format!(
                 "cannot be {name:?}: bookctl sends that parameter for something else"
             ));
@@ -99,31 +69,25 @@ impl Transport {
         if value.trim().is_empty() || HeaderValue::try_from(value).is_err() {
             return Err("has a value that is not valid in a header".to_owned());
         }
-        let lower = name.to_ascii_lowercase();
-        if OWN.contains(&lower.as_str()) {
+        if names(OWN, name) {
             return Err("is set by bookctl itself".to_owned());
         }
-        if lower.split(['-', '_']).any(|word| SECRET.contains(&word)) {
+        if name.split(['-', '_']).any(|word| names(SECRET, word)) {
             return Err(
                 "may carry a secret, which this file must not contain: store the key with `bookctl auth login`, and \
                  name its header with dialect.auth_header"
                     .to_owned(),
             );
         }
-        if KEY_PREFIXES
-            .iter()
-            .any(|it| value.to_ascii_lowercase().contains(it))
-        {
+        let lower = value.to_ascii_lowercase();
+        if KEY_PREFIXES.iter().any(|it| lower.contains(it)) {
             return Err(
                 "looks like an API key, which this file must not contain: store the key with `bookctl auth login`"
                     .to_owned(),
             );
         }
-        if self
-            .headers
-            .iter()
-            .any(|(known, _)| known.eq_ignore_ascii_case(name))
-        {
+        let mut known = self.headers.iter();
+        if known.any(|(known, _)| known.eq_ignore_ascii_case(name)) {
             return Err("is set twice".to_owned());
         }
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -157,7 +121,7 @@ mod tests {
         assert!(key.contains("looks like an API key"), "{key}");
         assert_eq!(transport.add_header("X-Organization-Id", "20417"), Ok(()));
         assert!(transport.add_header("x-organization-id", "1").is_err());
-        assert_eq!(transport.headers().len(), 1);
+        assert_eq!(transport.headers.len(), 1);
     }
 
     #[test]
@@ -169,6 +133,6 @@ mod tests {
             assert!(transport.set_auth_query(name).is_err(), "{name:?}");
         }
         assert_eq!(transport.set_auth_query("api_key"), Ok(()));
-        assert_eq!(transport.auth_query(), Some("api_key"));
+        assert_eq!(transport.auth_query.as_deref(), Some("api_key"));
     }
 }

@@ -17,7 +17,7 @@ impl Adapter {
         kind: WriteKind,
         body: Map<String, Value>,
     ) -> Result<Value, String> {
-        if let Some(expression) = self.write_expression(kind) {
+        if let Some(expression) = self.write.get(&kind) {
             let name = format!("the profile's expression write.{}", kind.as_str());
             let written = expression
                 .apply(&Value::Object(body))

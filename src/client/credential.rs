@@ -12,14 +12,14 @@ const MASK: &str = "***";
 
 /// The header with the key: its name and its value. `None` where the query carries the key.
 pub(super) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str, String)> {
-    if adapter.transport.auth_query().is_some() {
+    if adapter.transport.auth_query.is_some() {
         return None;
     }
     let dialect = &adapter.dialect;
     let value = match is_basic(adapter) {
         true => {
             // The key is the user, and the password is empty, unless the profile names a user (RFC 7617).
-            let pair = match adapter.transport.auth_user() {
+            let pair = match &adapter.transport.auth_user {
                 Some(user) => format!("{user}:{}", key.expose()),
                 None => format!("{}:", key.expose()),
             };
@@ -34,7 +34,7 @@ pub(super) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str,
 
 /// The path of a call with the key in its query, where the service wants it there.
 pub(super) fn path(adapter: &Adapter, key: &Secret, path: &str) -> String {
-    match adapter.transport.auth_query() {
+    match &adapter.transport.auth_query {
         Some(name) => {
             let value = Call::query_value(key.expose());
             register_secret(&value);
@@ -47,7 +47,7 @@ pub(super) fn path(adapter: &Adapter, key: &Secret, path: &str) -> String {
 /// How the key is sent, with the key masked: `Authorization: Bearer ***`.
 pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
     let transport = &adapter.transport;
-    match (transport.auth_query(), transport.auth_user()) {
+    match (&transport.auth_query, &transport.auth_user) {
         (Some(name), _) => format!("?{name}={MASK}"),
         (None, Some(user)) if is_basic(adapter) => format!(
             "{}: Basic {user}:{MASK}, in base64",
@@ -90,7 +90,7 @@ impl KeySent {
 
 /// The path of a call as `--dry-run` and `--verbose` show it, with a key in the query masked.
 pub(crate) fn shown_path(adapter: &Adapter, has_key: bool, call: &Call) -> String {
-    match adapter.transport.auth_query().filter(|_| has_key) {
+    match adapter.transport.auth_query.as_deref().filter(|_| has_key) {
         Some(name) => with_parameter(&call.path, name, MASK),
         None => call.path.clone(),
     }
@@ -103,14 +103,14 @@ pub(crate) fn shown_headers(
     call: &Call,
 ) -> Vec<(String, String)> {
     let mut headers = Vec::new();
-    if has_key && adapter.transport.auth_query().is_none() {
+    if has_key && adapter.transport.auth_query.is_none() {
         headers.push((
             adapter.dialect.auth_header.clone(),
             with_scheme(adapter, MASK),
         ));
     }
     if has_key {
-        headers.extend_from_slice(adapter.transport.headers());
+        headers.extend_from_slice(&adapter.transport.headers);
     }
     if call.body.is_some() {
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));

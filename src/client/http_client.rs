@@ -151,7 +151,7 @@ impl Client {
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
-            for (name, value) in self.connection.adapter.transport.headers() {
+            for (name, value) in &self.connection.adapter.transport.headers {
                 if value.contains(key.expose()) {
                     return Err(Failure::NotSent(format!(
                         "headers.{name} of the profile holds the API key, which config.toml must not contain"

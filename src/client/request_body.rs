@@ -85,7 +85,7 @@ pub(super) fn insert_page(
     page: Option<&(String, Value)>,
 ) {
     let Some((name, value)) = page else { return };
-    if adapter.write_expression(kind).is_some() {
+    if adapter.write.contains_key(&kind) {
         let is_number = same_words(name, "page") || same_words(name, "page_number");
         let name = if is_number { "page" } else { "cursor" };
         body.insert(name.to_owned(), value.clone());

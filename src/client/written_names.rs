@@ -21,7 +21,7 @@ impl WrittenNames {
         let asked = names.filter(|(own, ..)| asked.contains_key(*own));
         WrittenNames {
             kind,
-            has_expression: adapter.write_expression(kind).is_some(),
+            has_expression: adapter.write.contains_key(&kind),
             keys: asked.map(|(_, key, name)| (name.to_owned(), key)).collect(),
             command: adapter.set_command(""),
         }

@@ -4,29 +4,19 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::base_url::BaseUrl;
 use super::file::{ConfigFile, SANDBOX_PROFILE};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file;
 
-/// The name of a profile: visible ASCII without blanks, and not `sandbox`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProfileName(String);
-
-impl ProfileName {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if text == SANDBOX_PROFILE {
-            return Err("`sandbox` is always the embedded sandbox".to_owned());
-        }
-        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("use ASCII characters without spaces".to_owned());
-        }
-        Ok(ProfileName(text.to_owned()))
+/// Checks the name of a profile: visible ASCII without blanks, and not `sandbox`.
+pub(crate) fn profile_name(text: &str) -> Result<String, String> {
+    if text == SANDBOX_PROFILE {
+        return Err("`sandbox` is always the embedded sandbox".to_owned());
     }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("use ASCII characters without spaces".to_owned());
     }
+    Ok(text.to_owned())
 }
 
 pub(crate) struct ConfigEdit {
@@ -57,26 +47,11 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<(
 }
 
 impl ConfigEdit {
-    /// Sets the default profile. `None` makes the embedded sandbox the default again.
-    pub(crate) fn set_default(&mut self, name: Option<&str>) {
-        match name {
-            Some(name) => self.set_root("default_profile", name),
-            None => {
-                self.document.remove("default_profile");
-            }
-        }
+    pub(crate) fn set_default(&mut self, name: &str) {
+        assign(self.document.as_table_mut(), "default_profile", name.into());
     }
 
-    /// Sets a key of the file itself, in place, so that a comment next to it is kept.
-    fn set_root(&mut self, key: &str, text: &str) {
-        assign(self.document.as_table_mut(), key, text.into());
-    }
-
-    pub(crate) fn add(&mut self, name: &ProfileName, base_url: &BaseUrl) -> Result<()> {
-        self.set(name.as_str(), "base_url", base_url.join(""))
-    }
-
-    /// Sets a key of a profile. Adds the profile if it does not exist.
+    /// Sets a key of a profile, such as `read_only` or `dialect.otp_field`. Adds the profile if it does not exist.
     pub(crate) fn set(
         &mut self,
         name: &str,
@@ -84,35 +59,21 @@ impl ConfigEdit {
         to: impl Into<toml_edit::Value>,
     ) -> Result<()> {
         let profile = table(self.profiles()?, name)?;
-        assign(profile, key, to.into());
-        Ok(())
-    }
-
-    pub(crate) fn unset(&mut self, name: &str, key: &str) -> Result<()> {
-        if let Some(profile) = self
-            .profiles()?
-            .get_mut(name)
-            .and_then(Item::as_table_like_mut)
-        {
-            profile.remove(key);
+        match key.split_once('.') {
+            Some((inner, key)) => assign(table(profile, inner)?, key, to.into()),
+            None => assign(profile, key, to.into()),
         }
         Ok(())
     }
 
-    /// Sets a key of a table of a profile: its `dialect`, `read` or `write`.
-    pub(crate) fn set_in(&mut self, name: &str, inner: &str, key: &str, to: &str) -> Result<()> {
-        let profile = table(self.profiles()?, name)?;
-        assign(table(profile, inner)?, key, to.into());
-        Ok(())
-    }
-
-    /// Removes a key of a table of a profile, and the table with its last key.
-    pub(crate) fn unset_in(&mut self, name: &str, inner: &str, key: &str) -> Result<()> {
-        let Some(profile) = self
-            .profiles()?
-            .get_mut(name)
-            .and_then(Item::as_table_like_mut)
-        else {
+    /// Removes a key of a profile, and a table with its last key.
+    pub(crate) fn unset(&mut self, name: &str, key: &str) -> Result<()> {
+        let profile = self.profiles()?.get_mut(name);
+        let Some(profile) = profile.and_then(Item::as_table_like_mut) else {
+            return Ok(());
+        };
+        let Some((inner, key)) = key.split_once('.') else {
+            profile.remove(key);
             return Ok(());
         };
         if let Some(found) = profile.get_mut(inner).and_then(Item::as_table_like_mut) {
@@ -128,7 +89,7 @@ impl ConfigEdit {
     pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
         self.profiles()?.remove(name);
         if self.before.default_profile.as_deref() == Some(name) {
-            self.set_default(None);
+            self.document.remove("default_profile");
         }
         Ok(())
     }
@@ -148,12 +109,10 @@ fn table<'a>(
         table.set_implicit(true);
         Item::Table(table)
     });
-    entry.as_table_like_mut().ok_or_else(|| {
-        Error::config(format!(
-            "{} is not a table in config.toml",
-            key.escape_debug()
-        ))
-    })
+    let no_table = || format!("{} is not a table in config.toml", key.escape_debug());
+    entry
+        .as_table_like_mut()
+        .ok_or_else(|| Error::config(no_table()))
 }
 
 fn assign(table: &mut dyn toml_edit::TableLike, key: &str, mut to: toml_edit::Value) {
@@ -186,7 +145,7 @@ mod tests {
         let before = "# mine\ndefault_profile = 'a' # for now\n\n[profiles.b]\nbase_url = 'https://b.example' # b\n\n\
                       [profiles.a]\nbase_url = 'https://a.example'\n";
         let after = edited(before, |draft| {
-            draft.set_default(Some("b"));
+            draft.set_default("b");
             draft.set("b", "read_only", true)
         });
         assert_eq!(
@@ -198,25 +157,21 @@ mod tests {
 
     #[test]
     fn a_name_with_dots_and_quotes_is_one_name() {
-        let name = ProfileName::parse("eu.\"west\"").unwrap();
-        let url = BaseUrl::parse("https://a.example", "it").unwrap();
+        let name = "eu.\"west\"";
         let after = edited("", |draft| {
-            draft.add(&name, &url)?;
-            draft.set_in(name.as_str(), "dialect", "otp_field", "pin")
+            draft.set(name, "base_url", "https://a.example")?;
+            draft.set(name, "dialect.otp_field", "pin")
         });
         let folder = tempfile::tempdir().unwrap();
         let file = ConfigFile::parse(folder.path(), &after.unwrap()).unwrap();
-        assert_eq!(
-            file.profiles[name.as_str()].adapter.dialect.otp_field,
-            "pin"
-        );
+        assert_eq!(file.profiles[name].adapter.dialect.otp_field, "pin");
     }
 
     #[test]
     fn the_default_is_written_before_the_profiles_and_goes_with_its_profile() {
         let profile = "[profiles.a]\nbase_url = \"https://a.example\"\n";
         let used = edited(profile, |draft| {
-            draft.set_default(Some("a"));
+            draft.set_default("a");
             Ok(())
         })
         .unwrap();
@@ -232,8 +187,8 @@ mod tests {
     #[test]
     fn a_name_is_visible_ascii_without_blanks_and_not_sandbox() {
         for bad in ["", "sandbox", "a b", "caf\u{e9}", "a\u{1b}", "\t"] {
-            assert!(ProfileName::parse(bad).is_err(), "{bad:?}");
+            assert!(profile_name(bad).is_err(), "{bad:?}");
         }
-        assert!(ProfileName::parse("live-eu.1").is_ok());
+        assert!(profile_name("live-eu.1").is_ok());
     }
 }

@@ -1,13 +1,15 @@
 //! `config.toml`: the profiles and the default profile.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::base_url::BaseUrl;
-use crate::adapter::{Adapter, Dialect, Expression, ReadKind, Transport, WriteKind};
+use super::setting::HINT;
+use crate::adapter::Adapter;
 use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file;
@@ -51,20 +53,15 @@ pub(crate) struct Profile {
     /// Whether times without an offset are the venue's own, in requests as well.
     #[serde(default)]
     pub(crate) local_times: bool,
-    /// The query parameter that carries the key, instead of a header.
+    // What the adapter is made of, as written.
     auth_query: Option<Spanned<Value>>,
-    /// The user of Basic authentication, with the key as the password.
     auth_user: Option<Spanned<Value>>,
-    /// Further fixed headers of each request, as written.
     #[serde(default)]
     headers: BTreeMap<String, Spanned<Value>>,
-    /// The `dialect` table as written.
-    #[serde(default, rename = "dialect")]
-    names: BTreeMap<String, Spanned<Value>>,
-    /// The `read` table as written: jq expressions by the kind of document.
+    #[serde(default)]
+    dialect: BTreeMap<String, Spanned<Value>>,
     #[serde(default)]
     read: BTreeMap<String, Spanned<Value>>,
-    /// The `write` table as written: jq expressions by the kind of request.
     #[serde(default)]
     write: BTreeMap<String, Spanned<Value>>,
     #[serde(skip)]
@@ -101,9 +98,11 @@ impl ConfigFile {
         for (name, profile) in &mut file.profiles {
             profile.adapter = profile.adapter(name).map_err(|wrong| {
                 let (name, key) = (name.escape_debug(), wrong.key.escape_debug());
-                refuse(Some(wrong.at), &format!("profile {name}: {key} {}", wrong.why)).hint(
-                    "list the keys, their defaults and the kinds of expressions with: bookctl help dialect",
+                refuse(
+                    Some(wrong.at),
+                    &format!("profile {name}: {key} {}", wrong.why),
                 )
+                .hint(HINT)
             })?;
         }
         Ok(file)
@@ -112,12 +111,8 @@ impl ConfigFile {
     /// The profile of this name. The error lists the profiles that exist.
     pub(crate) fn profile(&self, name: &str) -> Result<&Profile> {
         self.profiles.get(name).ok_or_else(|| {
-            let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
-            let known = if known.is_empty() {
-                "sandbox".to_owned()
-            } else {
-                format!("sandbox, {}", known.join(", "))
-            };
+            let known = iter::once(SANDBOX_PROFILE).chain(self.profiles.keys().map(String::as_str));
+            let known = known.collect::<Vec<_>>().join(", ");
             let what = match name {
                 "" => "the name of the profile is empty".to_owned(),
                 name => format!("unknown profile {}", name.escape_debug()),
@@ -146,96 +141,55 @@ fn text(value: &Value) -> Result<&str, String> {
     }
 }
 
-fn dialect(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, Wrong> {
-    let wrong = |key: &str, why: String| Wrong {
-        key: format!("dialect.{key}"),
-        at: names.get(key).map_or(0, |name| name.span().start),
-        why,
-    };
-    let mut dialect = Dialect::default();
-    for (key, name) in names {
-        text(name.get_ref())
-            .and_then(|name| dialect.rename(key, name))
-            .map_err(|why| wrong(key, why))?;
-    }
-    match dialect.clash() {
-        Some((key, why)) => Err(wrong(key, why)),
-        None => Ok(dialect),
-    }
-}
-
-fn expressions<K>(
-    table: &str,
-    written: &BTreeMap<String, Spanned<Value>>,
-    kind_of: impl Fn(&str) -> Option<K>,
-    mut set: impl FnMut(K, Expression),
-) -> Result<(), Wrong> {
-    for (key, source) in written {
-        let wrong = |why| Wrong {
-            key: format!("{table}.{key}"),
-            at: source.span().start,
-            why,
-        };
-        let kind = kind_of(key).ok_or_else(|| wrong("is no kind of document".to_owned()))?;
-        let expression = text(source.get_ref()).and_then(Expression::compile);
-        set(kind, expression.map_err(wrong)?);
-    }
-    Ok(())
-}
-
 impl Profile {
     fn adapter(&self, name: &str) -> Result<Adapter, Wrong> {
-        let mut adapter = Adapter::of_dialect(dialect(&self.names)?);
-        adapter.local_times = self.local_times;
-        adapter.profile = Some(name.to_owned());
-        adapter.transport = self.transport()?;
-        expressions("read", &self.read, ReadKind::parse, |kind, expression| {
-            adapter.set_read(kind, expression);
-        })?;
-        expressions(
-            "write",
-            &self.write,
-            WriteKind::parse,
-            |kind, expression| {
-                adapter.set_write(kind, expression);
-            },
-        )?;
-        Ok(adapter)
-    }
-
-    /// How requests carry the key, and what else they carry.
-    fn transport(&self) -> Result<Transport, Wrong> {
-        let mut transport = Transport::default();
-        if let Some(name) = &self.auth_query {
-            let set = |name: &str| transport.set_auth_query(name);
-            checked("auth_query", name, set)?;
+        let mut adapter = Adapter {
+            local_times: self.local_times,
+            profile: Some(name.to_owned()),
+            ..Adapter::default()
+        };
+        let mut written: Vec<(String, &Spanned<Value>)> = Vec::new();
+        for (table, rows) in [
+            ("dialect", &self.dialect),
+            ("headers", &self.headers),
+            ("read", &self.read),
+            ("write", &self.write),
+        ] {
+            written.extend(
+                rows.iter()
+                    .map(|(key, value)| (format!("{table}.{key}"), value)),
+            );
         }
-        if let Some(user) = &self.auth_user {
-            checked("auth_user", user, |user| transport.set_auth_user(user))?;
+        for (key, value) in [
+            ("auth_query", &self.auth_query),
+            ("auth_user", &self.auth_user),
+        ] {
+            written.extend(value.iter().map(|value| (key.to_owned(), value)));
         }
-        for (name, value) in &self.headers {
-            let add = |value: &str| transport.add_header(name, value);
-            checked(&format!("headers.{name}"), value, add)?;
+        for (key, value) in &written {
+            let set = text(value.get_ref()).and_then(|value| adapter.set(key, value));
+            set.map_err(|why| Wrong {
+                key: key.clone(),
+                at: value.span().start,
+                why,
+            })?;
         }
-        Ok(transport)
+        let Some((key, why)) = adapter.dialect.clash() else {
+            return Ok(adapter);
+        };
+        let own = self.dialect.get(key);
+        let at = own.map_or(0, |value| value.span().start);
+        Err(Wrong {
+            key: format!("dialect.{key}"),
+            at,
+            why,
+        })
     }
 
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
         let source = format!("the base_url of profile {}", name.escape_debug());
         BaseUrl::parse(&self.base_url, &source)
     }
-}
-
-fn checked(
-    key: &str,
-    value: &Spanned<Value>,
-    set: impl FnOnce(&str) -> Result<(), String>,
-) -> Result<(), Wrong> {
-    text(value.get_ref()).and_then(set).map_err(|why| Wrong {
-        key: key.to_owned(),
-        at: value.span().start,
-        why,
-    })
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn cause(adapter: &Adapter, kind: WriteKind, field: &str) -> String {
     let names = adapter.names_of(kind);
     let key = names.iter().find(|(own, ..)| *own == field);
     match key {
-        Some((_, key, _)) if adapter.write_expression(kind).is_none() => format!(
+        Some((_, key, _)) if !adapter.write.contains_key(&kind) => format!(
             "if the service names it otherwise: {}",
             adapter.set_command(&format!("dialect.{key}=NAME"))
         ),

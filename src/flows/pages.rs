@@ -243,7 +243,7 @@ impl<T> Listing<'_, T> {
                     .client()
                     .map_err(|error| error.message.clone())?
                     .base();
-                let key = context.adapter().transport.auth_query();
+                let key = context.adapter().transport.auth_query.as_deref();
                 at(base, call, address, key)
                     .ok_or_else(|| "the address of the next page is not the service's".to_owned())
             }

@@ -4,8 +4,8 @@ use crate::app::Context;
 use crate::app::Startup;
 use crate::client::{Call, key_sent_as};
 use crate::config::{
-    Assignment, BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Setting,
-    Target, edit,
+    Assignment, BaseUrl, ConfigFile, Environment, SANDBOX_PROFILE, Service, Target, edit,
+    profile_name,
 };
 use crate::flows::read_stdin;
 use crate::model::shell;
@@ -64,14 +64,16 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         storage = usable_storage(&setup, &vault, args.storage).await?;
     }
     let mut service = choose_service(&setup, &args, &file).await?;
-    for Assignment { setting, value } in &args.dialect {
-        if let Setting::Dialect(key) = setting {
-            let renamed = service.adapter.dialect.rename(key, value);
-            renamed.map_err(|why| Error::usage(format!("--dialect {key} {why}")))?;
-        }
+    let refused = |key: &str, why| {
+        let key = key.trim_start_matches("dialect.");
+        Error::usage(format!("--dialect {key} {why}"))
+    };
+    for Assignment { key, value } in &args.dialect {
+        let renamed = service.adapter.set(key, value);
+        renamed.map_err(|why| refused(key, why))?;
     }
     if let Some((key, why)) = service.adapter.dialect.clash() {
-        return Err(Error::usage(format!("--dialect {key} {why}")));
+        return Err(refused(key, why));
     }
     let account = service
         .account()
@@ -247,13 +249,13 @@ async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Resu
             }
             return service(&name, kept, file);
         }
-        let name = ProfileName::parse(&name)
+        let name = profile_name(&name)
             .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
         let url = match url {
             Some(url) => url,
             None => ask_base_url(setup, None).await?,
         };
-        return service(name.as_str(), url, file);
+        return service(&name, url, file);
     }
     if !setup.prompter.interactive() {
         return Err(
@@ -297,7 +299,7 @@ async fn ask_name(
 ) -> Result<String> {
     let question = Question::new("Profile name", "--profile", "the profile's name");
     let check = |text: &str| {
-        ProfileName::parse(text)?;
+        profile_name(text)?;
         match file.profiles.get(text).map(|profile| profile.address(text)) {
             Some(Ok(kept)) if kept != *url => Err(other_address(text, &kept)),
             _ => Ok(()),
@@ -418,8 +420,8 @@ fn note_profile(
         if !draft.before.profiles.contains_key(name) {
             draft.set(name, "base_url", service.base_url.join(""))?;
         }
-        for Assignment { setting, value } in dialect {
-            setting.set(draft, name, value)?;
+        for assignment in dialect {
+            assignment.set(draft, name)?;
         }
         draft.set(name, "key_origin", account.origin.as_str())?;
         draft.set(name, "key_fingerprint", key.fingerprint())

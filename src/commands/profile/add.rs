@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::listing::show;
 use crate::app::Startup;
-use crate::config::{Assignment, BaseUrl, ProfileName, edit, whole_path};
+use crate::config::{Assignment, BaseUrl, edit, profile_name, whole_path};
 use crate::model::retention::Retention;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -18,8 +18,8 @@ use crate::outcome::{Error, Exit, Result};
       --dialect otp_field=pin")]
 pub(crate) struct Args {
     /// Name of the profile: ASCII characters without spaces
-    #[arg(value_parser = ProfileName::parse)]
-    name: ProfileName,
+    #[arg(value_parser = profile_name)]
+    name: String,
     /// Address of the service: https, or http on this computer
     #[arg(long, value_name = "URL")]
     base_url: String,
@@ -40,9 +40,8 @@ pub(crate) struct Args {
 pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
     let name = args.name.as_str();
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
-    let ca_file = args
-        .ca_file
-        .as_ref()
+    let ca_file = args.ca_file.as_deref();
+    let ca_file = ca_file
         .map(|file| whole_path(file, "--ca-file"))
         .transpose()?;
     edit(&setup.paths.config_file, |draft| {
@@ -54,7 +53,7 @@ pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
                 )),
             );
         }
-        draft.add(&args.name, &base_url)?;
+        draft.set(name, "base_url", base_url.join(""))?;
         if let Some(ca_file) = &ca_file {
             draft.set(name, "ca_file", ca_file.as_str())?;
         }
@@ -64,8 +63,8 @@ pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
         if args.read_only {
             draft.set(name, "read_only", true)?;
         }
-        for Assignment { setting, value } in &args.dialect {
-            setting.set(draft, name, value)?;
+        for assignment in &args.dialect {
+            assignment.set(draft, name)?;
         }
         Ok(())
     })?;

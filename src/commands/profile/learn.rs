@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 use super::set::known;
 use crate::adapter::ReadKind;
 use crate::app::{Context, Startup};
-use crate::config::{Setting, Target, edit};
+use crate::config::{Assignment, Target, edit};
 use crate::flows::Confirmation;
-use crate::flows::learn::{Came, Certain, Looked, Lookout, MOST_CALLS, OtherWays, look};
+use crate::flows::learn::{Came, Looked, Lookout, MOST_CALLS, OtherWays, look};
 use crate::json::parsed;
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -152,12 +152,12 @@ async fn write(
     edit(config_file, |draft| {
         // Whoever has allowed changes has looked at the profile.
         if draft.before.profile(name)?.read_only.is_none() {
-            Setting::ReadOnly.set(draft, name, "true")?;
+            draft.set(name, "read_only", true)?;
             looked.is_read_only = true;
         }
-        for Certain { key, value, .. } in &looked.settings {
-            let setting = Setting::parse(key).map_err(Error::config)?;
-            setting.set(draft, name, value)?;
+        for setting in &looked.settings {
+            let (key, value) = (setting.key.clone(), setting.value.clone());
+            Assignment { key, value }.set(draft, name)?;
         }
         Ok(())
     })?;

@@ -1,5 +1,7 @@
 //! Views of profiles.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::app::Startup;
@@ -44,19 +46,15 @@ impl ProfileRow {
             object.insert("local_times".into(), json!(profile.adapter.local_times));
             let transport = &profile.adapter.transport;
             for (key, name) in [
-                ("auth_query", transport.auth_query()),
-                ("auth_user", transport.auth_user()),
+                ("auth_query", &transport.auth_query),
+                ("auth_user", &transport.auth_user),
             ] {
-                if let Some(name) = name {
-                    object.insert(key.into(), json!(name));
-                }
+                object.extend(name.iter().map(|name| (key.to_owned(), json!(name))));
             }
-            if !transport.headers().is_empty() {
-                let headers = transport.headers().iter();
-                let headers: Map<String, Value> = headers
-                    .map(|(name, value)| (name.clone(), json!(value)))
-                    .collect();
-                object.insert("headers".into(), Value::Object(headers));
+            if !transport.headers.is_empty() {
+                let headers = transport.headers.iter().cloned();
+                let headers: BTreeMap<String, String> = headers.collect();
+                object.insert("headers".into(), json!(headers));
             }
             object.insert("dialect".into(), json!(profile.adapter.dialect.own_names()));
             for table in ["read", "write"] {
@@ -177,19 +175,14 @@ impl View for ProfileRow {
         page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
         page.field_if("retention", profile.retention.map(|it| it.to_string()));
         let transport = &profile.adapter.transport;
+        let query = transport.auth_query.as_ref();
+        page.field_if("key", query.map(|name| format!("query parameter {name}")));
+        let user = transport.auth_user.as_ref();
         page.field_if(
             "key",
-            transport
-                .auth_query()
-                .map(|name| format!("query parameter {name}")),
+            user.map(|user| format!("password of the Basic user {user:?}")),
         );
-        page.field_if(
-            "key",
-            transport
-                .auth_user()
-                .map(|user| format!("password of the Basic user {user:?}")),
-        );
-        for (name, value) in transport.headers() {
+        for (name, value) in &transport.headers {
             page.field("header", format!("{name}: {value}"));
         }
         for (key, value) in profile.adapter.dialect.own_names() {

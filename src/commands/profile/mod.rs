@@ -63,7 +63,7 @@ fn use_profile(setup: &Startup, name: &str) -> Result<Exit> {
         if name != SANDBOX_PROFILE {
             draft.before.profile(name)?;
         }
-        draft.set_default(Some(name));
+        draft.set_default(name);
         Ok(())
     })?;
     for (variable, value) in [

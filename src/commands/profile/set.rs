@@ -1,6 +1,6 @@
 use super::listing::{read, show};
 use crate::app::Startup;
-use crate::config::{Assignment, Environment, SANDBOX_PROFILE, Setting, edit};
+use crate::config::{Assignment, Environment, SANDBOX_PROFILE, edit, setting};
 use crate::outcome::{Error, Exit, Result};
 
 /// Change settings of a profile
@@ -27,8 +27,8 @@ pub(crate) struct UnsetArgs {
     /// Profile
     name: String,
     /// Setting
-    #[arg(required = true, value_name = "KEY", value_parser = Setting::parse)]
-    settings: Vec<Setting>,
+    #[arg(required = true, value_name = "KEY", value_parser = setting)]
+    settings: Vec<String>,
 }
 
 pub(super) fn set(setup: &Startup, args: &SetArgs) -> Result<Exit> {
@@ -36,15 +36,18 @@ pub(super) fn set(setup: &Startup, args: &SetArgs) -> Result<Exit> {
     let key = Environment::text(setup.environment.api_key.as_ref());
     edit(&setup.paths.config_file, |draft| {
         draft.before.profile(&args.name)?;
-        for Assignment { setting, value } in &args.settings {
-            if key.as_ref().is_some_and(|key| value.contains(key)) {
+        for assignment in &args.settings {
+            if key
+                .as_ref()
+                .is_some_and(|key| assignment.value.contains(key))
+            {
                 return Err(Error::usage(format!(
                     "{} cannot hold the API key, which config.toml must not contain",
-                    setting.key()
+                    assignment.key
                 ))
                 .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query says how it is sent"));
             }
-            setting.set(draft, &args.name, value)?;
+            assignment.set(draft, &args.name)?;
         }
         Ok(())
     })?;
@@ -55,8 +58,12 @@ pub(super) fn unset(setup: &Startup, args: &UnsetArgs) -> Result<Exit> {
     known(setup, &args.name)?;
     edit(&setup.paths.config_file, |draft| {
         draft.before.profile(&args.name)?;
-        for setting in &args.settings {
-            setting.unset(draft, &args.name)?;
+        for key in &args.settings {
+            if key == "base_url" {
+                return Err(Error::usage("a profile cannot be without its base_url")
+                    .hint("change it with `bookctl profile set`, or remove the profile"));
+            }
+            draft.unset(&args.name, key)?;
         }
         Ok(())
     })?;

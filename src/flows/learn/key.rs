@@ -130,8 +130,7 @@ fn usable(own: &Adapter, ways: Vec<Way>) -> Vec<(Vec<Certain>, Adapter)> {
     let mut usable: Vec<(Vec<Certain>, Adapter)> = Vec::new();
     for way in ways {
         // What the profile says of the query cannot be taken back by another setting.
-        if own.transport.auth_query().is_some() && !way.iter().any(|(key, _)| *key == "auth_query")
-        {
+        if own.transport.auth_query.is_some() && !way.iter().any(|(key, _)| *key == "auth_query") {
             continue;
         }
         let why = "the service took the key in this way";

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) use looked::{Certain, Looked, Refused};
 pub(crate) use reads::MOST_CALLS;
 
-use crate::adapter::{Adapter, Expression, Misread, ReadKind, Shape, WriteKind, signing_service};
+use crate::adapter::{Adapter, Misread, ReadKind, Shape, signing_service};
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Error, Result};
@@ -195,15 +195,7 @@ fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
 pub(crate) fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
     let mut adapter = own.clone();
     for Certain { key, value, .. } in settings {
-        let name = key.strip_prefix("dialect.");
-        let write = key.strip_prefix("write.").and_then(WriteKind::parse);
-        let set = match (key.as_str(), name, write) {
-            ("auth_query", ..) => adapter.transport.set_auth_query(value),
-            ("auth_user", ..) => adapter.transport.set_auth_user(value),
-            (_, Some(name), _) => adapter.dialect.rename(name, value),
-            (_, _, Some(kind)) => Expression::compile(value).map(|it| adapter.set_write(kind, it)),
-            _ => Ok(()),
-        };
+        let set = adapter.set(key, value);
         set.map_err(|why| Error::config(format!("{key} {why}")))?;
     }
     match adapter.dialect.clash() {
