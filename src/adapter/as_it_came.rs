@@ -3,9 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::locate::one;
-use super::names::with_contract_names;
 use super::resource::flattened;
-use super::shape::Shape;
+use super::shape::{Shape, with_contract_names};
 use crate::model::booking::Booking;
 use crate::model::id::token;
 

@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::shape::Shape;
-
 /// The letters and digits of a name in lower case, without what separates its words.
 fn letters(name: &str) -> impl Iterator<Item = char> {
     name.chars()
@@ -47,44 +45,6 @@ pub(crate) fn key_of<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&
 /// The member of an object under [`key_of`] a name.
 pub(crate) fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     object.get(key_of(object, name)?)
-}
-
-/// Objects whose keys are chosen by others, and are kept as they are.
-const FREE_FORM: &[&str] = &["psp_request", "fields"];
-
-/// Whether an object has the contract's names wherever it has their words.
-pub(super) fn has_contract_names(object: &Map<String, Value>, shape: Shape) -> bool {
-    object.iter().all(|(key, value)| {
-        contract_name(object, key, shape).is_none()
-            && match value {
-                Value::Object(inner) if !FREE_FORM.contains(&key.as_str()) => {
-                    has_contract_names(inner, shape)
-                }
-                _ => true,
-            }
-    })
-}
-
-/// An object with the contract's names where it has them in another style.
-pub(super) fn with_contract_names(object: &Map<String, Value>, shape: Shape) -> Value {
-    let renamed = object.iter().map(|(key, value)| {
-        let key = contract_name(object, key, shape).unwrap_or(key);
-        let value = match value {
-            Value::Object(inner) if !FREE_FORM.contains(&key) => with_contract_names(inner, shape),
-            other => other.clone(),
-        };
-        (key.to_owned(), value)
-    });
-    Value::Object(renamed.collect())
-}
-
-/// The contract's name for a key that has the same words in another style, and no rival beside it.
-fn contract_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'static str> {
-    if shape.fields().any(|name| name == key) {
-        return None;
-    }
-    let name = shape.fields().find(|name| same_words(name, key))?;
-    (key_of(object, name) == Some(key)).then_some(name)
 }
 
 #[cfg(test)]

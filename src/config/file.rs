@@ -8,7 +8,6 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::base_url::BaseUrl;
-use super::setting::HINT;
 use crate::adapter::Adapter;
 use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
@@ -16,6 +15,9 @@ use crate::platform::private_file;
 
 /// The name of the embedded sandbox. No profile of the file can have it.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
+
+pub(super) const LIST_KEYS: &str =
+    "list the keys, their defaults and the kinds of expressions with: bookctl help dialect";
 
 /// The content of the file. Unknown keys are errors, so that a typo does not silently mean the default.
 #[derive(Debug, Default, Deserialize)]
@@ -102,7 +104,7 @@ impl ConfigFile {
                     Some(wrong.at),
                     &format!("profile {name}: {key} {}", wrong.why),
                 )
-                .hint(HINT)
+                .hint(LIST_KEYS)
             })?;
         }
         Ok(file)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::base_url::BaseUrl;
 use super::edit::ConfigEdit;
+use super::file::LIST_KEYS;
 use super::target::journal_address;
 use crate::adapter::{Adapter, Dialect, ReadKind, WriteKind};
 use crate::model::retention::Retention;
@@ -114,16 +115,13 @@ impl Assignment {
                 {
                     Adapter::default()
                         .set(key, value)
-                        .map_err(|why| Error::usage(format!("{key} {why}")).hint(HINT))?;
+                        .map_err(|why| Error::usage(format!("{key} {why}")).hint(LIST_KEYS))?;
                 }
                 draft.set(profile, key, value.as_str())
             }
         }
     }
 }
-
-pub(super) const HINT: &str =
-    "list the keys, their defaults and the kinds of expressions with: bookctl help dialect";
 
 /// A key is stored for one origin. It would not be used at another, so the address can only change within it.
 fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> {

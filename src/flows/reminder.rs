@@ -49,7 +49,7 @@ fn remind(context: &Context) -> Result<()> {
 /// Whether nobody was reminded today. From now on, somebody was.
 pub(super) fn reminds_today(context: &Context) -> Result<bool> {
     let today = Timestamp::now().to_zoned(system_zone()).date().to_string();
-    let mut recent = context.recent()?;
+    let recent = context.recent()?;
     if recent.listed(RecentList::Reminded, 1)?.as_ref() == Some(&today) {
         return Ok(false);
     }

@@ -4,11 +4,9 @@
 //! was booked. So nothing of it is synced, and a file that cannot be used is replaced.
 
 mod index;
-mod list;
 mod rows;
 mod store;
 
 pub(crate) use index::RecentIndex;
-pub(crate) use list::RecentList;
-pub(crate) use rows::{RecentSlot, Shown};
+pub(crate) use rows::{RecentList, RecentSlot, Shown};
 pub(crate) use store::Recent;

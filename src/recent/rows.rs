@@ -3,11 +3,9 @@
 use std::iter;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::Value;
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::Recent;
-use super::list::RecentList;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
@@ -17,6 +15,59 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
 /// How long the list of a terminal is kept. Few terminals stay open for longer, and the newest list of all stays.
 const KEEP_TERMINALS_SECONDS: i64 = 7 * 24 * 3600;
+
+/// The name under which the list `?2` of the service `?1` is stored for the terminal `?3`.
+pub(super) const OF_THIS_TERMINAL: &str = "(CASE WHEN EXISTS (SELECT 1 FROM lists
+     WHERE origin = ?1 AND kind = ?2 AND terminal = ?3) THEN ?3 ELSE '' END)";
+
+/// A list whose rows `@N` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecentList {
+    Venues,
+    Slots,
+    Bookings,
+    /// Attempts at all services.
+    Attempts,
+    /// The booking that was made or shown last.
+    LastBooking,
+    /// The venue whose slots were shown last.
+    LastVenue,
+    /// The session that was made or shown last.
+    LastSession,
+    /// The number of the last received event whose booking the journal took in.
+    TakenIn,
+    /// The day on which a person was last reminded of open attempts.
+    Reminded,
+    /// Those that a sandbox has answered.
+    Requests,
+    Deliveries,
+    /// Those that listeners on this computer have received.
+    Events,
+}
+
+impl RecentList {
+    /// Whether each terminal has a list of its own, so that what another one lists moves no `@N` of this one.
+    pub(super) fn is_of_a_terminal(self) -> bool {
+        !matches!(self, RecentList::TakenIn | RecentList::Reminded)
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            RecentList::Venues => "venues",
+            RecentList::Slots => "slots",
+            RecentList::Bookings => "bookings",
+            RecentList::Attempts => "attempts",
+            RecentList::LastBooking => "last booking",
+            RecentList::LastVenue => "last venue",
+            RecentList::LastSession => "last session",
+            RecentList::TakenIn => "taken in",
+            RecentList::Reminded => "reminded",
+            RecentList::Requests => "requests",
+            RecentList::Deliveries => "deliveries",
+            RecentList::Events => "events",
+        }
+    }
+}
 
 /// Whether the rows were shown as a list, which `@N` then refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,143 +85,141 @@ pub(crate) struct RecentSlot {
     pub(crate) party_size: u32,
 }
 
+fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
+fn read_venue(text: &str) -> Option<Venue> {
+    Venue::from_value(serde_json::from_str(text).ok()?)
+}
+
+fn read_slot(text: &str) -> Option<Slot> {
+    Slot::from_value(serde_json::from_str(text).ok()?)
+}
+
 impl Recent {
-    pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
-        let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
-        let list = ListRows::of(self, RecentList::Venues);
+    pub(crate) fn remember_venues(&self, venues: &[Venue], shown: Shown) -> Result<()> {
         let stored = self.write(|connection| {
             let mut insert = connection
                 .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
             for venue in venues {
-                insert.execute(params![origin, venue.id(), venue.value().to_string(), now])?;
+                insert.execute(params![self.origin, venue.id(), venue.value().to_string(), now()])?;
             }
-            match shown {
-                Shown::AsList => list.replace(connection, venues.iter().map(Venue::id)),
-                Shown::No => Ok(()),
+            if shown == Shown::AsList {
+                self.replace(connection, RecentList::Venues, venues.iter().map(Venue::id))?;
             }
+            Ok(())
         });
-        stored.inspect_err(|_| self.empty(&list))
+        stored.inspect_err(|_| self.empty(RecentList::Venues))
     }
 
     pub(crate) fn remember_slots(
-        &mut self,
+        &self,
         venue_id: &str,
         provider: Option<&str>,
         party_size: u32,
         slots: &[Slot],
         shown: Shown,
     ) -> Result<()> {
-        let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
-        let list = ListRows::of(self, RecentList::Slots);
-        let last_venue = ListRows::of(self, RecentList::LastVenue);
         let stored = self.write(|connection| {
-            connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now - KEEP_SLOTS_SECONDS])?;
+            connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now() - KEEP_SLOTS_SECONDS])?;
             let mut insert = connection.prepare(
                 "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?;
             for slot in slots {
                 let document = slot.value().to_string();
-                insert.execute(params![origin, slot.id(), venue_id, provider, party_size, document, now])?;
+                insert.execute(params![self.origin, slot.id(), venue_id, provider, party_size, document, now()])?;
             }
-            match shown {
-                Shown::AsList => list.replace(connection, slots.iter().map(Slot::id)),
-                Shown::No => Ok(()),
-            }?;
-            last_venue.replace(connection, iter::once(venue_id))
+            if shown == Shown::AsList {
+                self.replace(connection, RecentList::Slots, slots.iter().map(Slot::id))?;
+            }
+            self.replace(connection, RecentList::LastVenue, iter::once(venue_id))
         });
         stored.inspect_err(|_| {
-            self.empty(&list);
-            self.empty(&last_venue);
+            self.empty(RecentList::Slots);
+            self.empty(RecentList::LastVenue);
         })
     }
 
     /// Stores the ids of a list that was shown, for `@N`.
     pub(crate) fn remember_list<'a>(
-        &mut self,
+        &self,
         list: RecentList,
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
-        let rows = ListRows::of(self, list);
-        let stored = self.write(|connection| rows.replace(connection, ids));
-        stored.inspect_err(|_| self.empty(&rows))
+        let stored = self.write(|connection| self.replace(connection, list, ids));
+        stored.inspect_err(|_| self.empty(list))
     }
 
     /// Empties a list that could not be stored: else `@1` and `@last` would stand for what was shown before.
-    fn empty(&mut self, rows: &ListRows) {
-        if rows.list.is_of_a_terminal() {
-            let _ = self.write_in_place(|connection| rows.replace(connection, iter::empty()));
+    fn empty(&self, list: RecentList) {
+        if list.is_of_a_terminal() {
+            let _ = self.write_in_place(|connection| self.replace(connection, list, iter::empty()));
         }
     }
 
     /// Stores a list of one, unless it is stored already.
-    pub(crate) fn remember_one(&mut self, list: RecentList, id: &str) -> Result<()> {
-        let rows = ListRows::of(self, list);
-        match self.read(|connection| rows.are_only(connection, id))? {
-            true => Ok(()),
-            false => self.remember_list(list, iter::once(id)),
+    pub(crate) fn remember_one(&self, list: RecentList, id: &str) -> Result<()> {
+        let query = "SELECT count(*) = 1 AND max(id) = ?4 FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3";
+        for terminal in self.terminals(list) {
+            let values = params![self.origin, list.as_str(), terminal, id];
+            let is_only = self.read(|connection| {
+                connection.query_row(query, values, |row| row.get::<_, Option<bool>>(0))
+            })?;
+            if is_only != Some(true) {
+                return self.remember_list(list, iter::once(id));
+            }
         }
+        Ok(())
+    }
+
+    /// The first column of each row.
+    fn texts(&self, query: &str, values: impl Params) -> Result<Vec<String>> {
+        self.read(|connection| {
+            let mut query = connection.prepare(query)?;
+            query.query_map(values, |row| row.get(0))?.collect()
+        })
     }
 
     pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
-        let document = self.read(|connection| {
-            connection
-                .query_row(
-                    "SELECT document FROM venues WHERE origin = ?1 AND id = ?2",
-                    [&self.origin, id],
-                    |row| row.get::<_, String>(0),
-                )
-                .optional()
-        })?;
-        Ok(document.and_then(|text| Venue::from_value(serde_json::from_str(&text).ok()?)))
+        let query = "SELECT document FROM venues WHERE origin = ?1 AND id = ?2";
+        let found = self.texts(query, [&self.origin, id])?;
+        Ok(found.first().and_then(|text| read_venue(text)))
     }
 
     /// The venues that were seen last, the latest first.
     pub(crate) fn recent_venues(&self, limit: u32) -> Result<Vec<Venue>> {
-        let documents: Vec<String> = self.read(|connection| {
-            let query =
-                "SELECT document FROM venues WHERE origin = ?1 ORDER BY seen_at DESC, id LIMIT ?2";
-            connection
-                .prepare(query)?
-                .query_map(params![self.origin, limit], |row| row.get(0))?
-                .collect()
-        })?;
-        let read = |text: &String| Venue::from_value(serde_json::from_str(text).ok()?);
-        Ok(documents.iter().filter_map(read).collect())
+        let query =
+            "SELECT document FROM venues WHERE origin = ?1 ORDER BY seen_at DESC, id LIMIT ?2";
+        let found = self.texts(query, params![self.origin, limit])?;
+        Ok(found.iter().filter_map(|text| read_venue(text)).collect())
     }
 
     pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
-        let row = self.read(|connection| {
-            connection
-                .query_row(
-                    "SELECT document, venue_id, provider, party_size FROM slots WHERE origin = ?1 AND id = ?2",
-                    [&self.origin, id],
-                    |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-                )
-                .optional()
+        let query = "SELECT document, venue_id, provider, party_size FROM slots WHERE origin = ?1 AND id = ?2";
+        let found = self.read(|connection| {
+            let row = connection.query_row(query, [&self.origin, id], |row| {
+                let Some(slot) = read_slot(&row.get::<_, String>("document")?) else {
+                    return Ok(None);
+                };
+                Ok(Some(RecentSlot {
+                    slot,
+                    venue_id: row.get("venue_id")?,
+                    provider: row.get("provider")?,
+                    party_size: row.get("party_size")?,
+                }))
+            });
+            row.optional()
         })?;
-        Ok(row.and_then(|(document, venue_id, provider, party_size)| {
-            let value: Value = serde_json::from_str(&document).ok()?;
-            Some(RecentSlot {
-                slot: Slot::from_value(value)?,
-                venue_id,
-                provider,
-                party_size,
-            })
-        }))
+        Ok(found.flatten())
     }
 
     /// The remembered slots of a venue, whatever party they were offered for.
     pub(crate) fn slots_of(&self, venue_id: &str) -> Result<Vec<Slot>> {
-        let documents: Vec<String> = self.read(|connection| {
-            connection
-                .prepare("SELECT document FROM slots WHERE origin = ?1 AND venue_id = ?2")?
-                .query_map([&self.origin, venue_id], |row| row.get(0))?
-                .collect()
-        })?;
-        let slots = documents.iter();
-        let slots = slots.filter_map(|text| Slot::from_value(serde_json::from_str(text).ok()?));
-        Ok(slots.collect())
+        let query = "SELECT document FROM slots WHERE origin = ?1 AND venue_id = ?2";
+        let found = self.texts(query, [&self.origin, venue_id])?;
+        Ok(found.iter().filter_map(|text| read_slot(text)).collect())
     }
 
     /// The id in row `position` (from 1) of the last list of this terminal; of the newest list of all if this terminal
@@ -180,77 +229,42 @@ impl Recent {
             "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = {OF_THIS_TERMINAL} AND position = ?4"
         );
         let values = params![self.origin, list.as_str(), self.terminal, position];
-        self.read(|connection| {
-            connection
-                .query_row(&query, values, |row| row.get(0))
-                .optional()
-        })
+        Ok(self.texts(&query, values)?.pop())
     }
-}
 
-/// The name under which the list `?2` of the service `?1` is stored for the terminal `?3`.
-pub(super) const OF_THIS_TERMINAL: &str = "(CASE WHEN EXISTS (SELECT 1 FROM lists
-     WHERE origin = ?1 AND kind = ?2 AND terminal = ?3) THEN ?3 ELSE '' END)";
-
-struct ListRows {
-    origin: String,
-    list: RecentList,
-    /// The names of the lists: empty for the newest of all terminals.
-    terminals: Vec<String>,
-}
-
-impl ListRows {
-    fn of(recent: &Recent, list: RecentList) -> Self {
-        let mut terminals = vec![String::new()];
-        if list.is_of_a_terminal() && !recent.terminal.is_empty() {
-            terminals.push(recent.terminal.clone());
-        }
-        ListRows {
-            origin: recent.origin.clone(),
-            list,
-            terminals,
+    /// The names under which a list is stored: the empty one is that of the newest of all terminals.
+    fn terminals(&self, list: RecentList) -> Vec<&str> {
+        if list.is_of_a_terminal() && !self.terminal.is_empty() {
+            vec!["", &self.terminal]
+        } else {
+            vec![""]
         }
     }
 
     fn replace<'a>(
         &self,
         connection: &Connection,
+        list: RecentList,
         ids: impl Iterator<Item = &'a str>,
     ) -> rusqlite::Result<()> {
-        let (kind, now) = (self.list.as_str(), Timestamp::now().as_second());
+        let (origin, kind) = (&self.origin, list.as_str());
         connection.execute(
             "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal <> '' AND listed_at < ?3",
-            params![self.origin, kind, now - KEEP_TERMINALS_SECONDS],
+            params![origin, kind, now() - KEEP_TERMINALS_SECONDS],
         )?;
         let mut delete = connection
             .prepare("DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3")?;
-        for terminal in &self.terminals {
-            delete.execute([&self.origin, kind, terminal])?;
-        }
         let mut insert = connection.prepare(
             "INSERT INTO lists (origin, kind, terminal, position, id, listed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        for (row, id) in (1u32..).zip(ids) {
-            for terminal in &self.terminals {
-                insert.execute(params![self.origin, kind, terminal, row, id, now])?;
+        let ids: Vec<&str> = ids.collect();
+        for terminal in self.terminals(list) {
+            delete.execute([origin, kind, terminal])?;
+            for (row, id) in (1u32..).zip(&ids) {
+                insert.execute(params![origin, kind, terminal, row, id, now()])?;
             }
         }
         Ok(())
-    }
-
-    /// Whether every list consists of this id.
-    fn are_only(&self, connection: &Connection, id: &str) -> rusqlite::Result<bool> {
-        let query = "SELECT count(*) = 1 AND max(id) = ?4 FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3";
-        let mut query = connection.prepare(query)?;
-        for terminal in &self.terminals {
-            let values = params![self.origin, self.list.as_str(), terminal, id];
-            if !query.query_row(values, |row| {
-                Ok(row.get::<_, Option<bool>>(0)? == Some(true))
-            })? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 
@@ -267,7 +281,7 @@ mod tests {
     fn a_row_number_stands_for_the_last_list_alone_and_ids_are_remembered_longer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into()).unwrap();
+        let recent = Recent::open(&path, "a".into()).unwrap();
         recent
             .remember_venues(&[venue("x"), venue("y")], Shown::AsList)
             .unwrap();
@@ -299,7 +313,7 @@ mod tests {
     fn a_slot_is_remembered_with_what_was_asked_for_it_and_its_row_in_the_list() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into()).unwrap();
+        let recent = Recent::open(&path, "a".into()).unwrap();
         let slots = [slot("one"), slot("two")];
         recent
             .remember_slots("ven_1", Some("provider_a"), 3, &slots, Shown::AsList)
@@ -329,7 +343,7 @@ mod tests {
     fn a_slot_is_forgotten_after_thirty_days_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into()).unwrap();
+        let recent = Recent::open(&path, "a".into()).unwrap();
         let slots = [slot("old"), slot("older")];
         recent
             .remember_slots("ven_1", None, 2, &slots, Shown::No)
@@ -393,7 +407,7 @@ mod tests {
     fn rows_of_bookings_and_of_venues_are_counted_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "a".into()).unwrap();
+        let recent = Recent::open(&path, "a".into()).unwrap();
         recent
             .remember_list(RecentList::Bookings, ["bk_1", "bk_2"].into_iter())
             .unwrap();

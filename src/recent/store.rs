@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::outcome::{Code, Error, Result};
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
@@ -77,27 +77,24 @@ impl Recent {
 
     /// Runs `work` in one transaction.
     pub(super) fn write<T>(
-        &mut self,
+        &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let immediate = TransactionBehavior::Immediate;
-        let run = |connection: &mut Connection| {
-            let transaction = connection.transaction_with_behavior(immediate)?;
+        self.read(|connection| {
+            let immediate = TransactionBehavior::Immediate;
+            let transaction = Transaction::new_unchecked(connection, immediate)?;
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
-        };
-        run(&mut self.connection).map_err(|error: rusqlite::Error| unusable(&error.into()))
+        })
     }
 
     /// Writes with no copy of the pages on the disk, which may be full.
     pub(super) fn write_in_place(
-        &mut self,
+        &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<()> {
-        let connection = &self.connection;
-        let in_memory = connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()));
-        in_memory.map_err(|error| unusable(&error.into()))?;
+        self.read(|it| it.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(())))?;
         self.write(work)
     }
 
@@ -131,14 +128,13 @@ fn unusable(why: &Failure) -> Error {
 mod tests {
     use super::*;
     use crate::model::venue::Venue;
-    use crate::recent::Shown;
-    use crate::recent::list::RecentList;
+    use crate::recent::{RecentList, Shown};
 
     #[test]
     fn a_list_that_cannot_be_stored_is_not_taken_for_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "o".into()).unwrap();
+        let recent = Recent::open(&path, "o".into()).unwrap();
         let list = RecentList::Bookings;
         recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
         // As on a full disk: the file cannot grow.
@@ -155,7 +151,7 @@ mod tests {
     fn venues_that_cannot_be_stored_leave_no_row_of_an_earlier_search() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
-        let mut recent = Recent::open(&path, "o".into()).unwrap();
+        let recent = Recent::open(&path, "o".into()).unwrap();
         let venues = |name: &str| {
             let venue = serde_json::json!({"venue_id": "ven_1", "name": name});
             [Venue::from_value(venue).unwrap()]
@@ -190,7 +186,7 @@ mod tests {
         let path = folder.path().join("recent.db");
         std::fs::write(&path, "no database ".repeat(500)).unwrap();
         let list = RecentList::LastBooking;
-        let mut recent = Recent::open(&path, "o".into()).unwrap();
+        let recent = Recent::open(&path, "o".into()).unwrap();
         recent.remember_one(list, "bk_1").unwrap();
         let again = Recent::open(&path, "o".into()).unwrap();
         let last = again.listed(list, 1).unwrap();

@@ -88,7 +88,7 @@ impl Context {
 
     /// Makes `id` what `@last` stands for. It is no error if that cannot be stored.
     pub(crate) fn remember_last(&self, list: RecentList, id: &str) {
-        let _ = self.recent().and_then(|mut it| it.remember_one(list, id));
+        let _ = self.recent().and_then(|it| it.remember_one(list, id));
     }
 
     /// Stores the ids of a list that was shown, for `@1`.
@@ -97,8 +97,8 @@ impl Context {
     }
 
     /// Stores what was shown, and warns if that fails.
-    pub(crate) fn remember(&self, store: impl FnOnce(&mut Recent) -> Result<()>) {
-        let stored = self.recent().and_then(|mut recent| store(&mut recent));
+    pub(crate) fn remember(&self, store: impl FnOnce(&Recent) -> Result<()>) {
+        let stored = self.recent().and_then(|recent| store(&recent));
         if let Err(error) = stored {
             let why = &error.message;
             self.out

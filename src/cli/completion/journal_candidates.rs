@@ -82,11 +82,16 @@ impl JournalCandidates {
         let Some(index) = self.recent() else {
             return Vec::new();
         };
-        let rows = index.listed_venues().into_iter();
-        let rows = rows.map(|(row, venue)| (format!("@{row}"), venue.name.unwrap_or(venue.id)));
-        let ids = index.venues(prefix).into_iter();
-        let ids = ids.map(|venue| (venue.id, venue.name.unwrap_or_default()));
-        candidates(prefix, rows.chain(ids))
+        let venues = index.venues(prefix).into_iter().map(|venue| {
+            // A row's number says nothing of the venue.
+            let unnamed = if venue.word == venue.id {
+                String::new()
+            } else {
+                venue.id
+            };
+            (venue.word, venue.name.unwrap_or(unnamed))
+        });
+        candidates(prefix, venues)
     }
 
     /// Slots in the future.
@@ -94,17 +99,13 @@ impl JournalCandidates {
         let Some(index) = self.recent() else {
             return Vec::new();
         };
-        let rows = index.listed_slots().into_iter();
-        let rows = rows.map(|(row, slot)| (format!("@{row}"), slot));
-        let ids = index.slots(prefix).into_iter();
-        let ids = ids.map(|slot| (slot.id.clone(), slot));
-        let to_come = rows.chain(ids).filter(|(_, slot)| {
+        let to_come = index.slots(prefix).into_iter().filter(|slot| {
             let time = slot.datetime.parse::<Timestamp>();
             time.is_ok_and(|time| time > self.now)
         });
-        let to_come = to_come.map(|(id, slot)| {
+        let to_come = to_come.map(|slot| {
             let about = [Some(human(&slot.datetime)), slot.venue_name];
-            (id, joined(about))
+            (slot.word, joined(about))
         });
         candidates(prefix, to_come)
     }
