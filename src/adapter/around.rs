@@ -32,9 +32,10 @@ fn collect(
         Value::Object(object) if read.iter().any(|it| std::ptr::eq(*it, object)) => {}
         Value::Object(object) => {
             for (key, value) in object {
-                let path = match path.is_empty() {
-                    true => key.clone(),
-                    false => format!("{path}.{key}"),
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
                 };
                 collect(value, path, read, found);
             }

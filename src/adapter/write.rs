@@ -22,9 +22,10 @@ impl Adapter {
             let written = expression
                 .apply(&Value::Object(body))
                 .map_err(|why| format!("{name} {why}"))?;
-            return match written.is_object() {
-                true => Ok(written),
-                false => Err(format!("{name} does not give an object")),
+            return if written.is_object() {
+                Ok(written)
+            } else {
+                Err(format!("{name} does not give an object"))
             };
         }
         let names = self.names_of(kind);

@@ -135,9 +135,10 @@ fn point_further_down(error: &mut clap::Error, arguments: &[OsString]) {
             let (group, path) = named(arguments, &whole);
             let path = path.strip_prefix("bookctl").unwrap_or_default().trim();
             let near = further_down(word, group, &format!("{path} "));
-            match path.is_empty() || near.is_empty() {
-                true => further_down(word, &whole, ""),
-                false => near,
+            if path.is_empty() || near.is_empty() {
+                further_down(word, &whole, "")
+            } else {
+                near
             }
         }
     };
@@ -212,9 +213,10 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     if is_missing_command(error) {
         let usage = Error::usage(format!("`{path}` needs a command"));
         // The names of all commands would be too many.
-        return usage.hint(match command.get_name() == whole.get_name() {
-            true => format!("see `{path} --help`"),
-            false => format!("{}; see `{path} --help`", suggestion::commands(command)),
+        return usage.hint(if command.get_name() == whole.get_name() {
+            format!("see `{path} --help`")
+        } else {
+            format!("{}; see `{path} --help`", suggestion::commands(command))
         });
     }
     let mut usage = Error::usage(first_sentence(error));

@@ -80,9 +80,10 @@ impl View for Details {
 
     fn page(&self) -> Page {
         let features: Vec<_> = Self::features().collect();
-        let features = match features.is_empty() {
-            true => "none".to_owned(),
-            false => features.join(", "),
+        let features = if features.is_empty() {
+            "none".to_owned()
+        } else {
+            features.join(", ")
         };
         let mut page = Page::default();
         page.line(format!("bookctl {}", Self::VERSION))

@@ -103,9 +103,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let (head, answer) = send(context, &call).await;
-    let answer = answer.map_err(|error| match error.code == Code::OutcomeUnknown {
-        true => error.hint(how_to_find_out(&call)),
-        false => error,
+    let answer = answer.map_err(|error| {
+        if error.code == Code::OutcomeUnknown {
+            error.hint(how_to_find_out(&call))
+        } else {
+            error
+        }
     });
     let head = head.filter(|_| args.include);
     match answer {
@@ -259,9 +262,10 @@ struct ApiView {
 
 impl ApiView {
     fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.refused {
-            true => redact(text),
-            false => text.into(),
+        if self.refused {
+            redact(text)
+        } else {
+            text.into()
         }
     }
 }

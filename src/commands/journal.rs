@@ -152,9 +152,10 @@ impl View for StatusView {
         if let Some(is_indexed) = state.search_is_indexed {
             page.field(
                 "searches",
-                match is_indexed {
-                    true => "with an index",
-                    false => "without an index; to make it: bookctl journal init",
+                if is_indexed {
+                    "with an index"
+                } else {
+                    "without an index; to make it: bookctl journal init"
                 },
             );
         }

@@ -300,9 +300,10 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     sent.map(|answer| answer.document).map_err(|failure| {
         let is_open = failure.leaves_a_write_open();
         let error = failure.into_error(&call);
-        match is_open {
-            true => error.hint("check before trying again: bookctl session list"),
-            false => error,
+        if is_open {
+            error.hint("check before trying again: bookctl session list")
+        } else {
+            error
         }
     })
 }
@@ -426,9 +427,10 @@ fn unread_page(document: &Value) -> Page {
     let fields = &mut Fields::of(document);
     let mut page = Page::default();
     let id = fields.scalar("id").unwrap_or_default();
-    match document.get("deleted") == Some(&Value::Bool(true)) {
-        true => page.heading(Tone::Dim, "disconnected", id),
-        false => page.heading(Tone::Warn, "done", id),
+    if document.get("deleted") == Some(&Value::Bool(true)) {
+        page.heading(Tone::Dim, "disconnected", id)
+    } else {
+        page.heading(Tone::Warn, "done", id)
     };
     if document.get("deleted") == Some(&Value::Bool(true)) {
         fields.take("deleted");

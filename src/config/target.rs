@@ -258,9 +258,10 @@ fn key_without_service() -> Error {
 /// The error where the embedded sandbox would be used, by the name of its profile (`is_named`) or for want of another
 /// service, and must not be.
 fn no_service(is_named: bool) -> Error {
-    let what = match is_named {
-        true => "the profile is the embedded sandbox",
-        false => "no service is configured",
+    let what = if is_named {
+        "the profile is the embedded sandbox"
+    } else {
+        "no service is configured"
     };
     let ruled_out = "--no-sandbox or BOOKCTL_NO_SANDBOX rules out the embedded sandbox";
     Error::config(format!("{what}, and {ruled_out}")).hint(

@@ -276,9 +276,10 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
             key_parameter.is_none() || decoded_name(parameter).as_deref() != key_parameter
         });
     let query: Vec<&str> = parameters.collect();
-    let with_query = match query.is_empty() {
-        true => path.to_owned(),
-        false => format!("{path}?{}", query.join("&")),
+    let with_query = if query.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{}", query.join("&"))
     };
     let own_path = call.path.split(['?', '#']).next();
     Some(match own_path == Some(path) {

@@ -264,9 +264,10 @@ fn no_such_id(text: &str) -> Error {
 
 /// A sentence on the booking requests whose result is unknown, if there are any: no list of bookings has them.
 pub(crate) fn open_requests(context: &Context) -> Option<String> {
-    let open = match context.has_journal() {
-        true => context.journal().ok()?.open_attempts_here().ok()?.len(),
-        false => 0,
+    let open = if context.has_journal() {
+        context.journal().ok()?.open_attempts_here().ok()?.len()
+    } else {
+        0
     };
     match open {
         0 => None,

@@ -200,9 +200,10 @@ impl Story {
 
     fn attempt(&mut self, attempt: &Attempt) {
         let key = attempt.idempotency_key.as_str();
-        let source = match key.starts_with("batch-") {
-            true => "book --from",
-            false => "book",
+        let source = if key.starts_with("batch-") {
+            "book --from"
+        } else {
+            "book"
         };
         let asked = |field: &str| attempt.asked().get(field);
         let size = asked("party_size").map(|size| format!("for {}", plain(size)));
@@ -241,9 +242,10 @@ impl Story {
             1 => String::new(),
             _ => format!("run {number}: "),
         };
-        let sent = match led_to_it {
-            true => self.clock.before_creation(&run.started_at),
-            false => self.clock.text(&run.started_at),
+        let sent = if led_to_it {
+            self.clock.before_creation(&run.started_at)
+        } else {
+            self.clock.text(&run.started_at)
         };
         let sent = sent.max(after);
         let details = json!({"run": number, "process": run.process});

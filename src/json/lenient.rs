@@ -84,9 +84,10 @@ fn number(text: &str, out: &mut String) -> usize {
     let spelled = &text[..length];
     let is_number = || serde_json::from_str::<&RawValue>(spelled).is_ok();
     match spelled.parse::<f64>() {
-        Ok(number) if number.is_infinite() && is_number() => out.push_str(match number > 0.0 {
-            true => "1.7976931348623157e308",
-            false => "-1.7976931348623157e308",
+        Ok(number) if number.is_infinite() && is_number() => out.push_str(if number > 0.0 {
+            "1.7976931348623157e308"
+        } else {
+            "-1.7976931348623157e308"
         }),
         _ if !keeps_its_digits(spelled) && is_number() => {
             out.push('"');

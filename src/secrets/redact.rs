@@ -100,9 +100,10 @@ fn redacted_value(value: &Value, is_root: bool) -> Value {
         Value::Object(object) => {
             let member = |(name, value): (&String, &Value)| {
                 let is_kept = is_root && matches!(name.as_str(), "id" | "status");
-                let value = match is_kept {
-                    true => value.clone(),
-                    false => redacted_value(value, false),
+                let value = if is_kept {
+                    value.clone()
+                } else {
+                    redacted_value(value, false)
                 };
                 (redact(name).into_owned(), value)
             };

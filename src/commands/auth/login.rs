@@ -153,9 +153,10 @@ async fn usable_storage(
         "--storage",
         "where to store secrets",
     );
-    match setup.prompter.confirm(&question, false).await? {
-        true => Ok(Storage::File),
-        false => Err(silent(&why)),
+    if setup.prompter.confirm(&question, false).await? {
+        Ok(Storage::File)
+    } else {
+        Err(silent(&why))
     }
 }
 
@@ -215,9 +216,12 @@ async fn try_key(context: &mut Context, given: &mut Given, ask: &AskAgain<'_>) -
         ));
         let text = format!("API key for {} (Enter keeps this one)", account.origin);
         let question = Question::new(text, "--key-stdin", "API key").hidden();
-        let check = |text: &str| match text.is_empty() || Secret::typed(text).is_some() {
-            true => Ok(()),
-            false => Err(SHAPE.to_owned()),
+        let check = |text: &str| {
+            if text.is_empty() || Secret::typed(text).is_some() {
+                Ok(())
+            } else {
+                Err(SHAPE.to_owned())
+            }
         };
         let text = context.prompter.text(&question, None, &check).await?;
         if text.is_empty() {

@@ -24,9 +24,10 @@ pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
     let found = forget_secrets(setup, &vault, &account).await?;
     let name = &account.profile;
-    setup.out.note(&match found {
-        true => format!("removed the stored API key and webhook secret of profile {name}"),
-        false => format!("nothing was stored for profile {name}"),
+    setup.out.note(&if found {
+        format!("removed the stored API key and webhook secret of profile {name}")
+    } else {
+        format!("nothing was stored for profile {name}")
     });
     if setup.environment.api_key.is_some() {
         setup

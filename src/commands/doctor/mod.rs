@@ -76,9 +76,10 @@ fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
 
 fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
     let file = &setup.paths.config_file;
-    let found = match file.exists() {
-        true => file.display().to_string(),
-        false => format!("no {} yet", file.display()),
+    let found = if file.exists() {
+        file.display().to_string()
+    } else {
+        format!("no {} yet", file.display())
     };
     let meant = match profile {
         Some(SANDBOX_PROFILE) => "the embedded sandbox".to_owned(),
@@ -94,9 +95,10 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     match ConfigFile::read(file) {
         Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
         Err(_) => {
-            let editor = match cfg!(windows) {
-                true => "notepad",
-                false => "${EDITOR:-vi}",
+            let editor = if cfg!(windows) {
+                "notepad"
+            } else {
+                "${EDITOR:-vi}"
             };
             format!("{editor} {}", word(&file.display().to_string()))
         }

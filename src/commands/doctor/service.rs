@@ -237,9 +237,10 @@ fn judged(
                 (_, Some(hint)) => check.fix(hint.as_str()),
                 _ => check,
             };
-            match is_of_key {
-                true => vec![check],
-                false => vec![check, not_checked(&described)],
+            if is_of_key {
+                vec![check]
+            } else {
+                vec![check, not_checked(&described)]
             }
         }
     }

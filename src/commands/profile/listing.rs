@@ -131,9 +131,10 @@ impl View for Profiles {
 
     fn page(&self) -> Page {
         let rows = self.0.iter().map(|row| {
-            let state = match row.current {
-                true => TableCell::toned("current", Tone::Good),
-                false => "".into(),
+            let state = if row.current {
+                TableCell::toned("current", Tone::Good)
+            } else {
+                "".into()
             };
             vec![
                 row.name.as_str().into(),
@@ -156,9 +157,10 @@ impl View for ProfileRow {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let (tone, state) = match self.current {
-            true => (Tone::Good, "current"),
-            false => (Tone::Dim, "not current"),
+        let (tone, state) = if self.current {
+            (Tone::Good, "current")
+        } else {
+            (Tone::Dim, "not current")
         };
         page.heading(tone, state, self.name.as_str());
         page.field("address", self.address());
