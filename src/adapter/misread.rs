@@ -3,6 +3,7 @@
 use super::kind::ReadKind;
 use super::shape::Shape;
 use crate::json::Document;
+use crate::model::plural;
 use crate::outcome::{Code, Error};
 
 #[derive(Debug)]
@@ -101,8 +102,5 @@ impl Misread {
 }
 
 fn counted(elements: usize) -> String {
-    match elements {
-        1 => "1 element".to_owned(),
-        many => format!("{many} elements"),
-    }
+    plural(elements, "element", "elements")
 }

@@ -1,4 +1,5 @@
 use clap::ValueEnum;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::json::Document;
@@ -28,7 +29,8 @@ pub(crate) struct Args {
 }
 
 /// A shell with completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Shell {
     Bash,
     Zsh,
@@ -38,17 +40,6 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    /// The name that the shell's script passes.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Shell::Bash => "bash",
-            Shell::Zsh => "zsh",
-            Shell::Fish => "fish",
-            Shell::Powershell => "powershell",
-            Shell::Elvish => "elvish",
-        }
-    }
-
     fn script(self) -> &'static str {
         match self {
             Shell::Bash => include_str!("../../completions/bookctl.bash"),
@@ -74,7 +65,7 @@ struct Script(Shell);
 
 impl View for Script {
     fn json(&self) -> Document {
-        json!({ "shell": self.0.name(), "script": self.0.script() }).into()
+        json!({ "shell": self.0, "script": self.0.script() }).into()
     }
 
     fn page(&self) -> Page {

@@ -39,24 +39,18 @@ fn explained(code: Option<&str>) -> Result<Explained> {
             exit: None,
         });
     }
-    let exits = Exit::ALL.iter().copied();
-    if let Some(exit) = exits
-        .into_iter()
-        .find(|exit| exit.code().to_string() == code)
-    {
+    let mut exits = Exit::ALL.iter().copied();
+    if let Some(exit) = exits.find(|exit| exit.code().to_string() == code) {
+        let codes = ALL.iter().filter(|entry| entry.exit == exit).collect();
         return Ok(Explained {
-            codes: ALL.iter().filter(|entry| entry.exit == exit).collect(),
+            codes,
             exit: Some(exit),
         });
     }
     let error = Error::new(Code::Usage, format!("unknown code {}", code.escape_debug()));
     let list = "list all codes with `bookctl explain`";
-    Err(
-        match did_you_mean(code, ALL.iter().map(|entry| entry.name)) {
-            Some(meant) => error.hint(format!("{meant} Or {list}")),
-            None => error.hint(list),
-        },
-    )
+    let meant = did_you_mean(code, ALL.iter().map(|entry| entry.name));
+    Err(error.hint(meant.map_or(list.to_owned(), |meant| format!("{meant} Or {list}"))))
 }
 
 struct Explained {
@@ -77,15 +71,13 @@ impl View for Explained {
                 "exit_code": entry.exit.code(),
             })
         });
-        let codes: Vec<Value> = codes.collect();
-        match self.exit {
-            None => json!({ "codes": codes }),
-            Some(exit) => json!({
-                "codes": codes,
-                "exit_code": {"code": exit.code(), "meaning": exit.meaning(), "the_booking": exit.certainty()},
-            }),
+        let mut document = json!({ "codes": codes.collect::<Vec<Value>>() });
+        if let Some(exit) = self.exit {
+            let (meaning, booking) = (exit.meaning(), exit.certainty());
+            document["exit_code"] =
+                json!({"code": exit.code(), "meaning": meaning, "the_booking": booking});
         }
-        .into()
+        document.into()
     }
 
     fn page(&self) -> Page {
@@ -115,21 +107,17 @@ impl View for Explained {
         }
         let rows = self.codes.iter().map(|entry| {
             let exit = entry.exit.code().to_string();
-            [
+            let cells = [
                 entry.name,
                 entry.kind.as_str(),
                 &exit,
                 entry.retry.advice(),
                 entry.meaning,
-            ]
-            .map(TableCell::from)
-            .to_vec()
+            ];
+            cells.map(TableCell::from).to_vec()
         });
-        page.table(
-            vec!["code", "group", "exit", "retry", "meaning"],
-            rows.collect(),
-            vec![],
-        );
+        let headers = vec!["code", "group", "exit", "retry", "meaning"];
+        page.table(headers, rows.collect(), vec![]);
         page
     }
 }

@@ -65,24 +65,25 @@ fn unknown(word: &str, above: &clap::Command) -> Error {
         .iter()
         .filter_map(ValueEnum::to_possible_value)
         .collect();
-    let topics = || topics.iter().map(|it| it.get_name());
+    let topics: Vec<&str> = topics.iter().map(|it| it.get_name()).collect();
     let commands = above.get_subcommands().map(clap::Command::get_name);
-    let names = commands.chain(topics().filter(|_| is_first));
-    let hint = did_you_mean(word, names).unwrap_or_else(|| match is_first {
-        true => format!(
+    let names = commands.chain(topics.iter().copied().filter(|_| is_first));
+    let all = if is_first {
+        format!(
             "topics: {}; list the commands with: bookctl --help",
-            topics().collect::<Vec<_>>().join(", ")
-        ),
-        false => format!(
+            topics.join(", ")
+        )
+    } else {
+        format!(
             "list the commands with: {} --help",
             above.get_bin_name().unwrap_or("bookctl")
-        ),
-    });
+        )
+    };
     Error::usage(format!(
         "unknown topic or command `{}`",
         word.escape_debug()
     ))
-    .hint(hint)
+    .hint(did_you_mean(word, names).unwrap_or(all))
 }
 
 /// A topic: a few sentences and a table, each of whose rows is a JSON object under `name`.
@@ -113,16 +114,13 @@ impl Explained {
                         the booking.",
                 name: "exit_codes",
                 headers: vec!["code", "meaning", "the booking"],
-                rows: Exit::ALL
-                    .iter()
-                    .map(|exit| {
-                        vec![
-                            exit.code().to_string(),
-                            exit.meaning().to_owned(),
-                            exit.certainty().to_owned(),
-                        ]
-                    })
-                    .collect(),
+                rows: rows(Exit::ALL.iter().map(|exit| {
+                    [
+                        exit.code().to_string(),
+                        exit.meaning().to_owned(),
+                        exit.certainty().to_owned(),
+                    ]
+                })),
             },
             Topic::Output => Explained {
                 intro: "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters \
@@ -229,9 +227,11 @@ fn adapter_rows() -> Vec<Vec<String>> {
     names.chain(read).chain(write).chain([times]).collect()
 }
 
-fn rows<const N: usize>(rows: impl IntoIterator<Item = [&'static str; N]>) -> Vec<Vec<String>> {
+fn rows<const N: usize, T: Into<String>>(
+    rows: impl IntoIterator<Item = [T; N]>,
+) -> Vec<Vec<String>> {
     rows.into_iter()
-        .map(|row| row.map(str::to_owned).to_vec())
+        .map(|row| row.map(Into::into).into())
         .collect()
 }
 
@@ -239,11 +239,8 @@ impl View for Explained {
     fn json(&self) -> Document {
         let rows = self.rows.iter().map(|row| {
             let cells = self.headers.iter().zip(row);
-            Value::Object(
-                cells
-                    .map(|(header, cell)| (header.replace(' ', "_"), json!(cell)))
-                    .collect(),
-            )
+            let object = cells.map(|(header, cell)| (header.replace(' ', "_"), json!(cell)));
+            Value::Object(object.collect())
         });
         json!({ self.name: rows.collect::<Vec<_>>() }).into()
     }
@@ -252,12 +249,12 @@ impl View for Explained {
         let mut page = Page::default();
         page.line(self.intro);
         page.line("");
-        let rows = self.rows.iter();
-        let rows = rows.map(|row| {
+        let cells = |row: &Vec<String>| {
             row.iter()
                 .map(|cell| TableCell::from(cell.as_str()))
                 .collect()
-        });
+        };
+        let rows = self.rows.iter().map(cells);
         page.table(self.headers.clone(), rows.collect(), vec![]);
         page
     }

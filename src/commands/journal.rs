@@ -47,34 +47,31 @@ pub(super) fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Copy { from } => {
             shared(context)?;
             let mut journal = context.journal()?;
-            let copied = copy(&from, &mut journal)?;
-            context.out.emit(&CopyView { copied })?;
+            context.out.emit(&CopyView(copy(&from, &mut journal)?))?;
             Ok(Exit::Done)
         }
     }
 }
 
 fn status(context: &Context) -> Result<Exit> {
-    if !context.has_journal() {
-        context.out.emit(&StatusView {
-            place: context.journal_file().display().to_string(),
+    let file = context.journal_file().display().to_string();
+    let view = if context.has_journal() {
+        let shared = context.target().journal();
+        let journal = context.journal()?;
+        let began = Instant::now();
+        let _ = journal.rate_limit("")?;
+        let latency = began.elapsed();
+        StatusView {
+            place: shared.map_or(file, |shared| shared.address.to_string()),
+            state: Some((journal.state()?, latency)),
+        }
+    } else {
+        StatusView {
+            place: file,
             state: None,
-        })?;
-        return Ok(Exit::Done);
-    }
-    let place = match context.target().journal() {
-        Some(shared) => shared.address.to_string(),
-        None => context.journal_file().display().to_string(),
+        }
     };
-    let journal = context.journal()?;
-    let began = Instant::now();
-    let _ = journal.rate_limit("")?;
-    let latency = began.elapsed();
-    let state = journal.state()?;
-    context.out.emit(&StatusView {
-        place,
-        state: Some((state, latency)),
-    })?;
+    context.out.emit(&view)?;
     Ok(Exit::Done)
 }
 
@@ -197,27 +194,25 @@ impl View for InitView {
     }
 }
 
-struct CopyView {
-    copied: Copied,
-}
+struct CopyView(Copied);
 
 impl View for CopyView {
     fn json(&self) -> Document {
-        json!({
-            "attempts": self.copied.attempts,
-            "bookings": self.copied.bookings,
-            "refused": self.copied.refused,
-        })
-        .into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
         let Copied {
             attempts,
             bookings,
             refused,
-        } = &self.copied;
+        } = &self.0;
+        json!({"attempts": attempts, "bookings": bookings, "refused": refused}).into()
+    }
+
+    fn page(&self) -> Page {
+        let Copied {
+            attempts,
+            bookings,
+            refused,
+        } = &self.0;
+        let mut page = Page::default();
         page.line(format!(
             "Copied {attempts} attempts and {bookings} bookings."
         ));

@@ -96,23 +96,19 @@ impl View for LimitList {
             } else {
                 Tone::Good
             };
-            let resets = match seen.resets_in {
-                Some(seconds) => format!("in {}", in_units(seconds)),
-                None => "now".to_owned(),
-            };
+            let resets = seen
+                .resets_in
+                .map(|seconds| format!("in {}", in_units(seconds)));
             vec![
-                TableCell::from(seen.window.name.as_str()),
+                seen.window.name.as_str().into(),
                 TableCell::toned(seen.remaining.to_string(), tone),
-                TableCell::from(seen.window.allowed.to_string()),
-                TableCell::from(resets),
+                seen.window.allowed.to_string().into(),
+                resets.unwrap_or_else(|| "now".to_owned()).into(),
             ]
         });
         let mut page = Page::default();
-        page.table(
-            vec!["endpoint", "left", "of", "resets"],
-            rows.collect(),
-            vec![],
-        );
+        let headers = vec!["endpoint", "left", "of", "resets"];
+        page.table(headers, rows.collect(), vec![]);
         page
     }
 }

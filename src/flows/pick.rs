@@ -8,7 +8,7 @@ use crate::journal::{Attempt, Journal, KeptBooking, Sought};
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
-use crate::model::shell;
+use crate::model::{plural, shell};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{PromptError, Question};
@@ -264,18 +264,12 @@ fn no_such_id(text: &str) -> Error {
 
 /// A sentence on the booking requests whose result is unknown, if there are any: no list of bookings has them.
 pub(crate) fn open_requests(context: &Context) -> Option<String> {
-    let open = if context.has_journal() {
-        context.journal().ok()?.open_attempts_here().ok()?.len()
-    } else {
-        0
-    };
-    match open {
-        0 => None,
-        1 => Some("the result of 1 booking request is unknown; see `bookctl attempts`".to_owned()),
-        many => Some(format!(
-            "the result of {many} booking requests is unknown; see `bookctl attempts`"
-        )),
+    if !context.has_journal() {
+        return None;
     }
+    let open = context.journal().ok()?.open_attempts_here().ok()?.len();
+    let requests = plural(open, "booking request", "booking requests");
+    (open > 0).then(|| format!("the result of {requests} is unknown; see `bookctl attempts`"))
 }
 
 /// Adds to the error of a booking that the service does not know what can be done about it.

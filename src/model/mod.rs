@@ -20,3 +20,8 @@ mod typed;
 pub(crate) mod venue;
 pub(crate) mod when;
 pub(crate) mod zone;
+
+/// `1 element`, `2 elements`.
+pub(crate) fn plural(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}

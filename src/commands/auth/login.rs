@@ -83,28 +83,19 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         storage = usable_storage(&setup, &vault, args.storage).await?;
     }
     let is_new = !file.profiles.contains_key(&account.profile);
-    let base_url = service.base_url.join("");
-    let given = read_secrets(&setup, &args, &account.origin, is_new).await?;
+    let mut given = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.paths.config_file.clone();
     let target = Target::Remote(Box::new(Service {
         key: given.key.clone(),
         ..service.clone()
     }));
-    let mut given = given;
     let mut context = Context::with_target(setup, target);
     let asks_again = !args.key_stdin && context.prompter.interactive();
-    if given.key.is_some() {
-        let ask = AskAgain {
-            account: &account,
-            base_url: &base_url,
-            is_new,
-            asks_again,
-        };
-        let was_taken = try_key(&mut context, &mut given, &ask).await?;
-        if was_taken {
-            context.refuse_sandbox().await?;
-        }
+    if given.key.is_some()
+        && try_key(&mut context, &mut given, &account, is_new, asks_again).await?
+    {
+        context.refuse_sandbox().await?;
     }
     for (item, secret) in [
         (Item::ApiKey, &given.key),
@@ -160,25 +151,15 @@ async fn usable_storage(
     }
 }
 
-/// What a refused key leads to.
-struct AskAgain<'a> {
-    account: &'a Account,
-    base_url: &'a str,
-    /// Whether the profile does not exist yet.
-    is_new: bool,
-    /// Whether a person can be asked for another key.
-    asks_again: bool,
-}
-
 /// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
 /// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
-async fn try_key(context: &mut Context, given: &mut Given, ask: &AskAgain<'_>) -> Result<bool> {
-    let AskAgain {
-        account,
-        base_url,
-        is_new,
-        asks_again,
-    } = *ask;
+async fn try_key(
+    context: &mut Context,
+    given: &mut Given,
+    account: &Account,
+    is_new: bool,
+    asks_again: bool,
+) -> Result<bool> {
     loop {
         let error = match context.read(Call::get("/v1/")).await {
             Ok(_) => return Ok(true),
@@ -197,13 +178,14 @@ async fn try_key(context: &mut Context, given: &mut Given, ask: &AskAgain<'_>) -
             return Err(error.hint(check));
         }
         if !asks_again {
-            let add = match is_new {
-                true => format!(
+            let mut add = String::new();
+            if is_new && let Target::Remote(service) = context.target() {
+                let base_url = service.base_url.join("");
+                add = format!(
                     "`bookctl profile add {name} --base-url {}`, then ",
-                    shell::word(base_url)
-                ),
-                false => String::new(),
-            };
+                    shell::word(&base_url)
+                );
+            }
             return Err(error.detail(how).hint(format!(
                 "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; if you do not \
                  know how it wants the key, {add}`bookctl profile learn {name}` finds out, with the key in the environment (see `bookctl help environment`)"
@@ -217,10 +199,10 @@ async fn try_key(context: &mut Context, given: &mut Given, ask: &AskAgain<'_>) -
         let text = format!("API key for {} (Enter keeps this one)", account.origin);
         let question = Question::new(text, "--key-stdin", "API key").hidden();
         let check = |text: &str| {
-            if text.is_empty() || Secret::typed(text).is_some() {
+            if text.is_empty() {
                 Ok(())
             } else {
-                Err(SHAPE.to_owned())
+                one_line(text)
             }
         };
         let text = context.prompter.text(&question, None, &check).await?;
@@ -348,47 +330,38 @@ async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) 
                 .hint("pass --key-stdin too, and the key on the first line"));
         }
         let text = Secret::new(read_stdin().await?);
-        let (first, second) = match (wants_key, args.webhook_secret_stdin) {
-            (true, true) => text
-                .expose()
-                .split_once('\n')
-                .unwrap_or((text.expose(), "")),
-            _ => (text.expose(), text.expose()),
-        };
+        let (mut key, mut secret) = (text.expose(), text.expose());
+        if wants_key && args.webhook_secret_stdin {
+            (key, secret) = key.split_once('\n').unwrap_or((key, ""));
+        }
+        let key = wants_key.then(|| typed(key, "API key"));
+        let secret = args
+            .webhook_secret_stdin
+            .then(|| typed(secret, "webhook secret"));
         return Ok(Given {
-            key: wants_key.then(|| typed(first, "API key")).transpose()?,
-            webhook_secret: args
-                .webhook_secret_stdin
-                .then(|| typed(second, "webhook secret"))
-                .transpose()?,
+            key: key.transpose()?,
+            webhook_secret: secret.transpose()?,
         });
     }
-    Ok(Given {
-        key: match wants_key {
-            true => Some(
-                ask(
-                    setup,
-                    &format!("API key for {origin}"),
-                    "--key-stdin",
-                    "API key",
-                )
-                .await?,
-            ),
-            false => None,
-        },
-        webhook_secret: match args.webhook_secret_stdin {
-            true => Some(
-                ask(
-                    setup,
-                    "Webhook secret",
-                    "--webhook-secret-stdin",
-                    "webhook secret",
-                )
-                .await?,
-            ),
-            false => None,
-        },
-    })
+    let mut given = Given {
+        key: None,
+        webhook_secret: None,
+    };
+    if wants_key {
+        let text = format!("API key for {origin}");
+        given.key = Some(ask(setup, &text, "--key-stdin", "API key").await?);
+    }
+    if args.webhook_secret_stdin {
+        let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
+        given.webhook_secret = Some(ask(setup, text, flag, "webhook secret").await?);
+    }
+    Ok(given)
+}
+
+fn one_line(text: &str) -> Result<(), String> {
+    Secret::typed(text)
+        .map(drop)
+        .ok_or_else(|| SHAPE.to_owned())
 }
 
 fn typed(text: &str, what: &str) -> Result<Secret> {
@@ -403,11 +376,7 @@ async fn ask(
     what: &'static str,
 ) -> Result<Secret> {
     let question = Question::new(text, flag, what).hidden();
-    let check = |text: &str| match Secret::typed(text) {
-        Some(_) => Ok(()),
-        None => Err(SHAPE.to_owned()),
-    };
-    let text = setup.prompter.text(&question, None, &check).await?;
+    let text = setup.prompter.text(&question, None, &one_line).await?;
     Ok(Secret::new(text))
 }
 

@@ -158,14 +158,11 @@ impl ProfileSecrets {
             return Ok(());
         };
         let account = SharedJournal::account(name, &journal_address(url, name)?);
-        let found = match profile.journal_password_stored {
-            true => vault
-                .find(&account, Item::JournalPassword)
-                .await
-                .ok()
-                .flatten(),
-            false => None,
-        };
+        let mut found = None;
+        if profile.journal_password_stored {
+            let password = vault.find(&account, Item::JournalPassword).await;
+            found = password.ok().flatten();
+        }
         self.journal_password = Some(Origin::stored(found));
         Ok(())
     }
@@ -200,13 +197,11 @@ impl ProfileSecrets {
             "key": self.masked(),
             "webhook_secret": self.webhook_secret.source,
         });
-        if let Some(object) = object.as_object_mut() {
-            if let Some(password) = &self.journal_password {
-                object.insert("journal_password".to_owned(), json!(password.source));
-            }
-            if let Some(detail) = &self.detail {
-                object.insert("detail".to_owned(), json!(detail));
-            }
+        if let Some(password) = &self.journal_password {
+            object["journal_password"] = json!(password.source);
+        }
+        if let Some(detail) = &self.detail {
+            object["detail"] = json!(detail);
         }
         object
     }

@@ -1,12 +1,13 @@
 //! The checks of `doctor` and their results.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::json::Document;
-use crate::outcome::Exit;
+use crate::outcome::{Error, Exit};
 use crate::terminal::output::{Page, Tone, View};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum State {
     Ok,
     Warning,
@@ -14,14 +15,16 @@ enum State {
 }
 
 /// One line of the report.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Check {
     name: &'static str,
     state: State,
     detail: String,
     /// What to do, as a command if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
     /// The exit code if this is a problem.
+    #[serde(skip)]
     exit: Exit,
 }
 
@@ -51,6 +54,22 @@ impl Check {
         }
     }
 
+    /// A problem whose fix is the error's hint.
+    pub(super) fn failed(name: &'static str, error: &Error) -> Self {
+        Check {
+            fix: error.hint.clone(),
+            ..Check::problem(name, error.exit, error.message.clone())
+        }
+    }
+
+    /// The same, about a key that the detail then names.
+    pub(super) fn of(self, key: &str) -> Self {
+        Check {
+            detail: format!("{key}: {}", self.detail),
+            ..self
+        }
+    }
+
     pub(super) fn fix(self, fix: impl Into<String>) -> Self {
         Check {
             fix: Some(fix.into()),
@@ -59,13 +78,19 @@ impl Check {
     }
 }
 
-pub(super) struct Checks(pub(super) Vec<Check>);
+#[derive(Serialize)]
+pub(super) struct Checks {
+    pub(super) checks: Vec<Check>,
+}
 
 impl Checks {
     /// The exit code of the first problem in this order, because later checks depend on earlier ones: configuration,
     /// network, key.
     pub(super) fn exit(&self) -> Exit {
-        let problems = self.0.iter().filter(|check| check.state == State::Problem);
+        let problems = self
+            .checks
+            .iter()
+            .filter(|check| check.state == State::Problem);
         let rank = |exit: &Exit| match exit {
             Exit::Config => 0,
             Exit::Network => 1,
@@ -81,35 +106,23 @@ impl Checks {
 
 impl View for Checks {
     fn json(&self) -> Document {
-        let checks = self.0.iter().map(|check| {
-            let state = match check.state {
-                State::Ok => "ok",
-                State::Warning => "warning",
-                State::Problem => "problem",
-            };
-            let mut object = json!({"name": check.name, "state": state, "detail": check.detail});
-            if let (Some(object), Some(fix)) = (object.as_object_mut(), &check.fix) {
-                object.insert("fix".to_owned(), json!(fix));
-            }
-            object
-        });
-        json!({ "checks": checks.collect::<Vec<Value>>() }).into()
+        serde_json::to_value(self).unwrap_or_default().into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        for check in &self.0 {
+        for check in &self.checks {
             let (tone, label) = match check.state {
                 State::Ok => (Tone::Good, "ok     "),
                 State::Warning => (Tone::Warn, "warning"),
                 State::Problem => (Tone::Bad, "problem"),
             };
             let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
-            let fix = fix.unwrap_or_default();
+            let Check { name, detail, .. } = check;
             page.labelled(
                 tone,
                 label,
-                format!("{}: {}{fix}", check.name, check.detail),
+                format!("{name}: {detail}{}", fix.unwrap_or_default()),
             );
         }
         page
@@ -124,7 +137,7 @@ mod tests {
     fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
         let checks = |exits: &[Exit]| {
             let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
-            Checks(problems.chain([Check::warning("that", "")]).collect()).exit()
+            Checks { checks: problems.chain([Check::warning("that", "")]).collect() }.exit()
         };
         assert_eq!(checks(&[]), Exit::Done);
         assert_eq!(checks(&[Exit::NotAllowed]), Exit::NotAllowed);

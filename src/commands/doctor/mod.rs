@@ -10,6 +10,7 @@ use crate::app::Startup;
 use crate::app::shared_journal::database;
 use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
 use crate::journal::Journal;
+use crate::model::plural;
 use crate::model::shell::word;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::{ownership, private_file};
@@ -60,7 +61,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     // A slow keyring does not delay the network check.
     let (credentials, reached) = tokio::join!(
         credentials::look(context.target(), &vault),
-        service::knock(&context)
+        service::reach(&context)
     );
     let mut checks = vec![config, credentials.keyring];
     checks.extend(service::examine(&context, reached, credentials.key).await);
@@ -69,7 +70,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 }
 
 fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
-    let checks = Checks(checks);
+    let checks = Checks { checks };
     out.emit(&checks)?;
     Ok(checks.exit())
 }
@@ -111,14 +112,6 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     }
 }
 
-fn open_attempts(count: usize) -> String {
-    let attempts = match count {
-        1 => "1 attempt has".to_owned(),
-        count => format!("{count} attempts have"),
-    };
-    format!("{attempts} an unknown outcome: a booking may exist")
-}
-
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
     let open = database(&setup.out, &setup.environment, &setup.paths, shared)
         .map(|database| Journal::open_shared(database, String::new(), None))
@@ -147,14 +140,11 @@ fn examined(journal: Result<Journal>, place: &str) -> Check {
     let attempts = journal.and_then(|journal| journal.open_attempts());
     match attempts.map(|attempts| attempts.len()) {
         Ok(0) => Check::ok("journal", format!("{place}no open attempts")),
-        Ok(count) => Check::warning("journal", format!("{place}{}", open_attempts(count)))
-            .fix("bookctl attempts"),
-        Err(error) => {
-            let check = Check::problem("journal", error.exit, error.message.clone());
-            match &error.hint {
-                Some(hint) => check.fix(hint.as_str()),
-                None => check,
-            }
+        Ok(count) => {
+            let attempts = plural(count, "attempt has", "attempts have");
+            let detail = format!("{place}{attempts} an unknown outcome: a booking may exist");
+            Check::warning("journal", detail).fix("bookctl attempts")
         }
+        Err(error) => Check::failed("journal", &error),
     }
 }

@@ -7,7 +7,7 @@ use crate::config::{Assignment, Target, edit};
 use crate::flows::Confirmation;
 use crate::flows::learn::{Came, Looked, Lookout, MOST_CALLS, OtherWays, look};
 use crate::json::parsed;
-use crate::model::shell;
+use crate::model::{plural, shell};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{private_file, regular_file};
 use crate::terminal::output::View;
@@ -129,10 +129,10 @@ async fn write(
         context.out.show(&looked.page());
         let confirmation = Confirmation {
             action: "writing the profile",
-            question: match settings.len() {
-                1 => format!("Write 1 setting to profile {name}?"),
-                count => format!("Write {count} settings to profile {name}?"),
-            },
+            question: format!(
+                "Write {} to profile {name}?",
+                plural(settings.len(), "setting", "settings")
+            ),
             declined: "nothing was written",
         };
         confirmation.ask(&context.prompter).await?;
