@@ -137,7 +137,10 @@ mod tests {
     fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
         let checks = |exits: &[Exit]| {
             let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
-            Checks { checks: problems.chain([Check::warning("that", "")]).collect() }.exit()
+            Checks {
+                checks: problems.chain([Check::warning("that", "")]).collect(),
+            }
+            .exit()
         };
         assert_eq!(checks(&[]), Exit::Done);
         assert_eq!(checks(&[Exit::NotAllowed]), Exit::NotAllowed);

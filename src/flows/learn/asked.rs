@@ -76,10 +76,8 @@ fn of_name(path: &str) -> Option<Holds> {
     };
     let words: String = last.chars().map(apart).collect();
     let has = |own: &str| words.split(['_', '-']).any(|word| word == own);
-    WORDS
-        .iter()
-        .find(|(word, _)| has(word))
-        .map(|(_, holds)| *holds)
+    let known = WORDS.iter().find(|(word, _)| has(word));
+    known.map(|(_, holds)| *holds)
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +93,16 @@ struct Field {
 }
 
 impl Field {
+    fn new(path: &str) -> Self {
+        Field {
+            path: path.to_owned(),
+            holds: None,
+            tried: Vec::new(),
+            is_guess: false,
+            why: String::new(),
+        }
+    }
+
     /// The field of the contract that it stands for.
     fn own(&self) -> Option<&'static str> {
         self.holds.map(|it| it.0)
@@ -119,16 +127,13 @@ impl Asked {
             WriteKind::Search => &[TRIED[1], PARTY, ("providers", ".providers")],
             _ => &TRIED[..3],
         };
-        let field = |holds: &Holds| Field {
-            path: named
-                .iter()
-                .find(|it| it.0 == holds.0)
-                .map_or(holds.0, |it| it.2)
-                .to_owned(),
-            holds: Some(*holds),
-            tried: vec![*holds],
-            is_guess: false,
-            why: String::new(),
+        let field = |holds: &Holds| {
+            let name = named.iter().find(|it| it.0 == holds.0);
+            Field {
+                holds: Some(*holds),
+                tried: vec![*holds],
+                ..Field::new(name.map_or(holds.0, |it| it.2))
+            }
         };
         let first: Vec<Field> = all.iter().map(field).collect();
         Asked {
@@ -143,11 +148,10 @@ impl Asked {
     pub(super) fn take(&mut self, named: &[Named]) -> bool {
         let before = self.fields.clone();
         for it in named {
-            let at = self.fields.iter().position(|field| field.path == it.name);
-            let moved = self
-                .fields
-                .iter()
-                .position(|field| field.own() == Some(it.name.as_str()));
+            let mut fields = self.fields.iter();
+            let at = fields.position(|field| field.path == it.name);
+            let mut fields = self.fields.iter();
+            let moved = fields.position(|field| field.own() == Some(it.name.as_str()));
             match (at, moved) {
                 (Some(at), _) if it.is_unknown() => drop(self.fields.remove(at)),
                 (Some(at), _) => self.fill(at, &it.why),
@@ -155,13 +159,7 @@ impl Asked {
                 // The contract's own name is asked for after all.
                 (None, Some(at)) => self.fill(at, ""),
                 (None, None) => {
-                    self.fields.push(Field {
-                        path: it.name.clone(),
-                        holds: None,
-                        tried: Vec::new(),
-                        is_guess: true,
-                        why: String::new(),
-                    });
+                    self.fields.push(Field::new(&it.name));
                     self.fill(self.fields.len() - 1, &it.why);
                 }
             }
@@ -175,9 +173,8 @@ impl Asked {
         let before = field.own();
         let others: Vec<&str> = self.changed().filter_map(Field::own).collect();
         let lower = why.to_lowercase();
-        let form = SAID
-            .iter()
-            .find(|(words, _)| words.iter().any(|it| lower.contains(it)));
+        let says = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        let form = SAID.iter().find(|(words, _)| says(words));
         let is_number = lower.contains("number") || lower.contains("integer");
         let name = of_name(&field.path);
         let said = match form {
@@ -228,14 +225,11 @@ impl Asked {
 
     /// Whether each value stands in one field; a time may stand in several.
     pub(super) fn is_certain(&self) -> bool {
-        let all = self
-            .fields
-            .iter()
-            .filter_map(Field::own)
-            .filter(|it| *it != TIME);
-        let all: Vec<&str> = all.collect();
-        let once = |name: &&str| all.iter().filter(|it| *it == name).count() == 1;
-        all.iter().all(once)
+        let all = self.fields.iter().filter_map(Field::own);
+        let all: Vec<&str> = all.filter(|it| *it != TIME).collect();
+        (1..)
+            .zip(&all)
+            .all(|(after, name)| !all[after..].contains(name))
     }
 
     /// The settings that make this request; none where the profile makes it already.
@@ -300,11 +294,8 @@ impl Asked {
             .filter(|it| it.holds == Some((TIME, OFFSET)));
         // Two whole times are the ends of a day.
         let mut ends = ["23:59:59", "00:00:00"][..if whole.count() == 2 { 2 } else { 0 }].to_vec();
-        for field in self
-            .fields
-            .iter()
-            .filter(|it| with_holes || it.holds.is_some())
-        {
+        let fields = self.fields.iter();
+        for field in fields.filter(|it| with_holes || it.holds.is_some()) {
             let mut value = field.holds.map_or("<?>", |it| it.1).to_owned();
             if value == OFFSET
                 && let Some(end) = ends.pop()
@@ -318,10 +309,9 @@ impl Asked {
                 text.push_str(&format!(" * {value}"));
             }
         }
-        if self
-            .changed()
-            .any(|it| self.kind == WriteKind::Search || it.own() == Some("provider"))
-        {
+        let is_optional =
+            |it: &Field| self.kind == WriteKind::Search || it.own() == Some("provider");
+        if self.changed().any(is_optional) {
             text.push_str(" | with_entries(select(.value != null))");
         }
         text
@@ -333,10 +323,8 @@ impl Asked {
         for at in 0..known.fields.len() {
             if known.fields[at].is_guess {
                 // What was tried there is not known to have another place.
-                let own = self
-                    .first
-                    .iter()
-                    .find(|own| own.own() == known.fields[at].own());
+                let own = known.fields[at].own();
+                let own = self.first.iter().find(|first| first.own() == own);
                 known.fields[at].holds = None;
                 known
                     .fields

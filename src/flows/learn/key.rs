@@ -49,15 +49,15 @@ pub(super) async fn index(
         Seen::Spent => return Ok(Value::Null),
     };
     let own = reads.context.adapter().clone();
-    let error = wants_header(reads, &body, error)
-        .detail(format!("the key was sent as `{}`", key_sent_as(&own)));
+    let error =
+        wants_header(reads, &body, error).detail(format!("the key was sent as {}", shown(&own)));
     // Another way does not help a service that misses another header.
     if ways == OtherWays::Never || !missing_headers(&own, &body).is_empty() {
         return Err(error);
     }
     let tried = usable(&own, possible(challenge.as_deref(), &body));
-    let list: Vec<String> = tried.iter().map(|(_, adapter)| shown(adapter)).collect();
-    let list = list.join(", ");
+    let list = tried.iter().map(|(_, adapter)| shown(adapter));
+    let list = list.collect::<Vec<_>>().join(", ");
     let out = &reads.context.out;
     out.warn(&format!(
         "{}; the key was sent as {}",
@@ -158,27 +158,19 @@ fn possible(challenge: Option<&str>, body: &Value) -> Vec<Way> {
         ]
     };
     let parameter = |name: &str| vec![("auth_query", name.to_owned())];
-    let basic = [
-        header("Authorization", "Basic"),
-        [
-            header("Authorization", "Basic"),
-            vec![("auth_user", String::new())],
-        ]
-        .concat(),
-    ];
-    let word = challenge
-        .and_then(|it| it.split([' ', ',']).next())
-        .unwrap_or_default();
+    let mut with_user = header("Authorization", "Basic");
+    with_user.push(("auth_user", String::new()));
+    let basic = [header("Authorization", "Basic"), with_user];
+    let word = challenge.and_then(|it| it.split([' ', ',']).next());
+    let word = word.unwrap_or_default();
     let mut ways: Vec<Way> = Vec::new();
     match word.to_lowercase().as_str() {
         "basic" => ways.extend(basic.clone()),
         "" | "bearer" | "digest" | "negotiate" => {}
         _ => ways.push(header("Authorization", word)),
     }
-    let named = header_names(body).into_iter();
-    ways.extend(named.map(|name| header(&name, "")));
-    let named = parameter_names(body).into_iter();
-    ways.extend(named.map(|name| parameter(&name)));
+    ways.extend(header_names(body).iter().map(|name| header(name, "")));
+    ways.extend(parameter_names(body).iter().map(|name| parameter(name)));
     ways.extend(HEADERS.iter().map(|(name, scheme)| header(name, scheme)));
     ways.extend(basic);
     ways.extend(PARAMETERS.iter().map(|name| parameter(name)));

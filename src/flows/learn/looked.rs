@@ -61,7 +61,8 @@ pub(crate) struct Looked {
     /// What is certain, and not yet said in the profile.
     pub(crate) settings: Vec<Certain>,
     pub(crate) refused: Vec<Refused>,
-    notes: Vec<String>,
+    /// What nobody has to correct.
+    pub(super) notes: Vec<String>,
     /// The file with the settings.
     pub(crate) written: Option<String>,
     /// Whether nothing is to be written.
@@ -75,11 +76,6 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    /// Says what nobody has to correct.
-    pub(super) fn note(&mut self, text: impl Into<String>) {
-        self.notes.push(text.into());
-    }
-
     /// Takes in a document with what is read of it. Of several of a kind, one that is not read counts.
     pub(super) fn show(
         &mut self,
@@ -95,27 +91,22 @@ impl Looked {
             Err(why) => (Vec::new(), Some(why)),
         };
         // An empty list shows no field.
-        let mut missing = missing(came.kind, &objects);
-        if objects.is_empty() {
-            missing.clear();
-        }
-        // A slot may be without terms.
-        let may_drift = is_own && came.kind != ReadKind::Slots;
-        let is_null = |name: &&&str| {
-            objects
-                .iter()
-                .any(|it| it.get(**name).is_some_and(Value::is_null))
-        };
-        let lost = missing.iter().filter(|_| may_drift).filter(is_null);
-        let lost: Vec<&str> = lost.copied().collect();
-        let setting = if why.is_some() {
-            Some(outline.skeleton(came.kind, &[]))
+        let missing = if objects.is_empty() {
+            Vec::new()
         } else {
-            let has_holes = !missing.is_empty() && !is_own;
-            has_holes.then(|| outline.skeleton(came.kind, &missing))
+            missing(came.kind, &objects)
         };
+        let mut lost = missing.clone();
+        let is_null = |it: &Value, name| it.get(name).is_some_and(Value::is_null);
+        lost.retain(|name| objects.iter().any(|it| is_null(it, *name)));
+        // A slot may be without terms.
+        if !is_own || came.kind == ReadKind::Slots {
+            lost.clear();
+        }
+        let has_holes = why.is_some() || !missing.is_empty() && !is_own;
         // A delivery names its settings itself.
-        let setting = setting.filter(|_| came.kind != ReadKind::Event);
+        let setting = (has_holes && came.kind != ReadKind::Event)
+            .then(|| format!("{key}={}", outline.skeleton(came.kind, &missing)));
         let paths = outline.paths.into_iter();
         let shown = Shown {
             kind: came.kind.as_str(),
@@ -126,7 +117,7 @@ impl Looked {
             paths: paths
                 .map(|(path, kinds)| (path, kinds.join(" or ").into()))
                 .collect(),
-            setting: setting.map(|it| format!("{key}={it}")),
+            setting,
         };
         match self.documents.iter_mut().find(|it| it.kind == shown.kind) {
             Some(known) if known.read && !shown.read => *known = shown,
@@ -158,12 +149,8 @@ impl Looked {
     }
 
     fn set_command(&self, setting: &str) -> String {
-        let name = self.profile.as_deref().unwrap_or("NAME");
-        format!(
-            "bookctl profile set {} {}",
-            shell::word(name),
-            shell::word(setting)
-        )
+        let name = shell::word(self.profile.as_deref().unwrap_or("NAME"));
+        format!("bookctl profile set {name} {}", shell::word(setting))
     }
 
     /// What a person does next.
@@ -173,33 +160,24 @@ impl Looked {
             page.next(format!("bookctl profile learn {name}"));
         }
         if self.is_read_only {
-            page.field(
-                "access",
-                "read-only from now on: look at what bookctl reads, then allow changes",
-            );
+            let access = "read-only from now on: look at what bookctl reads, then allow changes";
+            page.field("access", access);
             page.next(format!("bookctl doctor --probe --profile {name}"));
             page.next(format!("bookctl profile set {name} read_only=false"));
         }
     }
 
     fn document(&self, page: &mut Page, shown: &Shown) {
-        let (tone, state) = if shown.read {
-            (Tone::Good, "read")
-        } else {
-            (Tone::Warn, "not read")
+        match &shown.why {
+            None => page.labelled(Tone::Good, "read", shown.kind),
+            Some(why) => page.labelled(Tone::Warn, "not read", format!("{}: {why}", shown.kind)),
         };
-        let about = [Some(shown.kind), shown.why.as_deref()];
-        let about: Vec<&str> = about.into_iter().flatten().collect();
-        page.labelled(tone, state, about.join(": "));
         if !shown.missing.is_empty() {
             page.line(format!("    not found: {}", shown.missing.join(", ")));
         }
         if !shown.lost.is_empty() {
-            page.line(format!(
-                "    read.{} finds no longer: {}",
-                shown.kind,
-                shown.lost.join(", ")
-            ));
+            let lost = shown.lost.join(", ");
+            page.line(format!("    read.{} finds no longer: {lost}", shown.kind));
         }
         if !self.is_check || !shown.read {
             let widths = shown.paths.keys().map(String::len);

@@ -6,7 +6,7 @@ mod looked;
 mod reads;
 mod searches;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use looked::{Certain, Looked, Refused};
 pub(crate) use reads::MOST_CALLS;
@@ -14,6 +14,7 @@ pub(crate) use reads::MOST_CALLS;
 use crate::adapter::{Adapter, Misread, ReadKind, Shape, signing_service};
 use crate::app::Context;
 use crate::json::Document;
+use crate::model::slot::Slot;
 use crate::outcome::{Error, Result};
 use crate::webhook::{Event, Names};
 use reads::{Read, Reads, Seen};
@@ -50,11 +51,10 @@ pub(crate) struct Came {
 
 impl Came {
     pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
-        let headers = Vec::new();
         Came {
             kind,
             value,
-            headers,
+            headers: Vec::new(),
         }
     }
 }
@@ -75,30 +75,32 @@ pub(crate) async fn look(
         came.push(Came::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
-    let mut others = vec![(ReadKind::Sessions, Read::Sessions)];
-    let ids = reads
-        .context
-        .journal()
-        .and_then(|it| it.booking_ids(BOOKINGS));
-    let ids = ids.unwrap_or_default().into_iter();
-    others.extend(ids.map(|id| (ReadKind::Booking, Read::Booking(id))));
-    for (kind, read) in others {
-        match reads.send(&read).await? {
-            Seen::Answer(value) => came.push(Came::new(kind, value)),
-            Seen::Refused { error, .. } => {
-                let kind = kind.as_str();
-                looked.note(format!("not looked at: {kind}: {}", error.message));
+    let journal = reads.context.journal();
+    let ids = journal
+        .and_then(|it| it.booking_ids(BOOKINGS))
+        .unwrap_or_default();
+    let bookings = ids
+        .into_iter()
+        .map(|id| (ReadKind::Booking, Read::Booking(id)));
+    for (kind, read) in std::iter::once((ReadKind::Sessions, Read::Sessions)).chain(bookings) {
+        let why = match reads.send(&read).await? {
+            Seen::Answer(value) => {
+                came.push(Came::new(kind, value));
+                continue;
             }
-            Seen::Spent => looked.note(format!("not looked at: {}: {SPENT}", kind.as_str())),
-        }
+            Seen::Refused { error, .. } => error.message.clone(),
+            Seen::Spent => SPENT.to_owned(),
+        };
+        looked
+            .notes
+            .push(format!("not looked at: {}: {why}", kind.as_str()));
     }
     looked.calls = reads.sent;
     came.extend(recorded);
-    let has = |kind: ReadKind| came.iter().any(|it| it.kind == kind);
-    if !has(ReadKind::Booking) {
+    if !came.iter().any(|it| it.kind == ReadKind::Booking) {
         let none = "what a booking looks like is not known: this machine has none there yet; show a recorded one with \
                     --example booking=FILE";
-        looked.note(none);
+        looked.notes.push(none.to_owned());
     }
     let adapter = context.adapter().clone();
     for it in &came {
@@ -110,27 +112,21 @@ pub(crate) async fn look(
 
 /// What the form of a document makes certain.
 fn of_forms(adapter: &Adapter, came: &Came, looked: &mut Looked) {
-    let signed = came
-        .headers
-        .iter()
-        .find_map(|(name, _)| signing_service(name));
+    let mut names = came.headers.iter().map(|(name, _)| name);
+    let signed = names.find_map(|name| signing_service(name));
     let own = &adapter.dialect.service_name;
     if let Some(service) = signed.filter(|it| !it.eq_ignore_ascii_case(own)) {
         let why = format!("the delivery is signed in `{service}-Signature`");
-        looked
-            .settings
-            .push(Certain::new("dialect.service_name", service, why));
+        let setting = Certain::new("dialect.service_name", service, why);
+        looked.settings.push(setting);
     }
-    if came.kind == ReadKind::Slots
-        && !adapter.local_times
-        && let Ok(slots) = adapter.slots(&came.value.clone().into())
-        && !slots.item.items.is_empty()
-        && slots
-            .item
-            .items
-            .iter()
-            .all(|it| it.local().is_some() && it.instant(None).is_none())
-    {
+    if came.kind != ReadKind::Slots || adapter.local_times {
+        return;
+    }
+    let slots = adapter.slots(&came.value.clone().into());
+    let slots = slots.map_or_else(|_| Vec::new(), |slots| slots.item.items);
+    let is_local = |it: &Slot| it.local().is_some() && it.instant(None).is_none();
+    if !slots.is_empty() && slots.iter().all(is_local) {
         let why = "the times of the slots came without an offset";
         looked
             .settings
@@ -145,12 +141,18 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     let read = match came.kind {
         ReadKind::Index => adapter.index(&document).map(|it| vec![it]),
         ReadKind::Venues => adapter.venues(&document).map(|list| {
-            let items = list.item.items.iter();
-            items.map(|it| it.value().clone()).collect()
+            list.item
+                .items
+                .iter()
+                .map(|it| it.value().clone())
+                .collect()
         }),
         ReadKind::Slots => adapter.slots(&document).map(|list| {
-            let items = list.item.items.iter();
-            items.map(|it| it.value().clone()).collect()
+            list.item
+                .items
+                .iter()
+                .map(|it| it.value().clone())
+                .collect()
         }),
         ReadKind::Sessions => adapter.sessions(&document).map(|list| list.item.items),
         ReadKind::Booking => adapter
@@ -159,9 +161,8 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
         ReadKind::Session => object(ReadKind::Session, Shape::Session),
         ReadKind::Card => object(ReadKind::Card, Shape::Card),
         ReadKind::Error => {
-            let said = adapter
-                .refusal(&document)
-                .unwrap_or_else(|| came.value.clone());
+            let said = adapter.refusal(&document);
+            let said = said.unwrap_or_else(|| came.value.clone());
             return match said.get("error") {
                 Some(Value::String(_) | Value::Object(_)) => Ok(vec![said]),
                 _ => Err("nothing in it is named `error`".to_owned()),
@@ -184,12 +185,9 @@ fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     if let Some(warning) = names.warning(&event) {
         return Err(warning);
     }
-    match event.booking {
-        Some(_) => Ok(vec![
-            serde_json::json!({"id": event.id, "type": event.kind, "data": true}),
-        ]),
-        None => Err("no booking was found in it".to_owned()),
-    }
+    let read = json!({"id": event.id, "type": event.kind, "data": true});
+    let found = event.booking.map(|_| vec![read]);
+    found.ok_or_else(|| "no booking was found in it".to_owned())
 }
 
 pub(crate) fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {

@@ -81,19 +81,16 @@ impl<'a> Reads<'a> {
     pub(super) async fn send(&mut self, read: &Read) -> Result<Seen> {
         let call = read.call(self.context.adapter())?;
         let limit = call.rate_limit_name();
-        let is_spent = limit
-            .and_then(|name| self.left.get(name))
-            .is_some_and(|left| !left.has_room());
+        let left = limit.and_then(|name| self.left.get(name));
+        let is_spent = left.is_some_and(|left| !left.has_room());
         if self.sent >= MOST_CALLS || is_spent {
             return Ok(Seen::Spent);
         }
         self.context.admit(&call, Duration::ZERO).await?;
         self.sent += 1;
         let client = self.context.client()?;
-        let raw = client
-            .send_raw(&call)
-            .await
-            .map_err(|failure| failure.into_error(&call))?;
+        let raw = client.send_raw(&call).await;
+        let raw = raw.map_err(|failure| failure.into_error(&call))?;
         let remaining = client.rate_limit().map(|it| it.remaining);
         if let Some(name) = limit {
             let left = self.left.entry(name).or_insert(Left {
@@ -104,10 +101,8 @@ impl<'a> Reads<'a> {
             left.sent += 1;
         }
         self.context.record_rate_limit(&call);
-        let headers = &raw.head.headers;
-        let challenge = headers
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
+        let mut headers = raw.head.headers.iter();
+        let challenge = headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
         let challenge = challenge.map(|(_, value)| value.clone());
         match raw.answer {
             Ok(document) => Ok(Seen::Answer(document.value().clone())),

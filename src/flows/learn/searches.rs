@@ -1,5 +1,6 @@
 //! The two searches: what a refusal names is sent, until an answer comes.
 
+use jiff::civil::DateTime;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
@@ -64,19 +65,16 @@ pub(super) async fn venues(
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
     let mut asked = Asked::new(&own, WriteKind::Search);
-    let places: Vec<String> = match &lookout.near {
-        Some(place) => vec![place.clone()],
-        None => {
-            let seen = reads.context.recent().and_then(|it| it.recent_venues(1));
-            let seen = seen.unwrap_or_default().into_iter();
-            let seen = seen.filter_map(|it| it.str("city").map(str::to_owned));
-            PLACES
-                .iter()
-                .map(|it| (*it).to_owned())
-                .chain(seen)
-                .collect()
-        }
-    };
+    let mut places: Vec<String> = lookout.near.iter().cloned().collect();
+    if places.is_empty() {
+        places.extend(PLACES.map(str::to_owned));
+        let seen = reads.context.recent().and_then(|it| it.recent_venues(1));
+        let seen = seen.unwrap_or_default();
+        places.extend(
+            seen.iter()
+                .filter_map(|it| it.str("city").map(str::to_owned)),
+        );
+    }
     let mut answer = None;
     let mut refused = None;
     for place in places {
@@ -102,12 +100,14 @@ pub(super) async fn venues(
             }
             Reply::Refused(error) => {
                 let message = error.message.to_lowercase();
-                let is_unknown = ["location", &place.to_lowercase()];
-                let is_unknown = is_unknown.iter().any(|it| message.contains(it));
+                let is_unknown =
+                    message.contains("location") || message.contains(&place.to_lowercase());
                 refused = Some((is_unknown, format!("the venue search: {}", error.message)));
             }
             Reply::Spent => {
-                looked.note(format!("the venue search was not sent again: {SPENT}"));
+                looked
+                    .notes
+                    .push(format!("the venue search was not sent again: {SPENT}"));
                 break;
             }
         }
@@ -116,8 +116,8 @@ pub(super) async fn venues(
         (Some(_), _) if asked.is_certain() => looked.settings.extend(asked.settings()),
         // A place that is not known somewhere says nothing against the profile.
         (None, Some((true, message))) if lookout.near.is_none() => {
-            looked.note(message);
-            looked.note(NO_VENUE);
+            looked.notes.push(message);
+            looked.notes.push(NO_VENUE.to_owned());
         }
         (None, Some((_, message))) => looked.refused.push(unfilled(&asked, message)),
         (Some(_) | None, _) => {}
@@ -133,9 +133,11 @@ pub(super) async fn slots(
     let own = reads.context.adapter().clone();
     let venues = own.venues(&found.clone().into()).map(|it| it.item.items);
     match &venues {
-        Ok(list) if list.is_empty() => looked.note(NO_VENUE),
+        Ok(list) if list.is_empty() => looked.notes.push(NO_VENUE.to_owned()),
         Ok(_) => {}
-        Err(_) => looked.note("slots were not asked for: they need a venue that can be read"),
+        Err(_) => looked
+            .notes
+            .push("slots were not asked for: they need a venue that can be read".to_owned()),
     }
     let venues = venues.unwrap_or_default();
     let mut asked = Asked::new(&own, WriteKind::Slots);
@@ -162,7 +164,7 @@ pub(super) async fn slots(
                 return Ok(None);
             }
             Reply::Spent => {
-                looked.note(format!(
+                looked.notes.push(format!(
                     "the availability search was not sent again: {SPENT}"
                 ));
                 return Ok(None);
@@ -189,16 +191,14 @@ pub(super) async fn slots(
 }
 
 fn unfilled(asked: &Asked, message: String) -> Refused {
-    match asked.unfilled() {
-        Some((names, setting)) => Refused {
-            why: format!("{message}; only a person knows the value of {names}"),
-            setting: Some(setting),
-        },
-        None => Refused {
-            why: message,
-            setting: None,
-        },
-    }
+    let (why, setting) = match asked.unfilled() {
+        Some((names, setting)) => (
+            format!("{message}; only a person knows the value of {names}"),
+            Some(setting),
+        ),
+        None => (message, None),
+    };
+    Refused { why, setting }
 }
 
 /// Some evening from now.
@@ -211,14 +211,9 @@ fn evening(days: i64, is_local: bool) -> String {
 /// The same on the venue's clock where that is known.
 fn evening_at(venue: &Venue, days: i64, is_local: bool) -> String {
     let evening = evening(days, is_local);
-    let local = evening
-        .trim_end_matches('Z')
-        .parse::<jiff::civil::DateTime>();
-    let zoned = venue
-        .timezone()
-        .filter(|_| !is_local)
-        .and_then(|zone| local.ok()?.to_zoned(zone).ok());
-    match zoned {
+    let local = evening.trim_end_matches('Z').parse::<DateTime>();
+    let zone = venue.timezone().filter(|_| !is_local);
+    match zone.and_then(|zone| local.ok()?.to_zoned(zone).ok()) {
         Some(zoned) => zoned.strftime("%FT%T%:z").to_string(),
         None => evening.replace('Z', "+00:00"),
     }
