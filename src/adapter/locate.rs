@@ -2,23 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::find::{Search, lists, shallowest};
+use super::find::{Found, Search, lists, shallowest};
 use super::misread::NotFound;
 use super::path::Path;
 use super::shape::Shape;
-
-pub(super) struct Elements<'a> {
-    pub(super) place: String,
-    pub(super) objects: Vec<&'a Map<String, Value>>,
-    /// How many there are, readable or not.
-    pub(super) elements: usize,
-}
 
 pub(super) fn elements<'a>(
     value: &'a Value,
     shape: Shape,
     field: &str,
-) -> Result<Elements<'a>, NotFound> {
+) -> Result<Found<'a>, NotFound> {
     let named = Path::parse(field).and_then(|path| path.get(value));
     let mut unreadable = None;
     let mut empty = None;
@@ -30,10 +23,11 @@ pub(super) fn elements<'a>(
         };
         let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
         if !objects.is_empty() {
-            return Ok(Elements {
-                place: place.to_owned(),
+            let (place, elements) = (place.to_owned(), list.len());
+            return Ok(Found {
+                place,
                 objects,
-                elements: list.len(),
+                elements,
             });
         }
         match list {
@@ -44,12 +38,8 @@ pub(super) fn elements<'a>(
     // The contract's name is nobody's choice, so the objects may stand elsewhere.
     let is_chosen = field != shape.nouns().1;
     match (empty, shallowest(value, shape)) {
-        (Some(place), _) if is_chosen && place == field => Ok(Elements::none(place)),
-        (None, Search::Found(found)) => Ok(Elements {
-            place: found.place,
-            objects: found.objects,
-            elements: found.elements,
-        }),
+        (Some(place), _) if is_chosen && place == field => Ok(none(place)),
+        (None, Search::Found(found)) => Ok(found),
         (None, Search::Ambiguous(places)) => Err(NotFound::Ambiguous(places)),
         (Some(place), Search::Found(found)) => Err(NotFound::Elsewhere {
             empty: place.to_owned(),
@@ -59,13 +49,11 @@ pub(super) fn elements<'a>(
     }
 }
 
-impl Elements<'_> {
-    fn none(place: &str) -> Self {
-        Elements {
-            place: place.to_owned(),
-            objects: Vec::new(),
-            elements: 0,
-        }
+fn none<'a>(place: &str) -> Found<'a> {
+    Found {
+        place: place.to_owned(),
+        objects: Vec::new(),
+        elements: 0,
     }
 }
 
@@ -74,7 +62,7 @@ fn nothing_in<'a>(
     value: &Value,
     empty: Option<&str>,
     unreadable: Option<&str>,
-) -> Result<Elements<'a>, NotFound> {
+) -> Result<Found<'a>, NotFound> {
     let lists = lists(value);
     let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
     let named = full
@@ -84,20 +72,21 @@ fn nothing_in<'a>(
     match (empty, named.or_else(with_objects).or(full.first())) {
         (Some(place), Some(_)) if full.iter().any(|list| list.has_objects) => {
             let others = full.iter().filter(|list| list.has_objects);
+            let lists = others
+                .map(|list| (list.place.clone(), list.elements))
+                .collect();
             Err(NotFound::Elsewhere {
                 empty: place.to_owned(),
-                lists: others
-                    .map(|list| (list.place.clone(), list.elements))
-                    .collect(),
+                lists,
             })
         }
-        (Some(place), _) => Ok(Elements::none(place)),
+        (Some(place), _) => Ok(none(place)),
         (None, Some(list)) => Err(NotFound::Unreadable {
             place: list.place.clone(),
             elements: list.elements,
         }),
         (None, None) => match empties.first() {
-            Some(list) => Ok(Elements::none(&list.place)),
+            Some(list) => Ok(none(&list.place)),
             None => Err(NotFound::NoList),
         },
     }

@@ -8,6 +8,7 @@ mod examples;
 mod suggestion;
 mod version;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -128,25 +129,22 @@ fn point_further_down(error: &mut clap::Error, arguments: &[OsString]) {
     };
     let mut whole = Cli::command();
     whole.build();
-    let found = match word.as_str() {
-        // `bookctl sandbox help`: its hint is the help of the command.
-        "help" => Vec::new(),
-        word => {
-            let (group, path) = named(arguments, &whole);
-            let path = path.strip_prefix("bookctl").unwrap_or_default().trim();
-            let near = further_down(word, group, &format!("{path} "));
-            if path.is_empty() || near.is_empty() {
-                further_down(word, &whole, "")
-            } else {
-                near
-            }
-        }
-    };
+    // `bookctl sandbox help`: its hint is the help of the command.
+    if word == "help" {
+        return;
+    }
+    let (group, path) = named(arguments, &whole);
+    let path = path.strip_prefix("bookctl").unwrap_or_default().trim();
+    let mut found = Vec::new();
+    if !path.is_empty() {
+        found = further_down(word, group, &format!("{path} "));
+    }
+    if found.is_empty() {
+        found = further_down(word, &whole, "");
+    }
     if !found.is_empty() {
-        error.insert(
-            ContextKind::SuggestedSubcommand,
-            ContextValue::Strings(found),
-        );
+        let found = ContextValue::Strings(found);
+        error.insert(ContextKind::SuggestedSubcommand, found);
     }
 }
 
@@ -158,19 +156,14 @@ pub(crate) fn report_usage(
 ) -> Exit {
     point_further_down(&mut error, arguments);
     let error = &error;
-    let wants_json = arguments
-        .iter()
-        .take_while(|argument| *argument != "--")
-        .any(|argument| {
-            let argument = argument.to_string_lossy();
-            let flag = argument.split('=').next();
-            matches!(flag, Some("--json" | "--jq"))
-        });
-    let asked_for_help = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) || (arguments.len() < 2
-        && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    let mut own = own_arguments(arguments);
+    let wants_json =
+        own.any(|argument| matches!(argument.split('=').next(), Some("--json" | "--jq")));
+    let asked_for_help = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => arguments.len() < 2,
+        _ => false,
+    };
     if error.kind() == ErrorKind::DisplayVersion
         && let Some(exit) = version::details(arguments, environment)
     {
@@ -191,10 +184,15 @@ pub(crate) fn report_usage(
     Exit::Usage
 }
 
+/// The arguments before `--`. What follows belongs to another program.
+fn own_arguments(arguments: &[OsString]) -> impl Iterator<Item = Cow<'_, str>> {
+    let own = arguments.iter().take_while(|argument| *argument != "--");
+    own.map(|argument| argument.to_string_lossy())
+}
+
 /// The value of `--color` among arguments that were not parsed.
 fn color(arguments: &[OsString]) -> ColorChoice {
-    let own = arguments.iter().take_while(|argument| *argument != "--");
-    let own: Vec<_> = own.map(|argument| argument.to_string_lossy()).collect();
+    let own: Vec<_> = own_arguments(arguments).collect();
     let chosen = own.iter().enumerate().find_map(|(place, argument)| {
         let value = match argument.as_ref() {
             "--color" => own.get(place + 1)?,
@@ -233,15 +231,8 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.
-const SECRET_FLAGS: &[&str] = &[
-    "--otp",
-    "--otp-stdin",
-    "--code",
-    "--code-stdin",
-    "--psp-response",
-    "--key-stdin",
-    "--webhook-secret-stdin",
-];
+const SECRET_FLAGS: &str =
+    "--otp --otp-stdin --code --code-stdin --psp-response --key-stdin --webhook-secret-stdin";
 
 /// Redacts secrets in the arguments, because clap repeats invalid arguments in its errors.
 fn register_secret_arguments(arguments: &[OsString]) {
@@ -253,16 +244,13 @@ fn register_secret_arguments(arguments: &[OsString]) {
         if takes_a_code && argument.bytes().all(|byte| byte.is_ascii_digit()) {
             register_secret(argument);
         }
+        let next = arguments.get(place + 1).map(AsRef::as_ref);
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) => (flag, Some(value)),
-            None => (
-                argument.as_ref(),
-                arguments.get(place + 1).map(AsRef::as_ref),
-            ),
+            None => (argument.as_ref(), next),
         };
-        if let Some(value) =
-            value.filter(|value| SECRET_FLAGS.contains(&flag) && !value.starts_with("--"))
-        {
+        let value = value.filter(|value| !value.starts_with("--"));
+        if let Some(value) = value.filter(|_| SECRET_FLAGS.split(' ').any(|it| it == flag)) {
             register_secret(value);
         }
     }

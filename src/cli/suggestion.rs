@@ -54,11 +54,9 @@ fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<St
 
 /// The commands below this one: `pass init, copy or status`.
 pub(super) fn commands(command: &clap::Command) -> String {
-    let names = command.get_subcommands().filter(|it| !it.is_hide_set());
-    let names = names
-        .map(clap::Command::get_name)
-        .filter(|it| *it != "help");
-    let names: Vec<_> = names.collect();
+    let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let names = shown.map(clap::Command::get_name);
+    let names: Vec<_> = names.filter(|it| *it != "help").collect();
     match names.split_last() {
         Some((last, before)) if !before.is_empty() => {
             format!("pass {} or {last}", before.join(", "))

@@ -78,7 +78,7 @@ pub(crate) use reminder::remind_of_open_attempts;
 pub(crate) use repeated::{refuse_to_repeat, repeated};
 pub(crate) use same_guest::ask_about_same_guest;
 pub(crate) use sessions::{PENDING, find_sessions, waits_for_code};
-pub(crate) use timeline::{Happening, timeline};
+pub(crate) use timeline::timeline;
 pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{Wait, find_booking, read_booking, wait_while_processing};

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::understood::understood;
 use crate::adapter::{List, Misread, NextPage, Reading, next_page};
 use crate::app::Context;
-use crate::client::Call;
+use crate::client::{Call, Client};
 use crate::json::Document;
-use crate::outcome::{Code, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
@@ -58,34 +58,11 @@ struct PagesRead<T> {
 }
 
 /// Why no more pages were read.
-struct Stop {
-    why: String,
-    /// Whether the next page may have been asked for in a wrong way, which a setting can change.
-    asked_wrongly: bool,
-}
-
-impl Stop {
-    fn of(why: String) -> Self {
-        let asked_wrongly = false;
-        Stop { why, asked_wrongly }
-    }
-
-    fn asked_wrongly(why: String) -> Self {
-        let asked_wrongly = true;
-        Stop { why, asked_wrongly }
-    }
-}
-
-/// Says so where the service allows few more requests: other commands need them too.
-fn few_requests_left(context: &Context) -> Option<String> {
-    let limit = context.client().ok()?.rate_limit()?;
-    (limit.remaining <= KEPT_REQUESTS).then(|| {
-        format!(
-            "the service allows {} more requests in the next {} s",
-            limit.remaining,
-            limit.resets_in.as_secs()
-        )
-    })
+enum Stop {
+    Interrupted(Error),
+    /// The next page may have been asked for in a wrong way, which a setting can change.
+    AskedWrongly(String),
+    Other(String),
 }
 
 impl<T> Listing<'_, T> {
@@ -106,22 +83,32 @@ impl<T> Listing<'_, T> {
         };
         let mut call = first;
         let mut stopped = None;
-        while let Some(next) = read.next.take() {
-            if read.items.len() >= self.limit {
-                self.say_limit(context);
-                break;
-            }
-            if let Err(why) = self
-                .read_next(context, &mut call, &next, &mut read, began)
-                .await?
-            {
-                stopped = Some(why);
-                break;
-            }
+        while read.items.len() < self.limit
+            && stopped.is_none()
+            && let Some(next) = read.next.take()
+        {
+            let more = self.read_next(context, &mut call, &next, &mut read, began);
+            stopped = more.await.err();
         }
         match stopped {
-            Some(why) => self.say_stopped(context, &why),
-            None if read.items.len() > self.limit => self.say_limit(context),
+            Some(Stop::Interrupted(error)) => return Err(error),
+            Some(Stop::AskedWrongly(why)) => {
+                self.say_stopped(context, &why);
+                if let Some(setting) = self.setting {
+                    let setting = format!("{setting}=EXPRESSION");
+                    context.out.hint(&format!(
+                        "to say how the next page is asked for (.cursor or .page): {}",
+                        context.adapter().set_command(&setting)
+                    ));
+                }
+            }
+            Some(Stop::Other(why)) => self.say_stopped(context, &why),
+            None if read.next.is_some() || read.items.len() > self.limit => {
+                context.out.note(&format!(
+                    "Showing the first {} {}. Use --limit to show more.",
+                    self.limit, self.nouns
+                ));
+            }
             None => {}
         }
         let mut items = read.items;
@@ -139,10 +126,6 @@ impl<T> Listing<'_, T> {
         })
     }
 
-    /// Reads one more page, or says why not.
-    ///
-    /// # Errors
-    /// An interrupt.
     async fn read_next(
         &self,
         context: &Context,
@@ -150,17 +133,20 @@ impl<T> Listing<'_, T> {
         next: &NextPage,
         read: &mut PagesRead<T>,
         began: Instant,
-    ) -> Result<Result<(), Stop>> {
+    ) -> Result<(), Stop> {
         if read.documents.len() == MOST_PAGES {
-            return Ok(Err(Stop::of(format!("{MOST_PAGES} pages were read"))));
+            return Err(Stop::Other(format!("{MOST_PAGES} pages were read")));
         }
-        if let Some(why) = few_requests_left(context) {
-            return Ok(Err(Stop::of(why)));
+        // Other commands need requests too.
+        let limit = context.client().ok().and_then(Client::rate_limit);
+        if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
+            let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
+            let why = format!("the service allows {left} more requests in the next {seconds} s");
+            return Err(Stop::Other(why));
         }
-        *call = match self.following(context, call, next) {
-            Ok(call) => call,
-            Err(why) => return Ok(Err(Stop::asked_wrongly(why))),
-        };
+        *call = self
+            .following(context, call, next)
+            .map_err(Stop::AskedWrongly)?;
         let _progress = context.out.progress(&format!(
             "reading page {}, {} {} so far",
             read.documents.len() + 1,
@@ -168,67 +154,44 @@ impl<T> Listing<'_, T> {
             self.nouns
         ));
         let left = LONGEST.saturating_sub(began.elapsed());
-        let answer = match tokio::time::timeout(left, context.read(call.clone())).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) if error.code == Code::Interrupted => return Err(error),
-            Ok(Err(error)) => {
-                return Ok(Err(match error.exit {
-                    Exit::Invalid | Exit::NotFound => Stop::asked_wrongly(error.message.clone()),
-                    _ => Stop::of(error.message.clone()),
-                }));
-            }
-            Err(_) => {
-                let why = format!("it took longer than {} s", LONGEST.as_secs());
-                return Ok(Err(Stop::of(why)));
-            }
-        };
-        let page = match (self.read)(&answer.document) {
-            Ok(page) => understood(context, Ok(page))?,
-            Err(misread) => return Ok(Err(Stop::of(misread.why))),
-        };
+        let answer = tokio::time::timeout(left, context.read(call.clone())).await;
+        let too_long = |_| Stop::Other(format!("it took longer than {} s", LONGEST.as_secs()));
+        let answer = answer
+            .map_err(too_long)?
+            .map_err(|error| match error.exit {
+                _ if error.code == Code::Interrupted => Stop::Interrupted(error),
+                Exit::Invalid | Exit::NotFound => Stop::AskedWrongly(error.message.clone()),
+                _ => Stop::Other(error.message.clone()),
+            })?;
+        let page = (self.read)(&answer.document).map_err(|misread| Stop::Other(misread.why))?;
+        let page = understood(context, Ok(page)).map_err(Stop::Interrupted)?;
         let known = read.seen.len();
         read.seen.extend(page.items.iter().map(self.key));
-        match page.items.is_empty() {
+        if page.items.is_empty() {
             // A service may filter its pages after it has cut them.
-            true => read.empty += 1,
-            false if read.seen.len() == known => {
-                let why = "the service sends the same page again".to_owned();
-                return Ok(Err(Stop::asked_wrongly(why)));
-            }
-            false => {
-                read.empty = 0;
-                read.documents.push((answer.document.clone(), page.place));
-            }
+            read.empty += 1;
+        } else if read.seen.len() == known {
+            let why = "the service sends the same page again".to_owned();
+            return Err(Stop::AskedWrongly(why));
+        } else {
+            read.empty = 0;
+            read.documents.push((answer.document.clone(), page.place));
         }
         read.next = next_page(answer.document.value(), answer.link.as_deref());
         if read.next.is_some() && read.empty == MOST_EMPTY {
-            let why = format!("{MOST_EMPTY} pages in a row were empty");
-            return Ok(Err(Stop::of(why)));
+            return Err(Stop::Other(format!(
+                "{MOST_EMPTY} pages in a row were empty"
+            )));
         }
         read.items.extend(page.items);
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn say_limit(&self, context: &Context) {
-        context.out.note(&format!(
-            "Showing the first {} {}. Use --limit to show more.",
-            self.limit, self.nouns
-        ));
-    }
-
-    fn say_stopped(&self, context: &Context, stop: &Stop) {
+    fn say_stopped(&self, context: &Context, why: &str) {
+        let nouns = self.nouns;
         context.out.warn(&format!(
-            "the service has more {}, which were not read: {}",
-            self.nouns, stop.why
+            "the service has more {nouns}, which were not read: {why}"
         ));
-        if let Some(setting) = self.setting.filter(|_| stop.asked_wrongly) {
-            context.out.hint(&format!(
-                "to say how the next page is asked for (.cursor or .page): {}",
-                context
-                    .adapter()
-                    .set_command(&format!("{setting}=EXPRESSION"))
-            ));
-        }
     }
 
     /// The call for the next page, or why there is none.
@@ -239,12 +202,9 @@ impl<T> Listing<'_, T> {
             }
             NextPage::Unknown => Err("the answer does not say how".to_owned()),
             NextPage::At(address) => {
-                let base = context
-                    .client()
-                    .map_err(|error| error.message.clone())?
-                    .base();
+                let client = context.client().map_err(|error| error.message.clone())?;
                 let key = context.adapter().transport.auth_query.as_deref();
-                at(base, call, address, key)
+                at(client.base(), call, address, key)
                     .ok_or_else(|| "the address of the next page is not the service's".to_owned())
             }
         }
@@ -276,18 +236,18 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
             key_parameter.is_none() || decoded_name(parameter).as_deref() != key_parameter
         });
     let query: Vec<&str> = parameters.collect();
-    let with_query = if query.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{path}?{}", query.join("&"))
-    };
+    let mut whole = path.to_owned();
+    if !query.is_empty() {
+        whole = format!("{path}?{}", query.join("&"));
+    }
     let own_path = call.path.split(['?', '#']).next();
-    Some(match own_path == Some(path) {
-        true => Call {
-            path: with_query,
+    Some(if own_path == Some(path) {
+        Call {
+            path: whole,
             ..call.clone()
-        },
-        false => Call::get(with_query),
+        }
+    } else {
+        Call::get(whole)
     })
 }
 

@@ -8,36 +8,17 @@ use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::id::is_token;
 
-const GUEST: &[&str] = &[
-    "customer",
-    "customers",
-    "guest",
-    "guests",
-    "diner",
-    "diners",
-    "booker",
-    "lead_guest",
-    "primary_guest",
-    "main_guest",
-    "guest_details",
-    "customer_details",
-];
+// Names of fields, with blanks between them.
+const GUEST: &str = "customer customers guest guests diner diners booker lead_guest primary_guest main_guest \
+    guest_details customer_details";
 /// What stands before the name or the e-mail address of a guest that has no object.
-const GUEST_PREFIX: &[&str] = &["customer", "guest", "diner", "booker"];
-const FIRST_NAME: &[&str] = &["first_name", "given_name", "forename", "first", "given"];
-const LAST_NAME: &[&str] = &["last_name", "family_name", "surname", "last", "family"];
-const FULL_NAME: &[&str] = &["name", "full_name", "display_name"];
-const EMAIL: &[&str] = &["email", "email_address", "mail"];
-const VENUE: &[&str] = &["venue", "restaurant"];
-const TIME: &[&str] = &[
-    "datetime",
-    "starts_at",
-    "start_at",
-    "start_time",
-    "start",
-    "reservation_time",
-    "booking_time",
-];
+const GUEST_PREFIX: [&str; 4] = ["customer_", "guest_", "diner_", "booker_"];
+const FIRST_NAME: &str = "first_name given_name forename first given";
+const LAST_NAME: &str = "last_name family_name surname last family";
+const FULL_NAME: &str = "name full_name display_name";
+const EMAIL: &str = "email email_address mail";
+const VENUE: [&str; 2] = ["venue", "restaurant"];
+const TIME: &str = "datetime starts_at start_at start_time start reservation_time booking_time";
 
 /// The objects of an answer that say something of its booking.
 pub(super) struct Said(Vec<Value>);
@@ -79,14 +60,14 @@ fn values(object: &Map<String, Value>, field: &str) -> Vec<Value> {
             names.extend(
                 GUEST_PREFIX
                     .iter()
-                    .filter_map(|prefix| name(object, &format!("{prefix}_"))),
+                    .filter_map(|prefix| name(object, prefix)),
             );
             names.into_iter().map(Value::from).collect()
         }
         "customer.email" => {
             let mut emails: Vec<String> = people(object).flat_map(emails_of).collect();
             let apart = GUEST_PREFIX.iter();
-            emails.extend(apart.filter_map(|prefix| text(object, &[&format!("{prefix}_email")])));
+            emails.extend(apart.filter_map(|prefix| text(object, prefix, "email")));
             emails.into_iter().map(Value::from).collect()
         }
         _ => member(object, field).cloned().into_iter().collect(),
@@ -118,14 +99,14 @@ fn inner_id<'a>(value: &'a Value, names: &[&str]) -> Option<&'a Value> {
 
 fn times(object: &Map<String, Value>) -> Vec<Value> {
     let day = |object: &Map<String, Value>| {
-        let day = text(object, &["date", "day"])?;
-        let clock = text(object, &["time"]).filter(|clock| clock.contains(':'));
+        let day = text(object, "", "date day")?;
+        let clock = text(object, "", "time").filter(|clock| clock.contains(':'));
         Some(Value::from(
             clock.map_or(day.clone(), |clock| format!("{day}T{clock}")),
         ))
     };
     let mut found = Vec::new();
-    for value in TIME.iter().filter_map(|name| member(object, name)) {
+    for value in TIME.split(' ').filter_map(|name| member(object, name)) {
         match value {
             Value::Object(inner) => found.extend(day(inner)),
             value => found.push(value.clone()),
@@ -137,7 +118,7 @@ fn times(object: &Map<String, Value>) -> Vec<Value> {
 }
 
 fn people(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    GUEST.iter().filter_map(|name| member(object, name))
+    GUEST.split(' ').filter_map(|name| member(object, name))
 }
 
 /// The names of a person, or of each of several.
@@ -155,13 +136,8 @@ fn names_of(person: &Value) -> Vec<String> {
 
 /// The name of a person, whole or in parts.
 fn name(person: &Map<String, Value>, prefix: &str) -> Option<String> {
-    let part = |names: &[&str]| {
-        let names: Vec<String> = names.iter().map(|name| format!("{prefix}{name}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        text(person, &names)
-    };
     let parts = || {
-        let parts = [part(FIRST_NAME), part(LAST_NAME)];
+        let parts = [FIRST_NAME, LAST_NAME].map(|names| text(person, prefix, names));
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     };
@@ -169,24 +145,27 @@ fn name(person: &Map<String, Value>, prefix: &str) -> Option<String> {
         Value::Object(inner) => name(inner, ""),
         _ => None,
     };
-    part(FULL_NAME).or_else(parts).or_else(inner)
+    text(person, prefix, FULL_NAME)
+        .or_else(parts)
+        .or_else(inner)
 }
 
 fn emails_of(person: &Value) -> Vec<String> {
     match person {
         Value::Array(people) => people.iter().flat_map(emails_of).collect(),
-        Value::Object(person) => text(person, EMAIL).into_iter().collect(),
+        Value::Object(person) => text(person, "", EMAIL).into_iter().collect(),
         Value::String(text) if text.contains('@') => vec![text.clone()],
         _ => Vec::new(),
     }
 }
 
-/// The first of these members that is a text.
-fn text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    let mut values = names
-        .iter()
-        .filter_map(|name| member(object, name)?.as_str());
-    values
+/// The first of these members that is a text. The prefix stands before each name.
+fn text(object: &Map<String, Value>, prefix: &str, names: &str) -> Option<String> {
+    let values = names
+        .split(' ')
+        .filter_map(|name| member(object, &format!("{prefix}{name}")));
+    let mut texts = values.filter_map(Value::as_str);
+    texts
         .find(|text| !text.trim().is_empty())
         .map(str::to_owned)
 }

@@ -10,57 +10,8 @@ use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::{DocumentTime, time_text};
 use crate::outcome::Result;
+use crate::terminal::view::TimelineRow;
 use crate::webhook::{AttemptRow, EventRow, Query};
-
-#[derive(Clone, Debug)]
-pub(crate) struct Happening {
-    pub(crate) at: Timestamp,
-    pub(crate) kind: Kind,
-    /// For a person.
-    pub(crate) text: String,
-    /// For a script, without `at` and `kind`.
-    pub(crate) details: Map<String, Value>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Request,
-    Sent,
-    Created,
-    Status,
-    Answer,
-    Change,
-    Delivery,
-    Forward,
-}
-
-impl Kind {
-    /// Its name in JSON and in the table.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Kind::Request => "request",
-            Kind::Sent => "sent",
-            Kind::Created => "created",
-            Kind::Status => "status",
-            Kind::Answer => "answer",
-            Kind::Change => "change",
-            Kind::Delivery => "delivery",
-            Kind::Forward => "forward",
-        }
-    }
-
-    /// The order of what happened in the same second. The runs of a request are in theirs already.
-    fn rank(self) -> u8 {
-        match self {
-            Kind::Request | Kind::Sent | Kind::Answer => 0,
-            Kind::Created => 1,
-            Kind::Status => 2,
-            Kind::Change => 3,
-            Kind::Delivery => 4,
-            Kind::Forward => 5,
-        }
-    }
-}
 
 /// Two clocks that differ by less are the same one.
 const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
@@ -75,7 +26,7 @@ pub(crate) fn timeline(
     context: &Context,
     id: &str,
     booking: Option<&Booking>,
-) -> Result<Vec<Happening>> {
+) -> Result<Vec<TimelineRow>> {
     let (mut attempts, mut seen) = (Vec::new(), Vec::new());
     if context.has_journal() {
         let journal = context.journal()?;
@@ -86,20 +37,28 @@ pub(crate) fn timeline(
     let mut story = Story {
         clock: Clock::of(created, &attempts),
         answers: Vec::new(),
-        happenings: Vec::new(),
+        rows: Vec::new(),
     };
     for attempt in &attempts {
         story.attempt(attempt);
     }
     // The state that was read just now may be newer than the journal's.
-    seen.extend(booking.map(sighting_of));
+    seen.extend(booking.map(|booking| Sighting {
+        status: booking.status().as_str().to_owned(),
+        facts: booking.value().clone(),
+        seen_at: Timestamp::now().to_string(),
+    }));
     story.states(created, &seen);
-    if let Some(change) = booking.and_then(|booking| booking.value().get("last_modification")) {
-        story.last_change(change);
+    let change = booking.and_then(|booking| booking.value().get("last_modification"));
+    if let Some(change) = change
+        && let Some(changes) = change.get("changes").and_then(Value::as_object)
+    {
+        story.change(time(change, "at"), changes);
     }
     if let Some(webhooks) = context.received()? {
+        let booking = Some(id.to_owned());
         let query = Query {
-            booking: Some(id.to_owned()),
+            booking,
             ..Query::default()
         };
         for event in webhooks.events(&query)?.into_iter().rev() {
@@ -108,10 +67,9 @@ pub(crate) fn timeline(
             story.delivery(&event, &body, &forwards);
         }
     }
-    story
-        .happenings
-        .sort_by_key(|it| (it.at.as_second(), it.kind.rank()));
-    Ok(story.happenings)
+    // What happened in the same second is in order already.
+    story.rows.sort_by_key(|it| it.at.as_second());
+    Ok(story.rows)
 }
 
 /// How this machine's times become the service's: a sandbox's clock may have been moved.
@@ -131,12 +89,8 @@ impl Clock {
             let answered = runs.find(|run| run.booking_id.is_some())?;
             let sent: Timestamp = maker.started_at.parse().ok()?;
             let ended: Timestamp = answered.ended_at.as_ref()?.parse().ok()?;
-            Some(ahead_by(
-                created,
-                sent,
-                ended,
-                std::ptr::eq(maker, answered),
-            ))
+            let is_answered = std::ptr::eq(maker, answered);
+            Some(ahead_by(created, sent, ended, is_answered))
         });
         Clock {
             created,
@@ -170,10 +124,12 @@ fn ahead_by(
     is_answered: bool,
 ) -> SignedDuration {
     let (least, most) = (created.duration_since(ended), created.duration_since(sent));
-    match (-SAME_CLOCK <= most && least <= SAME_CLOCK, is_answered) {
-        (true, _) => SignedDuration::ZERO,
-        (false, true) => least,
-        (false, false) => most,
+    if -SAME_CLOCK <= most && least <= SAME_CLOCK {
+        SignedDuration::ZERO
+    } else if is_answered {
+        least
+    } else {
+        most
     }
 }
 
@@ -181,20 +137,24 @@ struct Story {
     clock: Clock,
     /// When an answer with the booking came, by this machine's clock and by the service's.
     answers: Vec<(Timestamp, Timestamp)>,
-    happenings: Vec<Happening>,
+    rows: Vec<TimelineRow>,
 }
 
 impl Story {
-    fn add(&mut self, at: Option<Timestamp>, kind: Kind, text: String, details: Value) {
+    fn add(&mut self, at: Option<Timestamp>, kind: &'static str, text: String, details: Value) {
         let (Some(at), Value::Object(mut details)) = (at, details) else {
             return;
         };
         details.retain(|_, value| !value.is_null());
-        self.happenings.push(Happening {
+        let mut document = json!({"at": at.strftime("%FT%TZ").to_string(), "kind": kind});
+        if let Value::Object(members) = &mut document {
+            members.extend(details);
+        }
+        self.rows.push(TimelineRow {
             at,
             kind,
             text,
-            details,
+            document,
         });
     }
 
@@ -206,22 +166,20 @@ impl Story {
             "book"
         };
         let asked = |field: &str| attempt.asked().get(field);
-        let size = asked("party_size").map(|size| format!("for {}", plain(size)));
-        let parts = [
-            Some(format!("made with bookctl {source}:")),
+        let mut text = format!("made with bookctl {source}:");
+        for part in [
             asked("venue_id").map(plain),
             asked("datetime").map(time_text),
-            size,
-        ];
-        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+            asked("party_size").map(|size| format!("for {}", plain(size))),
+        ] {
+            text.extend(part.map(|part| format!(" {part}")));
+        }
         let details =
             json!({"idempotency_key": key, "from": source, "request": attempt.request.body});
         let at = self.clock.before_creation(&attempt.created_at);
-        self.add(at, Kind::Request, text, details);
-        let maker = attempt
-            .runs
-            .iter()
-            .position(|run| run.outcome.may_have_booked());
+        self.add(at, "request", text, details);
+        let mut runs = attempt.runs.iter();
+        let maker = runs.position(|run| run.outcome.may_have_booked());
         let mut last = at;
         for (place, run) in attempt.runs.iter().enumerate() {
             let led_to_it = maker.is_none_or(|maker| place <= maker);
@@ -238,10 +196,8 @@ impl Story {
         after: Option<Timestamp>,
     ) -> Option<Timestamp> {
         let number = run.number;
-        let which = match count {
-            1 => String::new(),
-            _ => format!("run {number}: "),
-        };
+        let several = (count > 1).then(|| format!("run {number}: "));
+        let which = several.unwrap_or_default();
         let sent = if led_to_it {
             self.clock.before_creation(&run.started_at)
         } else {
@@ -249,7 +205,7 @@ impl Story {
         };
         let sent = sent.max(after);
         let details = json!({"run": number, "process": run.process});
-        self.add(sent, Kind::Sent, format!("{which}request sent"), details);
+        self.add(sent, "sent", format!("{which}request sent"), details);
         let Some(ended_at) = &run.ended_at else {
             return sent;
         };
@@ -258,14 +214,12 @@ impl Story {
             (false, Some(_)) if run.http_status == Some(200) => "the booking was there already",
             _ => run.outcome.in_words(),
         };
-        let text = match run.http_status {
-            Some(status) => format!("{which}HTTP {status}, {result}"),
-            None => format!("{which}{result}"),
-        };
+        let status = run.http_status.map(|status| format!("HTTP {status}, "));
+        let text = format!("{which}{}{result}", status.unwrap_or_default());
         let details =
             json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
         let ended = self.clock.text(ended_at).max(sent);
-        self.add(ended, Kind::Answer, text, details);
+        self.add(ended, "answer", text, details);
         let booked = run.booking_id.as_ref().and(ended_at.parse().ok());
         self.answers.extend(booked.zip(ended));
         ended
@@ -297,7 +251,7 @@ impl Story {
             });
             if last.is_none() && created.is_some() && created != own {
                 let text = "made at the service".to_owned();
-                self.add(created, Kind::Created, text, json!({}));
+                self.add(created, "created", text, json!({}));
             }
             if !is_same {
                 let (code, message) = (fact("error_code"), fact("error_message"));
@@ -309,7 +263,7 @@ impl Story {
                     "status": sighting.status, "error_code": code, "message": message,
                     "seen_at": sighting.seen_at,
                 });
-                self.add(at, Kind::Status, text, details);
+                self.add(at, "status", text, details);
             }
             let before = last.map(|last| &last.facts);
             if let Some(before) = before.filter(|before| before.get("datetime").is_some()) {
@@ -319,19 +273,10 @@ impl Story {
         }
     }
 
-    /// What the booking itself says of its last change.
-    fn last_change(&mut self, change: &Value) {
-        let at = time(change, "at");
-        let Some(changes) = change.get("changes").and_then(Value::as_object) else {
-            return;
-        };
-        self.change(at, changes);
-    }
-
     fn change(&mut self, at: Option<Timestamp>, changes: &Map<String, Value>) {
         let changes_value = Value::Object(changes.clone());
-        let is_told = |it: &Happening| it.details.get("changes") == Some(&changes_value);
-        if changes.is_empty() || self.happenings.iter().any(is_told) {
+        let is_told = |it: &TimelineRow| it.document.get("changes") == Some(&changes_value);
+        if changes.is_empty() || self.rows.iter().any(is_told) {
             return;
         }
         let side = |change: &Value, side: &str| match change.get(side) {
@@ -342,7 +287,7 @@ impl Story {
             format!("{field} {} → {}", side(change, "from"), side(change, "to"))
         });
         let text = texts.collect::<Vec<_>>().join(", ");
-        self.add(at, Kind::Change, text, json!({"changes": changes_value}));
+        self.add(at, "change", text, json!({"changes": changes_value}));
     }
 
     /// A delivery that `webhook listen` received, and each time that it was forwarded.
@@ -361,16 +306,15 @@ impl Story {
         if let Some(status) = &event.event.status {
             text.push_str(&format!(" · {status}"));
         }
-        match event.duplicates {
-            0 => {}
-            times => text.push_str(&format!(" · {times} more times")),
+        if event.duplicates > 0 {
+            text.push_str(&format!(" · {} more times", event.duplicates));
         }
         let details = json!({
             "event": event.event.id, "type": event.event.kind, "status": event.event.status,
             "state": event.state.as_str(), "duplicates": event.duplicates,
             "received_at": event.received_at.strftime("%FT%TZ").to_string(),
         });
-        self.add(Some(at), Kind::Delivery, text, details);
+        self.add(Some(at), "delivery", text, details);
         for forward in forwards {
             let later = forward.begun_at.duration_since(event.received_at);
             let answer = match (forward.status, &forward.error) {
@@ -384,17 +328,8 @@ impl Story {
                 "http_status": forward.status, "error": forward.error,
             });
             let at = at.saturating_add(later).ok();
-            self.add(at, Kind::Forward, text, details);
+            self.add(at, "forward", text, details);
         }
-    }
-}
-
-/// The booking as it was read just now.
-fn sighting_of(booking: &Booking) -> Sighting {
-    Sighting {
-        status: booking.status().as_str().to_owned(),
-        facts: booking.value().clone(),
-        seen_at: Timestamp::now().to_string(),
     }
 }
 

@@ -40,9 +40,10 @@ impl WebhookSecrets {
 
 impl From<Secret> for WebhookSecrets {
     fn from(secret: Secret) -> Self {
+        let all = vec![secret.clone()];
         WebhookSecrets {
-            signing: secret.clone(),
-            all: vec![secret],
+            signing: secret,
+            all,
             is_sandboxs: false,
         }
     }
@@ -56,18 +57,16 @@ impl From<Secret> for WebhookSecrets {
 pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
     const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
     if from_stdin {
-        let text = Secret::new(match context.prompter.interactive() {
-            true => {
-                let question =
-                    Question::new("Webhook secret", "--secret-stdin", "the webhook secret");
-                let anything = |_: &str| Ok(());
-                context
-                    .prompter
-                    .text(&question.hidden(), None, &anything)
-                    .await?
-            }
-            false => read_stdin().await?,
-        });
+        let text = if context.prompter.interactive() {
+            let question = Question::new("Webhook secret", "--secret-stdin", "the webhook secret");
+            context
+                .prompter
+                .text(&question.hidden(), None, &|_| Ok(()))
+                .await?
+        } else {
+            read_stdin().await?
+        };
+        let text = Secret::new(text);
         return WebhookSecrets::parse(text.expose())
             .ok_or_else(|| Error::usage("no webhook secret on standard input").hint(SHAPE));
     }

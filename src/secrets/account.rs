@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A profile at an origin (`https://api.example.com`, `http://127.0.0.1:8080`).
 ///
 /// The origin is part of the name, so that a secret stored for one origin is never used for another.
@@ -27,7 +29,9 @@ impl fmt::Display for Account {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A kind of secret, under its name in `secrets.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Item {
     ApiKey,
     WebhookSecret,

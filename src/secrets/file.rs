@@ -18,18 +18,7 @@ use crate::platform::{ownership, private_file};
 pub(super) struct SecretsFile(pub(super) PathBuf);
 
 /// Each account with its secrets.
-type Kept = BTreeMap<String, StoredSecrets>;
-
-#[derive(Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct StoredSecrets {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    api_key: Option<SecretText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    webhook_secret: Option<SecretText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    journal_password: Option<SecretText>,
-}
+type Kept = BTreeMap<String, BTreeMap<Item, SecretText>>;
 
 /// A secret in the file. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
 struct SecretText(Secret);
@@ -46,16 +35,6 @@ impl<'de> Deserialize<'de> for SecretText {
     }
 }
 
-impl StoredSecrets {
-    fn item(&mut self, item: Item) -> &mut Option<SecretText> {
-        match item {
-            Item::ApiKey => &mut self.api_key,
-            Item::WebhookSecret => &mut self.webhook_secret,
-            Item::JournalPassword => &mut self.journal_password,
-        }
-    }
-}
-
 impl SecretsFile {
     pub(super) fn get(&self, account: &Account, item: Item) -> Result<Option<Secret>> {
         if !self.0.exists() {
@@ -68,8 +47,8 @@ impl SecretsFile {
         let mut kept = self.parse(&text)?;
         let entry = kept.get_mut(&account.to_string());
         Ok(entry
-            .and_then(|entry| entry.item(item).take())
-            .map(|line| line.0))
+            .and_then(|entry| entry.remove(&item))
+            .map(|text| text.0))
     }
 
     pub(super) fn set(&self, account: &Account, item: Item, secret: &Secret) -> Result<()> {
@@ -78,8 +57,8 @@ impl SecretsFile {
             refuse_if_others_can_read(&self.0)?;
         }
         self.update(|kept| {
-            let line = SecretText(secret.clone());
-            *kept.entry(account.to_string()).or_default().item(item) = Some(line);
+            let entry = kept.entry(account.to_string()).or_default();
+            entry.insert(item, SecretText(secret.clone()));
             true
         })
     }
@@ -93,8 +72,8 @@ impl SecretsFile {
         self.update(|kept| {
             let name = account.to_string();
             if let Some(entry) = kept.get_mut(&name) {
-                found = entry.item(item).take().is_some();
-                if entry.api_key.is_none() && entry.webhook_secret.is_none() {
+                found = entry.remove(&item).is_some();
+                if entry.is_empty() {
                     kept.remove(&name);
                 }
             }
@@ -138,10 +117,8 @@ fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     if files::is_open_to_others(path) {
         let path = path.display().to_string();
         let command = files::closing_command(&shell::word(&path));
-        return Err(
-            Error::config(format!("{path} contains keys, and other users can read it"))
-                .hint(format!("run: {command}")),
-        );
+        let what = format!("{path} contains keys, and other users can read it");
+        return Err(Error::config(what).hint(format!("run: {command}")));
     }
     Ok(())
 }

@@ -4,7 +4,9 @@ use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
 use super::command_line::CommandLine;
-use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, TargetOptions, resolve};
+use crate::config::{
+    ConfigFile, Environment, Paths, SANDBOX_PROFILE, Target, TargetOptions, resolve,
+};
 use crate::journal::{CompletionIndex, KnownBooking};
 use crate::model::booking::Status;
 use crate::model::shell::is_plain;
@@ -60,9 +62,15 @@ impl JournalCandidates {
         readable.then_some(paths)
     }
 
-    fn index(&self) -> Option<CompletionIndex> {
+    /// The files, and the service.
+    fn service(&self) -> Option<(Paths, Target)> {
         let paths = self.paths()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
+        Some((paths, target))
+    }
+
+    fn index(&self) -> Option<CompletionIndex> {
+        let (paths, target) = self.service()?;
         // A completion does not connect to a shared journal, and the file beside it has other bookings.
         if target.journal().is_some() {
             return None;
@@ -72,8 +80,7 @@ impl JournalCandidates {
     }
 
     fn recent(&self) -> Option<RecentIndex> {
-        let paths = self.paths()?;
-        let target = resolve(&self.options, &self.environment, &paths).ok()?;
+        let (paths, target) = self.service()?;
         ownership::check_database(&paths.recent).ok()?;
         RecentIndex::open(&paths.recent, target.address())
     }

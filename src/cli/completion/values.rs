@@ -108,12 +108,10 @@ fn values(kind: CandidateKind, current: &OsStr, asked: &Asked) -> Vec<Completion
                 .map(|it| candidate(it.name(), it.describe()))
                 .collect()
         }
-        CandidateKind::Code => {
-            let entries = ALL.iter();
-            entries
-                .map(|entry| candidate(entry.name, entry.meaning))
-                .collect()
-        }
+        CandidateKind::Code => ALL
+            .iter()
+            .map(|it| candidate(it.name, it.meaning))
+            .collect(),
         CandidateKind::OpenName => {
             let names = Dialect::TABLE.iter();
             names
@@ -143,17 +141,14 @@ fn files(current: &str) -> Vec<CompletionCandidate> {
 
 /// What `bookctl help` can explain after these words.
 fn topics_and_commands(asked: &Asked) -> Vec<CompletionCandidate> {
-    let words: Vec<&str> = asked
-        .line
-        .before()
-        .filter(|word| !word.starts_with('-'))
-        .collect();
-    let mut topics = Vec::new();
+    let before = asked.line.before();
+    let words: Vec<&str> = before.filter(|word| !word.starts_with('-')).collect();
+    let mut found = Vec::new();
     if words.len() < 2 {
-        let values = Topic::value_variants()
+        let topics = Topic::value_variants()
             .iter()
             .filter_map(Topic::to_possible_value);
-        topics.extend(values.map(|value| candidate(value.get_name(), "topic")));
+        found.extend(topics.map(|topic| candidate(topic.get_name(), "topic")));
     }
     let mut command = &asked.root;
     for word in words.iter().skip(1) {
@@ -162,19 +157,15 @@ fn topics_and_commands(asked: &Asked) -> Vec<CompletionCandidate> {
             None => return Vec::new(),
         }
     }
-    let below = command.get_subcommands().map(|below| {
-        let about = below
-            .get_about()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        candidate(below.get_name(), &about)
-    });
-    // `sandbox` is both a topic and a command.
-    let below = below.filter(|it| {
-        !topics
+    for below in command.get_subcommands() {
+        // `sandbox` is both a topic and a command.
+        if !found
             .iter()
-            .any(|topic| topic.get_value() == it.get_value())
-    });
-    let below: Vec<_> = below.collect();
-    topics.into_iter().chain(below).collect()
+            .any(|topic| topic.get_value() == below.get_name())
+        {
+            let about = below.get_about().map(ToString::to_string);
+            found.push(candidate(below.get_name(), &about.unwrap_or_default()));
+        }
+    }
+    found
 }

@@ -1,12 +1,10 @@
 //! `bookctl show --timeline`: what happened to a booking, in order.
 
-use serde_json::{Value, json};
-
 use crate::app::Context;
-use crate::flows::{Happening, Offered, Reads, booking_or_pick, timeline};
+use crate::flows::{Offered, Reads, booking_or_pick, timeline};
 use crate::model::booking::Booking;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::view::{Timeline, TimelineRow};
+use crate::terminal::view::Timeline;
 
 pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Result<Exit> {
     if named.len() > 1 {
@@ -20,10 +18,10 @@ pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Re
         Ok(booking) => (Some(booking), None),
         Err(error) => (last_seen(context, id)?, Some(error)),
     };
-    let story = timeline(context, id, booking.as_ref())?;
+    let rows = timeline(context, id, booking.as_ref())?;
     let exit = match failed {
         None => None,
-        Some(error) if booking.is_none() && story.is_empty() => return Err(error),
+        Some(error) if booking.is_none() && rows.is_empty() => return Err(error),
         Some(error) => {
             context.out.warn(&format!(
                 "{}; this is what this computer knows",
@@ -35,7 +33,7 @@ pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Re
     context.out.emit(&Timeline {
         id,
         booking: booking.as_ref(),
-        rows: story.into_iter().map(row).collect(),
+        rows,
     })?;
     let status = booking.filter(|_| judged).map(|it| it.exit_of_read());
     Ok(exit.or(status).unwrap_or(Exit::Done))
@@ -46,20 +44,5 @@ fn last_seen(context: &Context, id: &str) -> Result<Option<Booking>> {
     match context.has_journal() {
         true => Ok(context.journal()?.kept(id)?.map(|kept| kept.booking)),
         false => Ok(None),
-    }
-}
-
-fn row(happening: Happening) -> TimelineRow {
-    let at = happening.at.strftime("%FT%TZ").to_string();
-    let kind = happening.kind.as_str();
-    let mut document = json!({"at": at, "kind": kind});
-    if let Value::Object(members) = &mut document {
-        members.extend(happening.details);
-    }
-    TimelineRow {
-        at: happening.at,
-        kind,
-        text: happening.text,
-        document,
     }
 }
