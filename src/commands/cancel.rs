@@ -3,10 +3,11 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{
-    Confirmation, NamedBooking, Offered, Reads, add_stakes, booking_or_pick, cancellation_cost,
-    card, change, finish_compared, not_found, preview, refuse_uncancellable,
+    Confirmation, NamedBooking, Offered, Reads, add_stakes, booking_or_pick, cancellation_terms,
+    card, change, finish_compared, keep_cancellation, not_found, preview, refuse_uncancellable,
+    terms_reader,
 };
-use crate::model::booking::Status;
+use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::View;
@@ -69,13 +70,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "the venue still expects the guest. Call the venue.",
         );
     }
-    // Who was asked has seen it.
-    if args.yes
-        && booking.status() == Status::Cancelled
-        && context.out.is_human()
-        && let Some(cost) = cancellation_cost(context, &booking)
-    {
-        context.out.note(&format!("cancellation: {cost}"));
+    if booking.status() == Status::Cancelled {
+        settle(context, &booking);
     }
     let asked = args
         .reason
@@ -87,6 +83,25 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         (_, Some("cancellation_unsupported")) | (Status::Confirmed, _) => Exit::Refused,
         _ => exit,
     })
+}
+
+/// Keeps what the cancellation costs by the terms, for `show`. A script is told of a fee.
+fn settle(context: &Context, booking: &Booking) {
+    let Some(terms) = cancellation_terms(context, booking) else {
+        return;
+    };
+    let reader = terms_reader(context, booking.party());
+    if let Some(fee) = reader
+        .fee_at(&terms, reader.now)
+        .filter(|_| !context.prompter.interactive())
+    {
+        let what = "the cancellation costs";
+        context
+            .out
+            .warn(&format!("{what} {fee}, by the booking's terms"));
+    }
+    // The booking is cancelled, whether that can be kept or not.
+    let _ = keep_cancellation(context, booking, terms);
 }
 
 /// Shows the booking and what cancelling it costs, and asks.

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
+use super::kept_terms::{is_at, kept_terms};
 use super::locate::locate_venue;
 use super::offer::{More, ZoneSource, offered, terms_reader};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
-use crate::model::document_time::DocumentTime;
 use crate::model::shell;
 use crate::model::slot::Slot;
 use crate::model::when::When;
@@ -44,24 +44,16 @@ pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
     .hint(format!("see `{}`", show_command(id)))
 }
 
-/// What cancelling costs now: by the booking's own terms, else by those of its slot, as this computer remembers it.
-pub(crate) fn cancellation_cost(context: &Context, booking: &Booking) -> Option<String> {
-    let own = booking.value().get("cancellation_terms");
-    own.and_then(|terms| cost(context, booking, terms))
+/// The cancellation terms of a booking: its own, else those of its slot, as this computer knows them.
+pub(crate) fn cancellation_terms(context: &Context, booking: &Booking) -> Option<Value> {
+    let terms = |of: &Value| of.get("cancellation_terms").cloned();
+    let known = terms(booking.value());
+    known
+        .or_else(|| terms(&kept_terms(context, booking)?))
         .or_else(|| {
-            let journal = context.journal().ok()?;
-            let attempts = journal.attempts_of(booking.id()).ok()?;
-            let booked = attempts.iter().filter_map(|attempt| {
-                let id = attempt.asked().get("availability_id")?;
-                Some(context.recent().ok()?.slot(&plain(id)).ok()??.slot)
-            });
-            // Of a booking that has been moved since, the terms of its first slot say nothing.
-            let mut slots: Vec<Slot> = booked.filter(|slot| is_at(booking, slot)).collect();
-            if slots.is_empty() {
-                slots = context.recent().ok()?.slots_of(&booking.venue_id()?).ok()?;
-            }
-            drop(journal);
-            cost(context, booking, &common_terms(booking, &slots)?)
+            let venue = booking.venue_id()?;
+            let slots = context.recent().ok()?.slots_of(&venue).ok()?;
+            common_terms(booking, &slots)
         })
 }
 
@@ -97,7 +89,10 @@ async fn offered_cost(context: &Context, booking: &Booking) -> Option<String> {
 /// The cancellation terms of the slots at the booking's time, if they are the same for all of them. Where seatings
 /// differ, those of the booking's own count.
 fn common_terms(booking: &Booking, slots: &[Slot]) -> Option<Value> {
-    let mut slots: Vec<&Slot> = slots.iter().filter(|slot| is_at(booking, slot)).collect();
+    let mut slots: Vec<&Slot> = slots
+        .iter()
+        .filter(|slot| is_at(booking, &slot.datetime_value()))
+        .collect();
     if let Some(seating) = booking.str("seating_preference") {
         let is_seating =
             |slot: &&Slot| slot.value().get("seating").map(plain).as_deref() == Some(seating);
@@ -114,11 +109,6 @@ fn common_terms(booking: &Booking, slots: &[Slot]) -> Option<Value> {
         .then(|| first.clone())
 }
 
-fn is_at(booking: &Booking, slot: &Slot) -> bool {
-    let stands = booking.value().get("datetime").and_then(DocumentTime::read);
-    stands.is_some() && DocumentTime::read(&slot.datetime_value()) == stands
-}
-
 /// Adds the terms that apply now, and the service unless it is a sandbox.
 pub(crate) async fn add_stakes(
     context: &Context,
@@ -126,7 +116,8 @@ pub(crate) async fn add_stakes(
     booking: &Booking,
     is_live: bool,
 ) {
-    let mut cost = cancellation_cost(context, booking);
+    let known = cancellation_terms(context, booking);
+    let mut cost = known.and_then(|terms| cost(context, booking, &terms));
     if cost.is_none() {
         cost = offered_cost(context, booking).await;
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::comparison::{difference, is_a_booking};
 use super::guarded::no_booking;
+use super::kept_terms::terms_asked_for;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};
@@ -276,11 +277,13 @@ impl Sending<'_> {
         http_status: Option<u16>,
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<Ended>) {
+        let terms = booking.and_then(|_| terms_asked_for(self.context, &self.asked));
         let end = RunEnd {
             last,
             in_doubt: tries.in_doubt,
             http_status,
             booking,
+            terms: terms.as_ref(),
             request: self.body(),
             asked: self.asked_otherwise(),
         };

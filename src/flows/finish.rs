@@ -1,5 +1,8 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code.
 
+use serde_json::Value;
+
+use super::kept_terms::kept_terms;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::model::booking::{Booking, Status};
@@ -14,7 +17,14 @@ pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingVie
         dialect: context.dialect().clone(),
         now: context.service_now(),
         certainty: context.certainty(),
+        terms: shown_terms(context, booking),
     }
+}
+
+/// The terms that the booking was made with, for a person. What failed or expired costs nothing.
+fn shown_terms(context: &Context, booking: &Booking) -> Option<Value> {
+    let costs = !matches!(booking.status(), Status::Failed | Status::Expired);
+    (costs && context.out.is_human()).then(|| kept_terms(context, booking))?
 }
 
 /// Updates the journal's copy of the booking, writes the booking, and returns the exit code of its status.

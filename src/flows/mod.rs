@@ -15,6 +15,7 @@ mod forget_secrets;
 mod guarded;
 mod guided;
 mod input;
+mod kept_terms;
 pub(crate) mod learn;
 mod locate;
 mod offer;
@@ -42,7 +43,7 @@ pub(crate) use batch::{
     BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, ask_about_same_guests, is_key,
     keyed, known_result, read_rows, refuse_equal_rows, run_batch,
 };
-pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_uncancellable, refused};
+pub(crate) use before_change::{add_stakes, cancellation_terms, refuse_uncancellable, refused};
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use compared::{finish_compared, finish_modified};
@@ -56,10 +57,13 @@ pub(crate) use guided::{
     take_slot,
 };
 pub(crate) use input::{one_time_code, read_file, read_stdin};
+pub(crate) use kept_terms::keep_cancellation;
 pub(crate) use locate::{
     LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
 };
-pub(crate) use offer::{More, Offer, ZoneSource, note_unused_zone, offered, resolve, unknown_zone};
+pub(crate) use offer::{
+    More, Offer, ZoneSource, note_unused_zone, offered, resolve, terms_reader, unknown_zone,
+};
 pub(crate) use open_attempts::{
     EarlierAttempts, find_attempt, offer_to_find_out, resume, warn_of_open_attempts,
 };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::scope::Scope;
-use super::{Journal, guests};
+use super::{Journal, guests, terms};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
@@ -67,15 +67,22 @@ fn stored(booking: &Booking) -> Cow<'_, str> {
 }
 
 /// Stores the booking of the attempt under `key`, in the transaction that settles the attempt.
-pub(super) fn keep(statements: &dyn Statements, key: &str, booking: &Booking) -> Answer<()> {
+pub(super) fn keep(
+    statements: &dyn Statements,
+    key: &str,
+    booking: &Booking,
+    terms: Option<&Json>,
+) -> Answer<()> {
     let query = format!(
-        "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at)
-         SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM attempts WHERE idempotency_key = ?1
-         ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
+        "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at, terms)
+         SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5, ?6 FROM attempts WHERE idempotency_key = ?1
+         ON CONFLICT (origin, id) DO UPDATE SET {SEEN},
+             terms = CASE WHEN bookings.forgotten_at IS NULL THEN coalesce(bookings.terms, excluded.terms) END"
     );
     let (status, document) = (booking.status(), stored(booking));
     let now = Timestamp::now().to_string();
-    let row = values![key, booking.id(), status.as_str(), &document, now];
+    let terms = terms.map(terms::stored);
+    let row = values![key, booking.id(), status.as_str(), &document, now, terms];
     statements.later(&query, row).map(drop)
 }
 

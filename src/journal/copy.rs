@@ -76,7 +76,7 @@ fn copy_attempt(statements: &dyn Statements, scope: &Scope, attempt: &Attempt) -
 }
 
 const BOOKINGS: &str = "
-    SELECT origin, id, profile, idempotency_key, status, document, created_at, seen_at, forgotten_at, gone_at
+    SELECT origin, id, profile, idempotency_key, status, document, created_at, seen_at, forgotten_at, gone_at, terms
     FROM bookings ORDER BY created_at";
 
 struct BookingRow {
@@ -90,6 +90,7 @@ struct BookingRow {
     seen_at: String,
     forgotten_at: Option<String>,
     gone_at: Option<String>,
+    terms: Option<String>,
 }
 
 fn booking(mut row: Row) -> Answer<BookingRow> {
@@ -104,6 +105,7 @@ fn booking(mut row: Row) -> Answer<BookingRow> {
         seen_at: row.take(7)?,
         forgotten_at: row.take(8)?,
         gone_at: row.take(9)?,
+        terms: row.take(10)?,
     })
 }
 
@@ -132,17 +134,17 @@ fn copy_booking(
             )?;
         }
     }
-    let document = match booking.forgotten_at {
-        Some(_) => "",
-        None => booking.document.as_str(),
+    let (document, terms) = match booking.forgotten_at {
+        Some(_) => ("", None),
+        None => (booking.document.as_str(), booking.terms.as_deref()),
     };
     statements.execute(
-        "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at, forgotten_at, gone_at)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+        "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at, forgotten_at, gone_at, terms)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
          WHERE ?9 IS NOT NULL OR NOT EXISTS (SELECT 1 FROM attempts
                                              WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
          ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
-             seen_at = excluded.seen_at, gone_at = excluded.gone_at, search = NULL, day = NULL
+             seen_at = excluded.seen_at, gone_at = excluded.gone_at, terms = excluded.terms, search = NULL, day = NULL
          WHERE bookings.forgotten_at IS NULL AND excluded.forgotten_at IS NULL AND bookings.seen_at < excluded.seen_at",
         values![
             origin,
@@ -155,6 +157,7 @@ fn copy_booking(
             &booking.seen_at,
             &booking.forgotten_at,
             &booking.gone_at,
+            terms,
         ],
     )?;
     Ok(())

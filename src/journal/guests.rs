@@ -77,7 +77,7 @@ fn purge_attempts() -> String {
 
 fn purge_bookings() -> String {
     format!(
-        "UPDATE bookings SET forgotten_at = ?3, search = NULL, day = NULL, document = ''
+        "UPDATE bookings SET forgotten_at = ?3, search = NULL, day = NULL, terms = NULL, document = ''
          WHERE origin = ?1 AND id IN
          (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
     )

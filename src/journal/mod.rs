@@ -32,10 +32,11 @@ mod team;
 #[cfg(test)]
 mod team_model;
 mod team_schema;
+mod terms;
 mod wish;
 
 /// The version of the tables, in the file and in a shared journal.
-const VERSION: i64 = 20;
+const VERSION: i64 = 21;
 
 pub(crate) use attempts::another_account;
 pub(crate) use bookings::KeptBooking;

@@ -52,6 +52,8 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) http_status: Option<u16>,
     /// The booking that was asked for, if it was answered with; it is kept.
     pub(crate) booking: Option<&'a Booking>,
+    /// The terms of the slot that was asked for; they are kept with the booking.
+    pub(crate) terms: Option<&'a Value>,
     pub(crate) request: &'a Value,
     /// What was asked for in the contract's shape, where the request has another one.
     pub(crate) asked: Option<&'a Value>,
@@ -298,7 +300,7 @@ fn write_end(
     let (attempt, outcome, state) = end(before.clone(), told_end, sent);
     save(statements, before.as_ref(), attempt.as_ref())?;
     if let Some(booking) = told.booking.filter(|_| outcome == Outcome::Booked) {
-        bookings::keep(statements, &run.key, booking)?;
+        bookings::keep(statements, &run.key, booking, told.terms)?;
     }
     let purged = match is_to_purge {
         true => guests::purge(statements, journal)?,

@@ -68,6 +68,8 @@ CREATE TABLE bookings (
     forgotten_at    TEXT,
     -- When the service was seen to have lost it.
     gone_at         TEXT,
+    -- The terms of the slot that was booked, and when the booking was cancelled.
+    terms           TEXT,
     -- What it is searched by. NULL until it is searched for the first time after it was stored, so that a booking request does
     -- not write it.
     day             TEXT,

@@ -54,6 +54,7 @@ pub(super) const SCHEMA: &[&str] = &[
         seen_at         TEXT COLLATE "C" NOT NULL,
         forgotten_at    TEXT COLLATE "C",
         gone_at         TEXT COLLATE "C",
+        terms           TEXT,
         day             TEXT COLLATE "C",
         search          TEXT COLLATE "C",
         PRIMARY KEY (origin, id))"#,

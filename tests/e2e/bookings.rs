@@ -314,7 +314,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     assert!(journal_holds(&home, "Lovelace"));
     home.book("ven_confirms", &["--name", "Grace Hopper"])
         .exits(2);
-    let other = ["--slot", "slot_x", "--retention", "0"];
+    let other = ["--slot", "slot_x", "--tz", "UTC", "--retention", "0"];
     let other = other.iter().chain(&["--idempotency-key", "refused"]);
     home.book("ven_confirms", &other.copied().collect::<Vec<_>>())
         .exits(12);
@@ -399,7 +399,7 @@ fn every_attempt_is_listed_where_all_are_asked_for() {
     let id = home.booked("ven_confirms", &["--idempotency-key", "a"], 0);
     home.book(
         "ven_confirms",
-        &["--idempotency-key", "b", "--slot", "slot_x"],
+        &["--idempotency-key", "b", "--slot", "slot_x", "--tz", "UTC"],
     )
     .exits(12);
     assert_eq!(

@@ -112,3 +112,42 @@ fn a_slot_without_terms_says_that_none_were_found() {
         .exits(0)
         .says("Terms: not found in the response.");
 }
+
+/// The service does not repeat the terms, and the list of slots is gone.
+#[test]
+fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
+    let home = Home::new();
+    home.run(["sandbox", "clock", "--to", "12:00"]).exits(0);
+    let at = ["--at", "in 2 days 19:30", "--party", "2", "--name", "Ada L"];
+    let book = [&["book", WITH_CARD, "--json", "-q"][..], &at].concat();
+    let late = home.run(&book).exits(0).json()["id"].clone();
+    let early = home.run(&book).exits(0).json()["id"].clone();
+    let [late, early] = [&late, &early].map(|id| id.as_str().unwrap());
+    std::fs::remove_file(home.path().join("recent.db")).unwrap();
+    let shown = home.run(["show", late]).exits(0);
+    for part in [
+        "card\tA card is needed",
+        "46.00 EUR for 2",
+        "cancellation\tFree to cancel",
+    ] {
+        assert!(shown.stdout.contains(part), "{part} in {shown}");
+    }
+    assert!(!home.booking(late).to_string().contains("card_terms"));
+
+    let cancelled = home.run(["cancel", early, "--yes", "-q"]).exits(0);
+    assert_eq!(cancelled.stderr, "", "it was free");
+    home.advance("40h");
+    let fee = "23.00 EUR per guest (46.00 EUR for 2), by";
+    let cancelled = home.run(["cancel", late, "--yes", "-q"]).exits(0);
+    let told = format!("warning: the cancellation costs {fee} the booking's terms\n");
+    assert_eq!(cancelled.stderr, told);
+    home.advance("48h");
+    for (id, cost) in [
+        (late, format!("cost {fee}")),
+        (early, "cost nothing, by".to_owned()),
+    ] {
+        let shown = home.run(["show", id]).exits(0);
+        let line = format!("cancellation\t{cost} its terms · Free to cancel");
+        assert!(shown.stdout.contains(&line), "{line} in {shown}");
+    }
+}

@@ -42,6 +42,7 @@ fn a_booking_that_another_key_has_leaves_the_attempt_open() {
             in_doubt: false,
             http_status: Some(201),
             booking: Some(&booking(id)),
+            terms: None,
             request: &json!({}),
             asked: None,
         };

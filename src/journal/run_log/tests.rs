@@ -48,6 +48,7 @@ impl Journal {
             in_doubt: false,
             http_status,
             booking,
+            terms: None,
             request,
         };
         self.end(run, &end).map(|ended| ended.state)

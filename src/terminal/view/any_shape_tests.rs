@@ -198,6 +198,7 @@ proptest! {
             dialect: Dialect::default(),
             now: "2026-12-01T10:00:00Z".parse().unwrap(),
             certainty: Certainty::Specification,
+            terms: None,
         };
         shows(&view, &value)?;
     }

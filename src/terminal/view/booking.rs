@@ -25,6 +25,8 @@ pub(crate) struct BookingView<'a> {
     /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
     pub(crate) certainty: Certainty,
+    /// The terms of the slot that was booked, if this computer keeps them.
+    pub(crate) terms: Option<Value>,
 }
 
 impl View for BookingView<'_> {
@@ -161,17 +163,28 @@ impl<'a> BookingView<'a> {
             page.field("when", with_own_time(&as_text(when), &system_zone()));
         }
         page.field_if("seating", fields.scalar("seating_preference"));
-        let card = fields.take("card_terms");
+        let kept = |name: &str| self.terms.as_ref()?.get(name);
+        let card = fields.take("card_terms").or_else(|| kept("card_terms"));
         let reader = TermsReader {
             certainty: self.certainty,
             now: self.now,
             party: self.booking.party(),
         };
+        let price = kept("price").filter(|_| fields.get("price").is_none());
+        page.field_if("price", price.and_then(|it| reader.price(it)));
         let card = card.and_then(|it| reader.card(it));
         page.field_if("card", card.map(|terms| terms.text));
         let cancellation = fields.take("cancellation_terms");
-        let cancellation = cancellation.and_then(|it| reader.cancellation(it));
-        page.field_if("cancellation", cancellation.map(|terms| terms.text));
+        let cancellation = cancellation.or_else(|| kept("cancellation_terms"));
+        let cancelled_at =
+            kept("cancelled_at").filter(|_| self.booking.status() == Status::Cancelled);
+        let cancelled_at = cancelled_at.and_then(DocumentTime::read);
+        let cancelled_at = cancelled_at.and_then(|at| at.instant);
+        let cancellation = cancellation.and_then(|it| match cancelled_at {
+            Some(at) => reader.cost_then(it, at),
+            None => Some(reader.cancellation(it)?.text),
+        });
+        page.field_if("cancellation", cancellation);
     }
 
     fn times(&self, page: &mut Page, fields: &mut Fields<'a>) {
@@ -271,6 +284,7 @@ mod tests {
             dialect: Dialect::default(),
             now,
             certainty: Certainty::Contract,
+            terms: None,
         };
         view.page()
             .render(&StreamStyle::decide(ColorPrefs::default(), false, 0))

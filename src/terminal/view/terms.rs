@@ -118,6 +118,27 @@ impl TermsReader {
         Some(format!("{cost} · {words}"))
     }
 
+    /// What a cancellation at a time cost by the terms, followed by the terms themselves.
+    pub(crate) fn cost_then(&self, terms: &Value, at: Timestamp) -> Option<String> {
+        let words = self.cancellation(terms)?.text;
+        let is_free = deadline(terms).is_some_and(|deadline| at <= deadline);
+        let cost = match self.fee_at(terms, at) {
+            Some(fee) => format!("cost {fee}"),
+            None if is_free => "cost nothing".to_owned(),
+            None => return Some(words),
+        };
+        Some(format!("{cost}, by its terms · {words}"))
+    }
+
+    /// The fee of a cancellation at a time. `None` if there is none, or if it is not certain that it is due.
+    pub(crate) fn fee_at(&self, terms: &Value, at: Timestamp) -> Option<String> {
+        let is_due = match deadline(terms) {
+            Some(deadline) => at > deadline,
+            None => terms.get("free_until").is_none(),
+        };
+        self.fee(terms).filter(|_| is_due)
+    }
+
     pub(crate) fn price(&self, price: &Value) -> Option<String> {
         let mut fields = Fields::of(price);
         let known = self.amount(&mut fields, "amount");
