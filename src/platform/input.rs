@@ -1,12 +1,9 @@
-//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets, Windows PowerShell and
-//! Notepad write, or in pieces of a body that need not fit into memory.
+//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets, Windows PowerShell
+//! and Notepad write.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
-
-/// The size of a piece in bytes.
-const PIECE: usize = 256 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -104,18 +101,6 @@ fn unmarked(mut text: String) -> String {
     let mark = text.len() - without_mark(&text).len();
     text.drain(..mark);
     text
-}
-
-pub(crate) fn each_piece(mut body: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut piece = vec![0; PIECE];
-    loop {
-        match body.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(length) => take(&piece[..length]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// The file's text. A byte order mark of UTF-8 stays, one of UTF-16 does not.

@@ -23,10 +23,10 @@ pub(crate) use listener::{Listener, Listening};
 pub(crate) use listener_event::{DeliveryOutcome, ListenerEvent, Totals};
 pub(crate) use post::{DEADLINE, Endpoint, NoReply, Poster, Reaction};
 pub(crate) use receiver::{DUPLICATE, LISTENER};
-pub(crate) use request::{RequestError, SavedRequest};
+pub(crate) use request::SavedRequest;
 pub(crate) use sample_event::{KINDS, SampleEvent, status_of, summary_of};
 pub(crate) use schedule::Schedule;
-pub(crate) use signature::{DEFAULT_TOLERANCE, Header, Signer, Unverified, Verifier, sign};
+pub(crate) use signature::{DEFAULT_TOLERANCE, Header, Unverified, sign, verify};
 pub(crate) use store::{
     AppAnswer, AttemptRow, Content, EventRow, HeaderLine, Query, Registration, State, Store,
     Webhooks,

@@ -1,10 +1,7 @@
 //! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` ("Events", 5).
-//!
-//! The time is a parameter, and a body may be read in pieces, so that it need not fit into memory.
-
 use std::time::Duration;
 
-use ring::hmac::{Context, HMAC_SHA256, Key};
+use ring::hmac::{Context, HMAC_SHA256, Key, Tag};
 use subtle::ConstantTimeEq;
 
 use crate::platform::crypto::Digest;
@@ -15,62 +12,19 @@ pub(crate) const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
 
 /// The header's value for a body signed at `t`, in seconds since 1970.
 pub(crate) fn sign(secret: &Secret, t: i64, body: &[u8]) -> String {
-    let mut signer = Signer::new(secret, t);
-    signer.update(body);
-    signer.finish()
+    let tag = mac(
+        secret.expose().as_bytes(),
+        &[t.to_string().as_bytes(), b".", body],
+    );
+    format!("t={t},v1={}", hex::encode(tag.as_ref()))
 }
 
-/// Signs a body that is read in pieces.
-pub(crate) struct Signer {
-    t: i64,
-    mac: BodyMac,
-}
-
-impl Signer {
-    /// Signs at `t`, in seconds since 1970.
-    pub(crate) fn new(secret: &Secret, t: i64) -> Self {
-        let mac = BodyMac::new(secret.expose().as_bytes(), &t.to_string());
-        Signer { t, mac }
+fn mac(key: &[u8], pieces: &[&[u8]]) -> Tag {
+    let mut mac = Context::with_key(&Key::new(HMAC_SHA256, key));
+    for piece in pieces {
+        mac.update(piece);
     }
-
-    pub(crate) fn update(&mut self, piece: &[u8]) {
-        self.mac.update(piece);
-    }
-
-    /// `t=<t>,v1=<hex>`.
-    pub(crate) fn finish(self) -> String {
-        format!("t={},v1={}", self.t, self.mac.hex())
-    }
-}
-
-/// The HMAC of `<t>.<body>` so far.
-#[derive(Clone)]
-struct BodyMac(Context);
-
-impl BodyMac {
-    /// `t` is the literal text from the header, with leading zeros: that text was signed.
-    fn new(key: &[u8], t: &str) -> Self {
-        let mut mac = BodyMac(Context::with_key(&Key::new(HMAC_SHA256, key)));
-        mac.update(t.as_bytes());
-        mac.update(b".");
-        mac
-    }
-
-    fn update(&mut self, piece: &[u8]) {
-        self.0.update(piece);
-    }
-
-    fn hex(self) -> String {
-        hex::encode(self.0.sign().as_ref())
-    }
-
-    /// Whether any of these is the digest. Compares all of them in constant time.
-    fn matches_any(self, claimed: &[Digest]) -> bool {
-        let own = self.0.sign();
-        claimed.iter().fold(false, |matched, digest| {
-            matched | bool::from(digest.ct_eq(own.as_ref()))
-        })
-    }
+    mac.sign()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,9 +75,15 @@ impl Header {
 
     /// Whether one of the `v1` is the digest of this body under this key.
     pub(super) fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
-        let mut mac = BodyMac::new(key, &self.t);
-        mac.update(body);
-        mac.matches_any(&self.v1)
+        // The literal `t`, with leading zeros: that text was signed.
+        self.has(&mac(key, &[self.t.as_bytes(), b".", body]))
+    }
+
+    /// Whether one of the `v1` is this digest. Compares all of them in constant time.
+    fn has(&self, tag: &Tag) -> bool {
+        self.v1.iter().fold(false, |matched, digest| {
+            matched | bool::from(digest.ct_eq(tag.as_ref()))
+        })
     }
 }
 
@@ -182,53 +142,10 @@ pub(crate) enum Unverified {
     Future(u64),
 }
 
-/// Verifies a body that is read in pieces.
-pub(crate) struct Verifier {
-    header: Header,
-    macs: Vec<BodyMac>,
-}
-
-impl Verifier {
-    /// Accepts a signature of any of the secrets: during a rotation there are two.
-    pub(crate) fn new(secrets: &[Secret], header: Header) -> Self {
-        let mac = |secret: &Secret| BodyMac::new(secret.expose().as_bytes(), &header.t);
-        let macs = secrets.iter().map(mac).collect();
-        Verifier { header, macs }
-    }
-
-    pub(crate) fn update(&mut self, piece: &[u8]) {
-        for mac in &mut self.macs {
-            mac.update(piece);
-        }
-    }
-
-    /// The verdict. `now` is in seconds since 1970; without a tolerance any time is accepted.
-    ///
-    /// The time is checked last: a wrong signature is reported as such, whatever its age.
-    pub(crate) fn finish(
-        self,
-        now: i64,
-        tolerance: Option<Duration>,
-    ) -> Result<Verified, Unverified> {
-        let time = self.header.time();
-        let macs = self.macs.into_iter();
-        // Collected so that every secret is tried, whichever matches.
-        let matched: Vec<bool> = macs.map(|mac| mac.matches_any(&self.header.v1)).collect();
-        let secret = matched.iter().position(|it| *it);
-        let secret = secret.ok_or(Unverified::Mismatch)?;
-        let apart = now.abs_diff(time);
-        match tolerance {
-            Some(tolerance) if apart > tolerance.as_secs() => Err(if time < now {
-                Unverified::Stale(apart)
-            } else {
-                Unverified::Future(apart)
-            }),
-            _ => Ok(Verified { time, secret }),
-        }
-    }
-}
-
-/// Verifies a body that is in memory.
+/// Verifies a body. Accepts a signature of any of the secrets: during a rotation there are two. `now` is in seconds
+/// since 1970; without a tolerance any time is accepted.
+///
+/// The time is checked last: a wrong signature is reported as such, whatever its age.
 pub(crate) fn verify(
     secrets: &[Secret],
     header: &[u8],
@@ -237,9 +154,21 @@ pub(crate) fn verify(
     tolerance: Option<Duration>,
 ) -> Result<Verified, Unverified> {
     let header = Header::parse(header).map_err(Unverified::Malformed)?;
-    let mut verifier = Verifier::new(secrets, header);
-    verifier.update(body);
-    verifier.finish(now, tolerance)
+    let signs = |secret: &Secret| header.is_signed_with(secret.expose().as_bytes(), body);
+    // Collected so that every secret is tried, whichever matches.
+    let matched: Vec<bool> = secrets.iter().map(signs).collect();
+    let secret = matched.iter().position(|it| *it);
+    let secret = secret.ok_or(Unverified::Mismatch)?;
+    let time = header.time();
+    let apart = now.abs_diff(time);
+    match tolerance {
+        Some(tolerance) if apart > tolerance.as_secs() => Err(if time < now {
+            Unverified::Stale(apart)
+        } else {
+            Unverified::Future(apart)
+        }),
+        _ => Ok(Verified { time, secret }),
+    }
 }
 
 #[cfg(test)]

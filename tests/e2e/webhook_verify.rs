@@ -362,8 +362,6 @@ fn a_saved_request_brings_its_header_and_its_body() {
     ] {
         saved(no_request, &[]).refused(2, "usage");
     }
-    let huge = format!("POST /w HTTP/1.1\nX: {}\n\n", "x".repeat(100_000));
-    saved(&huge, &[]).refused(2, "usage");
 }
 
 #[test]

@@ -1,21 +1,25 @@
 //! The input of the webhook commands: bodies, times and kinds of events.
 
+use std::io::ErrorKind;
+
 use jiff::Timestamp;
 
 use crate::app::Context;
 use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Result};
-use crate::platform::input::Source;
+use crate::platform::input::{Source, bounded};
 use crate::terminal::output::Terminals;
 use crate::webhook::KINDS;
 
-/// Runs `work`, which reads a body, on a thread of its own, so that Ctrl-C works while a pipe is silent.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|_| Err(Error::usage("cannot read the body")))
+/// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The bytes of a body, read on a thread of its own, so that Ctrl-C works while a pipe is silent.
+pub(super) async fn read(source: Source) -> Result<Vec<u8>> {
+    let name = source.name();
+    let read = tokio::task::spawn_blocking(move || bounded(source.open()?, LARGEST)).await;
+    read.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
+        .map_err(|error| Error::unreadable(&name, error))
 }
 
 /// The source of the body: `named`, else standard input if it is a pipe or a file.

@@ -1,14 +1,14 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::input::{blocking, body, one_stdin};
+use super::input::{body, one_stdin, read};
 use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::{Source, each_piece};
+use crate::platform::input::Source;
 use crate::terminal::output::{Page, TableCell, View};
-use crate::webhook::Signer;
+use crate::webhook::sign;
 
 /// The largest body that is included in the result, in bytes: the service sends no larger one.
 const SHOWN: usize = 1024 * 1024;
@@ -47,32 +47,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let time = args
         .timestamp
         .unwrap_or_else(|| Timestamp::now().as_second());
-    let mut signer = Signer::new(&secrets.signing, time);
-    let named = source.clone();
-    let (value, kept) = blocking(move || {
-        let mut body = Some(Vec::new());
-        let read = source.open().and_then(|from| {
-            each_piece(from, |piece| {
-                signer.update(piece);
-                body = body.take().filter(|it| it.len() + piece.len() <= SHOWN);
-                if let Some(body) = &mut body {
-                    body.extend_from_slice(piece);
-                }
-            })
-        });
-        read.map_err(|error| Error::unreadable(&source.name(), error))?;
-        Ok((signer.finish(), body))
-    })
-    .await?;
+    let body = read(source.clone()).await?;
     let signed = Signed {
         header: context.dialect().signature_header(),
-        value,
+        value: sign(&secrets.signing, time, &body),
         timestamp: time,
-        body: kept.and_then(|body| String::from_utf8(body).ok()),
+        body: String::from_utf8(body)
+            .ok()
+            .filter(|body| body.len() <= SHOWN),
         curl: None,
     };
     let curl = match &args.curl {
-        Some(url) => Some(curl_command(&signed, &named, url)?),
+        Some(url) => Some(curl_command(&signed, &source, url)?),
         None => None,
     };
     context.out.emit(&Signed { curl, ..signed })?;

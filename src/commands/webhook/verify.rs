@@ -3,20 +3,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::input::{blocking, body, one_stdin};
+use super::input::{body, one_stdin, read};
 use super::verify_error::{Evidence, VerifyFailure, error_for};
 use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::{Source, each_piece};
-use crate::secrets::Secret;
+use crate::platform::input::Source;
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::{DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Unverified, Verifier};
-
-/// The largest body that `--explain` examines, in bytes.
-const MAX_EXPLAINED: usize = 64 * 1024 * 1024;
+use crate::webhook::{DEFAULT_TOLERANCE, Header, SavedRequest, verify};
 
 /// Verify the signature of a delivery
 ///
@@ -71,20 +67,30 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         tolerance => Some(tolerance),
     };
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let input = Input {
-        source,
-        signature: args.signature.map(|value| without_name(&value, &name)),
-        name,
-        secrets: secrets.all.clone(),
-        keeps_body: args.explain,
+    let file = source.name();
+    let bytes = read(source).await?;
+    let (signature, body, missing) = match args.signature {
+        Some(value) => (Some(without_name(&value, &name).into_bytes()), bytes, 0),
+        None => {
+            let request = SavedRequest::parse(&bytes).map_err(|why| {
+                Error::usage(format!("{} {why}", file.escape_debug())).hint(
+                    "a saved request has a request line, headers, an empty line, and the raw body",
+                )
+            })?;
+            (request.header(&name), request.body, request.missing)
+        }
     };
-    let read = blocking(move || input.read()).await?;
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
-    let verdict = match read.verifier {
-        Ok(verifier) => verifier
-            .finish(now, tolerance)
-            .map_err(VerifyFailure::Unverified),
-        Err(failure) => Err(failure),
+    let verdict = match &signature {
+        Some(header) => {
+            verify(&secrets.all, header, &body, now, tolerance).map_err(VerifyFailure::Unverified)
+        }
+        None => Err(VerifyFailure::Missing(name)),
+    };
+    let evidence = Evidence {
+        header: signature.and_then(|value| Header::parse(&value).ok()),
+        body,
+        missing,
     };
     match verdict {
         Ok(verified) => {
@@ -100,12 +106,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             })?;
             Ok(Exit::Done)
         }
-        Err(failure) => Err(error_for(
-            failure,
-            &read.evidence,
-            &secrets.all,
-            args.explain,
-        )),
+        Err(failure) => Err(error_for(failure, &evidence, &secrets.all, args.explain)),
     }
 }
 
@@ -115,79 +116,6 @@ fn without_name(value: &str, name: &str) -> String {
         .split_once(':')
         .filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
     rest.map_or(value, |(_, rest)| rest).trim().to_owned()
-}
-
-struct Input {
-    source: Source,
-    /// `None` if it is in the saved request.
-    signature: Option<String>,
-    name: String,
-    secrets: Vec<Secret>,
-    keeps_body: bool,
-}
-
-struct Read {
-    verifier: Result<Verifier, VerifyFailure>,
-    evidence: Evidence,
-}
-
-impl Input {
-    fn read(self) -> Result<Read> {
-        let from = self
-            .source
-            .open()
-            .map_err(|error| Error::unreadable(&self.source.name(), error))?;
-        let Some(signature) = &self.signature else {
-            let mut request = SavedRequest::read(from).map_err(|error| match error {
-                RequestError::Io(error) => Error::unreadable(&self.source.name(), error),
-                RequestError::Invalid(why) => Error::usage(format!(
-                    "{} {why}",
-                    self.source.name().escape_debug()
-                ))
-                .hint(
-                    "a saved request has a request line, headers, an empty line, and the raw body",
-                ),
-            })?;
-            let signature = request.header(&self.name);
-            let mut read = self.digest(signature, request.body())?;
-            read.evidence.missing = request.missing();
-            return Ok(read);
-        };
-        self.digest(Some(signature.clone().into_bytes()), from)
-    }
-
-    fn digest(&self, signature: Option<Vec<u8>>, body: impl std::io::Read) -> Result<Read> {
-        let header = match &signature {
-            None => Err(VerifyFailure::Missing(self.name.clone())),
-            Some(value) => Header::parse(value)
-                .map_err(|why| VerifyFailure::Unverified(Unverified::Malformed(why))),
-        };
-        let mut verifier = header.map(|header| Verifier::new(&self.secrets, header));
-        let mut kept = self.keeps_body.then(Vec::new);
-        let mut length = 0;
-        each_piece(body, |piece| {
-            if let Ok(verifier) = &mut verifier {
-                verifier.update(piece);
-            }
-            length += piece.len() as u64;
-            kept = kept
-                .take()
-                .filter(|kept| kept.len() + piece.len() <= MAX_EXPLAINED);
-            if let Some(kept) = &mut kept {
-                kept.extend_from_slice(piece);
-            }
-        })
-        .map_err(|error| Error::unreadable(&self.source.name(), error))?;
-        Ok(Read {
-            verifier,
-            evidence: Evidence {
-                signature,
-                body: kept,
-                length,
-                missing: 0,
-            },
-        })
-    }
 }
 
 #[derive(Serialize)]

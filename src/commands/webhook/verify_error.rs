@@ -12,19 +12,11 @@ pub(super) enum VerifyFailure {
 
 /// The delivery that did not verify.
 pub(super) struct Evidence {
-    pub(super) signature: Option<Vec<u8>>,
-    /// `None` without `--explain`, or if it is too large.
-    pub(super) body: Option<Vec<u8>>,
-    /// The body's length in bytes.
-    pub(super) length: u64,
+    /// The signature header, if it is well-formed.
+    pub(super) header: Option<Header>,
+    pub(super) body: Vec<u8>,
     /// How many bytes of the request's `Content-Length` the file lacks.
-    pub(super) missing: u64,
-}
-
-impl Evidence {
-    fn header(&self) -> Option<Header> {
-        Header::parse(self.signature.as_deref()?).ok()
-    }
+    pub(super) missing: usize,
 }
 
 const RAW_BYTES: &str =
@@ -91,8 +83,8 @@ fn mismatch(secrets: &[Secret]) -> String {
 }
 
 fn future(ahead: u64, evidence: &Evidence) -> Error {
-    let header = evidence.header();
     // In seconds such a time is after the year 5000; in milliseconds it is after 1973.
+    let header = evidence.header.as_ref();
     if header.is_some_and(|header| header.time() >= 100_000_000_000) {
         return error(
             "wrong_unit",
@@ -108,7 +100,7 @@ fn future(ahead: u64, evidence: &Evidence) -> Error {
 }
 
 fn diagnosed(evidence: &Evidence, secrets: &[Secret]) -> Error {
-    if evidence.length == 0 {
+    if evidence.body.is_empty() {
         return error(
             "changed_body",
             "the body is empty, but a body was signed".to_owned(),
@@ -116,10 +108,8 @@ fn diagnosed(evidence: &Evidence, secrets: &[Secret]) -> Error {
         .detail("a request's body can be read only once; other code may have read it before")
         .hint(RAW_BYTES);
     }
-    let (Some(header), Some(body)) = (evidence.header(), &evidence.body) else {
-        return error("mismatch", mismatch(secrets)).detail("the body is too large for --explain");
-    };
-    match diagnose(secrets, &header, body) {
+    let header = evidence.header.as_ref();
+    match header.and_then(|header| diagnose(secrets, header, &evidence.body)) {
         Some(Diagnosis::Secret(what)) => {
             error("wrong_secret", format!("the secret differs: {what}"))
                 .hint("store exactly the same secret on both sides, with nothing around it")
