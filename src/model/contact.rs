@@ -11,9 +11,10 @@ pub(crate) fn email(text: &str) -> Result<(), String> {
             && domain.split('.').count() > 1
             && domain.split('.').all(|label| !label.is_empty())
     });
-    match is_address {
-        true => Ok(()),
-        false => Err("that is not an email address; write it as ada@example.com".to_owned()),
+    if is_address {
+        Ok(())
+    } else {
+        Err("that is not an email address; write it as ada@example.com".to_owned())
     }
 }
 
@@ -22,9 +23,10 @@ pub(crate) fn phone(text: &str) -> Result<(), String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     let digits = number.chars().filter(char::is_ascii_digit).count();
     let usual = |c: char| c.is_ascii_digit() || " -.()/\u{a0}".contains(c);
-    match (5..=15).contains(&digits) && number.chars().all(usual) {
-        true => Ok(()),
-        false => Err("that is not a phone number; write it as +44 20 7946 0018".to_owned()),
+    if (5..=15).contains(&digits) && number.chars().all(usual) {
+        Ok(())
+    } else {
+        Err("that is not a phone number; write it as +44 20 7946 0018".to_owned())
     }
 }
 

@@ -83,9 +83,10 @@ pub(crate) fn in_units(seconds: u64) -> String {
             shown.push(format!("{count} {unit}"));
         }
     }
-    match shown.is_empty() {
-        true => "0 s".to_owned(),
-        false => shown.join(" "),
+    if shown.is_empty() {
+        "0 s".to_owned()
+    } else {
+        shown.join(" ")
     }
 }
 

@@ -94,9 +94,10 @@ fn decimal(text: &str) -> Option<String> {
     if !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    Some(match digits.contains('.') && fraction.len() == 1 {
-        true => format!("{text}0"),
-        false => text.to_owned(),
+    Some(if digits.contains('.') && fraction.len() == 1 {
+        format!("{text}0")
+    } else {
+        text.to_owned()
     })
 }
 

@@ -49,9 +49,10 @@ pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {
 pub(crate) fn dated(at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
     let utc = at.to_zoned(TimeZone::UTC);
     let is_later_today = at > now && utc.date() == now.to_zoned(TimeZone::UTC).date();
-    let clock = match is_later_today {
-        true => utc.strftime("%H:%M"),
-        false => utc.strftime("%a %-d %b %Y, %H:%M"),
+    let clock = if is_later_today {
+        utc.strftime("%H:%M")
+    } else {
+        utc.strftime("%a %-d %b %Y, %H:%M")
     };
     let own = own_clock(&utc, own).map_or(String::new(), |own| format!(", {own}"));
     format!("{} ({clock} UTC{own})", relative(at, now))
@@ -63,9 +64,10 @@ fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
     if here.offset() == there.offset() {
         return None;
     }
-    let format = match here.date() == there.date() {
-        true => "%H:%M",
-        false => "%a %-d %b, %H:%M",
+    let format = if here.date() == there.date() {
+        "%H:%M"
+    } else {
+        "%a %-d %b, %H:%M"
     };
     Some(format!("{} your time", here.strftime(format)))
 }

@@ -30,9 +30,12 @@ pub(crate) fn system_zone() -> TimeZone {
         of_file(name)
     };
     let zone = SYSTEM.get_or_init(|| {
-        found().unwrap_or_else(|| match names_no_file() {
-            true => TimeZone::UTC,
-            false => TimeZone::system(),
+        found().unwrap_or_else(|| {
+            if names_no_file() {
+                TimeZone::UTC
+            } else {
+                TimeZone::system()
+            }
         })
     });
     zone.clone()

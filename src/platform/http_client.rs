@@ -44,10 +44,7 @@ pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
         .http1_title_case_headers()
         .referer(false)
         .tcp_nodelay(true);
-    let builder = match direct {
-        true => builder.no_proxy(),
-        false => builder,
-    };
+    let builder = if direct { builder.no_proxy() } else { builder };
     match authorities {
         Authorities::None => builder.tls_certs_only([]),
         Authorities::System => builder,

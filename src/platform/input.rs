@@ -13,9 +13,10 @@ pub(crate) enum Source {
 
 impl From<PathBuf> for Source {
     fn from(path: PathBuf) -> Self {
-        match path.as_os_str() == "-" {
-            true => Source::Stdin,
-            false => Source::File(path),
+        if path.as_os_str() == "-" {
+            Source::Stdin
+        } else {
+            Source::File(path)
         }
     }
 }

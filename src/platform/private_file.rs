@@ -98,9 +98,10 @@ pub(crate) fn update(
 fn target(path: &Path) -> (PathBuf, Access) {
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     let path = dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let access = match is_link {
-        true => Access::of(&path).unwrap_or(Access::owners_alone()),
-        false => Access::owners_alone(),
+    let access = if is_link {
+        Access::of(&path).unwrap_or(Access::owners_alone())
+    } else {
+        Access::owners_alone()
     };
     (path, access)
 }

@@ -189,9 +189,10 @@ impl Poster {
 /// # Errors
 /// `network` (15) if TLS cannot be set up.
 pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
-    let authorities = match endpoint.is_plain() {
-        true => Authorities::None,
-        false => Authorities::System,
+    let authorities = if endpoint.is_plain() {
+        Authorities::None
+    } else {
+        Authorities::System
     };
     // Loopback addresses are never reached through a proxy.
     let builder = http_client::builder(is_loopback(&endpoint.0), authorities);

@@ -116,9 +116,10 @@ fn conclude(context: &Context, report: Report, has_state_url: bool) -> Result<Ex
             .out
             .note("Not checked: duplicate handling. Pass --state-url to check it.");
     }
-    Ok(match all_passed {
-        true => Exit::Done,
-        false => Exit::PartialBatch,
+    Ok(if all_passed {
+        Exit::Done
+    } else {
+        Exit::PartialBatch
     })
 }
 

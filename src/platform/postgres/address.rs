@@ -127,9 +127,10 @@ impl Address {
     }
 
     pub(super) fn encryption(&self) -> Encryption {
-        match self.is_socket() {
-            true => Encryption::None,
-            false => self.encryption,
+        if self.is_socket() {
+            Encryption::None
+        } else {
+            self.encryption
         }
     }
 
@@ -157,9 +158,10 @@ impl Address {
 
     /// The password of the line in a `.pgpass` file that fits, as libpq finds it.
     pub(crate) fn password_in(&self, pgpass: &str, user: &str) -> Option<String> {
-        let host = match self.is_socket() {
-            true => "localhost",
-            false => &self.host,
+        let host = if self.is_socket() {
+            "localhost"
+        } else {
+            &self.host
         };
         let port = self.port.to_string();
         let database = self.database.as_deref().unwrap_or(user);

@@ -87,9 +87,12 @@ impl Driver {
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            let wait = wait.get_or_insert_with(|| match self.is_patient {
-                true => self.patience().without_limit(),
-                false => self.patience(),
+            let wait = wait.get_or_insert_with(|| {
+                if self.is_patient {
+                    self.patience().without_limit()
+                } else {
+                    self.patience()
+                }
             });
             if !wait.pause() {
                 task.abort();

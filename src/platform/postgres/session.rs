@@ -148,9 +148,10 @@ async fn pipelined(client: Arc<Client>, all: Vec<Sent>) -> Result<Vec<Came>, Fai
                 }
             }
         }
-        match is_done {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if is_done {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     })
     .await;

@@ -120,9 +120,10 @@ pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> 
 /// Enables the kind's journal mode. Switching to a write-ahead log needs an exclusive lock, and SQLite does not call the
 /// busy handler for it.
 fn switch_journal(connection: &Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
-    let switch = match kind.journal.has_log() {
-        true => "PRAGMA journal_mode = WAL",
-        false => "PRAGMA journal_mode = TRUNCATE",
+    let switch = if kind.journal.has_log() {
+        "PRAGMA journal_mode = WAL"
+    } else {
+        "PRAGMA journal_mode = TRUNCATE"
     };
     let mut wait = LockWait::begin(waited_for(path, kind));
     loop {

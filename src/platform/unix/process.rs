@@ -117,9 +117,10 @@ pub(crate) fn terminal() -> String {
 /// The editor where none is named: the one of POSIX, which git takes, too.
 pub(crate) const USUAL_EDITOR: &str = "vi";
 /// What opens an address in a browser where BROWSER is not set.
-pub(crate) const USUAL_BROWSER: &str = match cfg!(target_os = "macos") {
-    true => "open",
-    false => "xdg-open",
+pub(crate) const USUAL_BROWSER: &str = if cfg!(target_os = "macos") {
+    "open"
+} else {
+    "xdg-open"
 };
 /// The exit codes of a shell that cannot find or run a program.
 pub(crate) const NOT_STARTED: [i32; 2] = [126, 127];

@@ -53,9 +53,10 @@ fn below(columns: &[Field<'_>], row: usize, style: &StreamStyle) -> Vec<String> 
         let Some((text, tone)) = column.cells.get(row).filter(|(text, _)| !text.is_empty()) else {
             continue;
         };
-        let label = match SELF_EXPLANATORY.contains(&column.header) {
-            true => String::new(),
-            false => format!("{} ", column.header),
+        let label = if SELF_EXPLANATORY.contains(&column.header) {
+            String::new()
+        } else {
+            format!("{} ", column.header)
         };
         let width = label.width() + text.width();
         if used > 0 && used + SEPARATOR.width() + width > room {

@@ -68,9 +68,10 @@ impl Terminals {
 
 /// Rows and columns of the terminal.
 fn size(of_stdout: bool) -> (usize, usize) {
-    let term = match of_stdout {
-        true => Term::stdout(),
-        false => Term::stderr(),
+    let term = if of_stdout {
+        Term::stdout()
+    } else {
+        Term::stderr()
     };
     let (height, width) = term.size_checked().unwrap_or((24, 80));
     (height.into(), width.into())
@@ -125,12 +126,13 @@ impl StreamStyle {
 
     /// The same with the terminal's present width: a person may have changed it since the start.
     pub(crate) fn now(self) -> Self {
-        match self.terminal {
-            true => StreamStyle {
+        if self.terminal {
+            StreamStyle {
                 width: size(std::io::stdout().is_terminal()).1.max(NARROWEST),
                 ..self
-            },
-            false => self,
+            }
+        } else {
+            self
         }
     }
 

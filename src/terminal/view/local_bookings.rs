@@ -136,9 +136,10 @@ fn row_line(parts: &RowParts, columns: usize, needs_id: bool) -> String {
     let room = columns.saturating_sub(4);
     let written = as_text(&parts.time);
     let is_roomy = columns >= if needs_id { WIDE } else { ROOMY };
-    let (time, time_width, state_width) = match is_roomy {
-        true => (local(&written).unwrap_or(written), 22, 15),
-        false => (briefly(&written).unwrap_or(written), 12, 9),
+    let (time, time_width, state_width) = if is_roomy {
+        (local(&written).unwrap_or(written), 22, 15)
+    } else {
+        (briefly(&written).unwrap_or(written), 12, 9)
     };
     let state = match parts.state.as_str() {
         "requires_action" if !is_roomy => "waiting",

@@ -168,9 +168,10 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     let text = match amount {
         Value::Object(_) | Value::Array(_) => raw(amount, certainty),
         amount => money(amount, currency.and_then(Value::as_str), certainty).map(|text| {
-            match is_unit_known(amount, certainty) {
-                true => text,
-                false => format!("{text}, in a unit that the service does not state"),
+            if is_unit_known(amount, certainty) {
+                text
+            } else {
+                format!("{text}, in a unit that the service does not state")
             }
         }),
     }?;
@@ -191,9 +192,12 @@ fn member_text<'a>(fields: &mut Fields<'a>, action: &'a Value, name: &str) -> Op
 /// What the vendor needs on one line: `approval_id psp_1 · amount 4600`. Nothing is worded, because it is copied.
 fn parts(request: &Value) -> Option<String> {
     let listed = crate::adapter::scalars(request).into_iter();
-    let listed = listed.map(|(path, text)| match path.is_empty() {
-        true => text,
-        false => format!("{path} {text}"),
+    let listed = listed.map(|(path, text)| {
+        if path.is_empty() {
+            text
+        } else {
+            format!("{path} {text}")
+        }
     });
     let text = listed.collect::<Vec<_>>().join(" · ");
     (!text.is_empty()).then_some(text)

@@ -66,12 +66,11 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     let webhooks = context.webhooks()?;
     let events = chosen(context, &webhooks, &args)?;
-    let (signing, secret) = match args.as_received {
-        true => (Signing::AsReceived, None),
-        false => {
-            let secrets = webhook_secrets(context, args.secret_stdin).await?;
-            (Signing::Always, Some(secrets.signing))
-        }
+    let (signing, secret) = if args.as_received {
+        (Signing::AsReceived, None)
+    } else {
+        let secrets = webhook_secrets(context, args.secret_stdin).await?;
+        (Signing::Always, Some(secrets.signing))
     };
     let app = consumer::app(context, args.to, secret, &args.headers)?
         .showing_requests(context.is_verbose());
@@ -146,9 +145,10 @@ impl View for Replayed {
 
     fn page(&self) -> Page {
         let rows = self.0.iter().map(|(event, _, answer)| {
-            let tone = match answer.is_delivered() {
-                true => Tone::Good,
-                false => Tone::Bad,
+            let tone = if answer.is_delivered() {
+                Tone::Good
+            } else {
+                Tone::Bad
             };
             vec![
                 TableCell::from(event.id.as_str()),

@@ -207,9 +207,10 @@ fn emit(context: &Context, event: ListenerEvent) -> Result<bool> {
             Ok(true)
         }
         _ => {
-            let exchange = match context.is_verbose() {
-                true => exchange(&event),
-                false => Vec::new(),
+            let exchange = if context.is_verbose() {
+                exchange(&event)
+            } else {
+                Vec::new()
             };
             let is_read = context.out.emit_next(&EventLine(event))?;
             for line in exchange {
