@@ -1,5 +1,6 @@
 //! The parts of an event's body that bookctl reads ("Events", 4).
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
@@ -113,15 +114,19 @@ pub(crate) enum IdSource {
     Shared,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Event {
+    #[serde(rename = "event_id")]
     pub(crate) id: String,
     /// Such as `booking.confirmed`; empty if none was found.
+    #[serde(rename = "type")]
     pub(crate) kind: String,
+    #[serde(rename = "booking_id")]
     pub(crate) booking: Option<String>,
     /// The booking's status when the event was sent. Events may arrive late or out of order, so this is only a hint
     /// ("Events", 7).
     pub(crate) status: Option<String>,
+    #[serde(skip)]
     pub(crate) id_source: IdSource,
 }
 

@@ -4,34 +4,47 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Content, HeaderLine, State, Webhooks, moment};
+use serde::Serialize;
+
 use crate::outcome::Result;
 use crate::webhook::event::{Event, IdSource};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct EventRow {
+    #[serde(skip)]
     pub(crate) number: i64,
+    #[serde(flatten)]
     pub(crate) event: Event,
     pub(crate) received_at: Timestamp,
     /// How often it was delivered again.
     pub(crate) duplicates: u32,
     pub(crate) state: State,
+    /// `None` unless it waits for another attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_attempt_at: Option<Timestamp>,
     pub(crate) attempts: u32,
+    #[serde(skip)]
     pub(crate) last_status: Option<u16>,
+    #[serde(skip)]
     pub(crate) last_error: Option<String>,
 }
 
 /// An attempt as a list shows it. With neither status nor error it is in flight, or was when its listener was killed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct AttemptRow {
     pub(crate) number: u32,
     pub(crate) replay: bool,
     pub(crate) url: String,
+    #[serde(rename = "at")]
     pub(crate) begun_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) latency_ms: Option<u64>,
     /// What came with the status.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response: Option<Content>,
 }
 

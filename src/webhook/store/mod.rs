@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
+use serde::Serialize;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
@@ -63,7 +64,8 @@ impl Store {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     /// Stored and not forwarded.
     Kept,

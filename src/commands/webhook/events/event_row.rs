@@ -1,7 +1,6 @@
-//! Finding a stored event, and its JSON.
+//! Finding a stored event.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::app::Context;
 use crate::flows::{LAST, locate_row, pick_line};
@@ -10,7 +9,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::Question;
-use crate::webhook::{EventRow, Query, State, Webhooks};
+use crate::webhook::{EventRow, Query, Webhooks};
 
 /// The longest list that is offered.
 const MOST: u32 = 200;
@@ -68,22 +67,4 @@ fn line(row: &EventRow) -> String {
 /// A time in RFC 3339, with milliseconds.
 pub(super) fn rfc3339(at: Timestamp) -> String {
     format!("{at:.3}")
-}
-
-/// An event without its headers and body.
-pub(super) fn event_json(row: &EventRow) -> Value {
-    let mut event = json!({
-        "event_id": row.event.id,
-        "type": row.event.kind,
-        "booking_id": row.event.booking,
-        "status": row.event.status,
-        "received_at": rfc3339(row.received_at),
-        "state": row.state.as_str(),
-        "duplicates": row.duplicates,
-        "attempts": row.attempts,
-    });
-    if let Some(next) = row.next_attempt_at.filter(|_| row.state == State::Waiting) {
-        event["next_attempt_at"] = json!(rfc3339(next));
-    }
-    event
 }

@@ -1,8 +1,7 @@
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::event_row::event_json;
 use super::since::Since;
 use crate::app::Context;
 use crate::commands::webhook::input::warn_of_unknown_kinds;
@@ -66,8 +65,7 @@ struct EventList<'a>(&'a [EventRow]);
 
 impl View for EventList<'_> {
     fn json(&self) -> Document {
-        let events: Vec<Value> = self.0.iter().map(event_json).collect();
-        json!({ "events": events }).into()
+        json!({ "events": self.0 }).into()
     }
 
     fn page(&self) -> Page {

@@ -132,13 +132,10 @@ struct Replayed(Vec<(Event, u32, AppAnswer)>);
 impl View for Replayed {
     fn json(&self) -> Document {
         let events = self.0.iter().map(|(event, attempt, answer)| {
-            json!({
-                "event_id": event.id,
-                "type": event.kind,
-                "booking_id": event.booking,
-                "delivered": answer.is_delivered(),
-                "attempt": attempt_json(*attempt, answer),
-            })
+            let mut row = json!(event);
+            row["delivered"] = json!(answer.is_delivered());
+            row["attempt"] = attempt_json(*attempt, answer);
+            row
         });
         json!({ "events": events.collect::<Vec<_>>() }).into()
     }

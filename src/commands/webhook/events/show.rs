@@ -1,7 +1,7 @@
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::event_row::{event_json, find, pick, rfc3339};
+use super::event_row::{find, pick, rfc3339};
 use crate::app::Context;
 use crate::commands::webhook::app_answer::add_response;
 use crate::json::Document;
@@ -63,7 +63,7 @@ impl View for Received {
     fn json(&self) -> Document {
         let headers = self.headers.iter();
         let headers = headers.map(|(name, value)| json!({ "name": name, "value": value }));
-        let mut event = event_json(&self.row);
+        let mut event = json!(self.row);
         event["headers"] = headers.collect();
         event["body"] = json!(String::from_utf8_lossy(&self.body));
         // Only deliveries that verify are stored.
@@ -72,7 +72,7 @@ impl View for Received {
             "signed_at": self.signed_at.map(|at| at.to_string()),
             "age_seconds": self.age(),
         });
-        event["attempts"] = self.attempts.iter().map(attempt).collect();
+        event["attempts"] = json!(self.attempts);
         event.into()
     }
 
@@ -139,26 +139,4 @@ fn answer(attempt: &AttemptRow) -> String {
         (_, Some(why), _) => why.clone(),
         _ => "in flight".to_owned(),
     }
-}
-
-fn attempt(row: &AttemptRow) -> Value {
-    let mut attempt = json!({
-        "number": row.number,
-        "at": rfc3339(row.begun_at),
-        "replay": row.replay,
-        "url": row.url,
-    });
-    if let Some(status) = row.status {
-        attempt["status"] = json!(status);
-    }
-    if let Some(why) = &row.error {
-        attempt["error"] = json!(why);
-    }
-    if let Some(latency) = row.latency_ms {
-        attempt["latency_ms"] = json!(latency);
-    }
-    if let Some(response) = &row.response {
-        attempt["response"] = json!(response);
-    }
-    attempt
 }
