@@ -42,8 +42,9 @@ const PATIENCE: &str = "2m";
 /// Book a venue
 ///
 /// On a terminal, bookctl prompts for everything that the flags leave out, shows the terms, and asks before it books at a
-/// real service, where a card is needed, or at another time than the given one. With a venue and a time it books the slot
-/// at that time; if there is none, a terminal offers the nearest slots, and a script gets them listed with the error.
+/// real service, if a card is needed, for a guest who is booked there on that day already, or at another time than the given
+/// one. With a venue and a time it books the slot at that time; if there is none, a terminal offers the nearest slots, and a
+/// script gets them listed with the error.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \
