@@ -111,33 +111,23 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     });
     let head = head.filter(|_| args.include);
-    match answer {
-        Ok(document) => {
-            context.out.emit(&ApiView {
-                head,
-                body: Some(document),
-                refused: false,
-            })?;
-            Ok(Exit::Done)
-        }
-        // A person sees the answer as it came. A script finds it in the error object.
-        Err(error) if context.out.is_human() => {
-            let body = error.body.clone();
-            if head.is_some() || body.is_some() {
-                context.out.emit(&ApiView {
-                    head,
-                    body,
-                    refused: true,
-                })?;
-            }
-            Err(error)
-        }
-        Err(error) => {
-            let head = head.map(|head| head.to_string()).unwrap_or_default();
-            head.lines().for_each(|line| context.out.note(line));
-            Err(error)
-        }
+    let (body, failed) = match answer {
+        Ok(document) => (Some(document), None),
+        Err(error) => (error.body.clone(), Some(error)),
+    };
+    // A person sees a refusal as it came. A script finds it in the error object.
+    if failed.is_some() && !context.out.is_human() {
+        let head = head.map(|head| head.to_string()).unwrap_or_default();
+        head.lines().for_each(|line| context.out.note(line));
+    } else if head.is_some() || body.is_some() {
+        let refused = failed.is_some();
+        context.out.emit(&ApiView {
+            head,
+            body,
+            refused,
+        })?;
     }
+    failed.map_or(Ok(Exit::Done), Err)
 }
 
 /// What to do about a call whose outcome is unknown. A booking request of `api` is no attempt of the journal.
@@ -192,11 +182,7 @@ fn own_path(path: &str) -> Result<String> {
         Error::usage(format!("path {} {why}", path.escape_debug()))
             .hint("use a path such as /v1/bookings/bk_01")
     };
-    let rooted = if path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("/{path}")
-    };
+    let rooted = format!("/{}", path.strip_prefix('/').unwrap_or(path));
     if path.contains("://") || rooted.starts_with("//") || rooted.contains('\\') {
         return Err(refuse("leaves the service's address"));
     }
@@ -243,14 +229,16 @@ async fn read_text(source: &str) -> Result<String> {
 }
 
 fn method(text: &str) -> Result<Method, String> {
-    match text.to_ascii_uppercase().as_str() {
-        "GET" => Ok(Method::GET),
-        "POST" => Ok(Method::POST),
-        "PUT" => Ok(Method::PUT),
-        "PATCH" => Ok(Method::PATCH),
-        "DELETE" => Ok(Method::DELETE),
-        _ => Err("must be GET, POST, PUT, PATCH or DELETE".to_owned()),
-    }
+    let known = [
+        Method::GET,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+    ];
+    let mut known = known.into_iter();
+    let found = known.find(|method| method.as_str().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| "must be GET, POST, PUT, PATCH or DELETE".to_owned())
 }
 
 struct ApiView {

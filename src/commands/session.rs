@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
 use super::field::{ExtraFields, Limit};
-use crate::adapter::{Misread, ReadKind, Shape, same_words};
+use crate::adapter::{Misread, same_words};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, session};
 use crate::flows::{
     Confirmation, PENDING, find_sessions, locate_session, note_around, one_time_code, preview,
-    read_stdin, send_guarded,
+    read_session, read_stdin, send_guarded,
 };
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
@@ -153,14 +153,12 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
             if !args.yes {
                 confirm(context, &args.session).await?;
             }
-            let answer = send_once(context, call).await?;
+            let mut document = send_once(context, call).await?;
             // Without a document, success is the whole result.
-            let document = match answer.value() {
-                Value::Null => {
-                    json!({"id": args.session, "object": "session", "deleted": true}).into()
-                }
-                _ => answer,
-            };
+            if document.value().is_null() {
+                let deleted = json!({"id": args.session, "object": "session", "deleted": true});
+                document = deleted.into();
+            }
             let remains = says_it_remains(context, &document);
             let exit = emit_one(context, document, &args.session, Exit::OutcomeUnknown)?;
             if !remains {
@@ -175,16 +173,6 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         }
         Command::List(args) => list_all(context, &args).await,
     }
-}
-
-/// Reads a session in the contract's shape, with what stands around it.
-fn read_session(
-    context: &Context,
-    document: &Document,
-) -> std::result::Result<(Value, Vec<(String, String)>), Misread> {
-    context
-        .adapter()
-        .object(ReadKind::Session, Shape::Session, document)
 }
 
 /// Whether the answer to a disconnect says that the session is still there.
@@ -215,27 +203,16 @@ fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> 
     };
     context.out.emit(&DocumentView(document.clone(), page))?;
     if another.is_none() && context.out.is_human() {
-        remember(context, id);
-    }
-    Ok(another.map_or(Exit::Done, |_| mistaken))
-}
-
-/// Makes the session `@last`.
-fn remember(context: &Context, id: &str) {
-    if !id.is_empty() {
         context.remember_last(RecentList::LastSession, id);
     }
+    Ok(another.map_or(Exit::Done, |_| mistaken))
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     let dialect = context.dialect();
     let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
-    let call = session::connect(
-        &args.end_user,
-        provider,
-        args.phone.as_deref(),
-        context.adapter(),
-    )?;
+    let phone = args.phone.as_deref();
+    let call = session::connect(&args.end_user, provider, phone, context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);
@@ -249,7 +226,9 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     })?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
-    remember(context, &id);
+    if !id.is_empty() {
+        context.remember_last(RecentList::LastSession, &id);
+    }
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = args.phone.as_deref().unwrap_or("the person's phone");
         context.out.note(&format!(
@@ -360,18 +339,13 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
                 cells.push(also.as_str().into());
             }
         }
-        page.table(
-            headers,
-            rows.into_iter().map(|(cells, _)| cells).collect(),
-            vec![],
-        );
+        let rows = rows.into_iter().map(|(cells, _)| cells);
+        page.table(headers, rows.collect(), vec![]);
         page
     };
     let view = DocumentView(document.clone(), page);
-    let is_empty = sessions.is_empty();
-    context
-        .out
-        .emit_list(&view, is_empty, "No sessions found.")?;
+    let none = "No sessions found.";
+    context.out.emit_list(&view, sessions.is_empty(), none)?;
     note_around(context, &pages.around);
     Ok(Exit::Done)
 }
@@ -380,12 +354,9 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
 fn row(session: &Value) -> (Vec<TableCell>, String) {
     let mut fields = Fields::of(session);
     let mut cell = |field: &str| fields.scalar(field).unwrap_or_default().into();
-    let mut cells: Vec<TableCell> = vec![
-        cell("id"),
-        cell("state"),
-        cell("end_user"),
-        cell("provider"),
-    ];
+    let mut cells: Vec<TableCell> = ["id", "state", "end_user", "provider"]
+        .map(&mut cell)
+        .into();
     cells.push(fields.time_text("created_at").unwrap_or_default().into());
     (cells, fields.rest_text())
 }
@@ -428,12 +399,10 @@ fn unread_page(document: &Value) -> Page {
     let mut page = Page::default();
     let id = fields.scalar("id").unwrap_or_default();
     if document.get("deleted") == Some(&Value::Bool(true)) {
-        page.heading(Tone::Dim, "disconnected", id)
-    } else {
-        page.heading(Tone::Warn, "done", id)
-    };
-    if document.get("deleted") == Some(&Value::Bool(true)) {
+        page.heading(Tone::Dim, "disconnected", id);
         fields.take("deleted");
+    } else {
+        page.heading(Tone::Warn, "done", id);
     }
     for (path, value) in fields.rest() {
         page.field("other", format!("{path} = {value}"));

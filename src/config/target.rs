@@ -71,15 +71,13 @@ impl SharedJournal {
 pub(crate) fn journal_address(text: &str, profile: &str) -> Result<Address> {
     let source = format!("the journal of profile {}", profile.escape_debug());
     let address = Address::parse(text, &source)?;
-    match address.password() {
-        None => Ok(address),
-        Some(_) => Err(
-            Error::config(format!("{source} has a password in its URL")).hint(format!(
-                "remove it from the URL, and store it with `bookctl auth login --profile {profile} \
-             --journal-password-stdin`, or use PGPASSWORD, PGPASSFILE or ~/.pgpass"
-            )),
-        ),
+    if address.password().is_none() {
+        return Ok(address);
     }
+    Err(Error::config(format!("{source} has a password in its URL")).hint(format!(
+        "remove it from the URL, and store it with `bookctl auth login --profile {profile} --journal-password-stdin`, \
+         or use PGPASSWORD, PGPASSFILE or ~/.pgpass"
+    )))
 }
 
 impl Service {
@@ -164,11 +162,9 @@ pub(crate) fn resolve(
 
     let url_is_overridden = options.profile.is_none() && env_url.is_some();
     let name = options.profile.clone().or(env_profile);
-    let name = name.or_else(|| match env_url {
-        // An address from the environment replaces the file's default profile.
-        Some(_) => None,
-        None => file.default_profile.clone(),
-    });
+    // An address from the environment replaces the file's default profile.
+    let default = file.default_profile.clone().filter(|_| env_url.is_none());
+    let name = name.or(default);
 
     // A default profile in the file counts as a service that the user chose.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
@@ -204,24 +200,21 @@ pub(crate) fn resolve(
             journal: journal.map(Box::new),
         });
     };
-    let service = Service {
+    let mut service = Service {
         profile: name.filter(|name| name != SANDBOX_PROFILE),
         key: env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin())),
         retention,
         journal,
         ..Service::at(base_url)
     };
-    Ok(Target::Remote(Box::new(match profile {
-        Some(profile) => Service {
-            key_origin: profile.key_origin,
-            key_fingerprint: profile.key_fingerprint,
-            read_only: profile.read_only == Some(true),
-            ca_file: profile.ca_file,
-            adapter: profile.adapter,
-            ..service
-        },
-        None => service,
-    })))
+    if let Some(profile) = profile {
+        service.key_origin = profile.key_origin;
+        service.key_fingerprint = profile.key_fingerprint;
+        service.read_only = profile.read_only == Some(true);
+        service.ca_file = profile.ca_file;
+        service.adapter = profile.adapter;
+    }
+    Ok(Target::Remote(Box::new(service)))
 }
 
 /// The journal that the environment names, else the profile's.

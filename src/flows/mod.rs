@@ -81,7 +81,7 @@ pub(crate) use received::take_in_received;
 pub(crate) use reminder::remind_of_open_attempts;
 pub(crate) use repeated::{refuse_to_repeat, repeated};
 pub(crate) use same_guest::ask_about_same_guest;
-pub(crate) use sessions::{PENDING, find_sessions, waits_for_code};
+pub(crate) use sessions::{PENDING, find_sessions, read_session, waits_for_code};
 pub(crate) use timeline::timeline;
 pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;

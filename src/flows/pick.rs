@@ -183,9 +183,8 @@ pub(crate) async fn pick_line(
 ) -> Result<usize> {
     context.prompter.check(&question)?;
     if lines.is_empty() {
-        return Err(Error::usage(format!(
-            "there is nothing to pick from; see `{list}`"
-        )));
+        let what = format!("there is nothing to pick from; see `{list}`");
+        return Err(Error::usage(what));
     }
     match context.prompter.pick(&question, None, lines, 0).await {
         Err(PromptError::Back) => Err(nothing_chosen()),
@@ -213,10 +212,8 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
 
 fn of_attempt(attempt: &Attempt) -> RowParts {
     let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
-    let guest = attempt
-        .asked()
-        .get("customer")
-        .and_then(|guest| guest.get("name"));
+    let guest = attempt.asked().get("customer");
+    let guest = guest.and_then(|guest| guest.get("name"));
     RowParts {
         guest: guest.map(plain).unwrap_or_default(),
         venue: asked("venue_id"),
@@ -237,10 +234,10 @@ pub(crate) async fn venue_or_pick(
     let question = Question::new("Which venue?", "VENUE", "the venue").of("venues");
     context.prompter.check(&question)?;
     let venues = context.recent()?.recent_venues(MOST)?;
-    let lines: Vec<String> = venues
+    let lines = venues
         .iter()
-        .map(|venue| visible(&venue_line(venue)).into_owned())
-        .collect();
+        .map(|venue| visible(&venue_line(venue)).into_owned());
+    let lines: Vec<String> = lines.collect();
     let row = pick_line(context, question, &lines, "bookctl search").await?;
     locate_venue(context, venues[row].id())
 }

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::pages::{Listing, Pages, with_parameter};
-use crate::adapter::{ReadKind, Shape, same_words};
+use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
 use crate::client::{Call, session};
-use crate::json::plain;
+use crate::json::{Document, plain};
 use crate::outcome::Result;
 
 /// Whether a session is known to wait for the code that was sent to its person.
@@ -14,13 +14,19 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
     let Ok(answer) = context.read(session::show(id)).await else {
         return false;
     };
-    let read = context
-        .adapter()
-        .object(ReadKind::Session, Shape::Session, &answer.document);
-    read.is_ok_and(|(session, _)| {
+    read_session(context, &answer.document).is_ok_and(|(session, _)| {
         let state = session.get("state").map(plain).unwrap_or_default();
         same_words(&state, PENDING)
     })
+}
+
+/// Reads a session in the contract's shape, with what stands around it.
+pub(crate) fn read_session(
+    context: &Context,
+    document: &Document,
+) -> Result<(Value, Vec<(String, String)>), Misread> {
+    let adapter = context.adapter();
+    adapter.object(ReadKind::Session, Shape::Session, document)
 }
 
 /// The state of a session that waits for its code.

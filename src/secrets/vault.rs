@@ -52,13 +52,18 @@ impl Vault {
     /// Looks in the keyring, then in the file. If the keyring does not answer, that is an error only if the file has
     /// no secret.
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<Found>> {
-        let found = |storage| move |secret| Found { secret, storage };
         let kept = self.keyring.get(account, item).await;
         if let Ok(Some(secret)) = kept {
-            return Ok(Some(found(Storage::Keyring)(secret)));
+            return Ok(Some(Found {
+                secret,
+                storage: Storage::Keyring,
+            }));
         }
         match (self.file.get(account, item)?, kept) {
-            (Some(secret), _) => Ok(Some(found(Storage::File)(secret))),
+            (Some(secret), _) => Ok(Some(Found {
+                secret,
+                storage: Storage::File,
+            })),
             (None, Ok(_)) => Ok(None),
             (None, Err(why)) => Err(silent(&why)),
         }

@@ -143,11 +143,8 @@ async fn write(
         .flatten()
         .unwrap_or_default();
     private_file::update(&backup, |_| Ok(Some(before))).map_err(|error| {
-        Error::caused(
-            Code::Config,
-            format!("cannot write {}", backup.display()),
-            error,
-        )
+        let what = format!("cannot write {}", backup.display());
+        Error::caused(Code::Config, what, error)
     })?;
     edit(config_file, |draft| {
         // Whoever has allowed changes has looked at the profile.
@@ -180,8 +177,7 @@ fn recorded(args: &Args) -> Result<Vec<Came>> {
             text.split_once("\n\n").unwrap_or_default()
         };
         let headers = head.lines().filter_map(|line| line.split_once(':'));
-        let headers =
-            headers.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+        let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));
         Ok(Came {
             headers: headers.collect(),
             ..Came::new(ReadKind::Event, json(file, body)?)
