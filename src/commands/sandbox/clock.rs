@@ -70,9 +70,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let answer = context.control(call).await.map_err(|error| {
         let has_nothing_due = change.next && error.http_status == Some(409);
-        match has_nothing_due {
-            true => error.hint("move the clock by a time: bookctl sandbox clock --advance 5m"),
-            false => super::by_flags(error, &[("set", "--to"), ("advance", "--advance")]),
+        if has_nothing_due {
+            error.hint("move the clock by a time: bookctl sandbox clock --advance 5m")
+        } else {
+            super::by_flags(error, &[("set", "--to"), ("advance", "--advance")])
         }
     })?;
     context

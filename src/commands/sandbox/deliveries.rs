@@ -64,9 +64,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .filter_map(|it| it["event_id"].as_str())
                 .collect();
             super::remember(context, RecentList::Deliveries, &ids);
-            let none = match ids.is_empty() && context.out.is_human() {
-                true => none_yet(context, args.organization.as_deref()).await?,
-                false => "",
+            let none = if ids.is_empty() && context.out.is_human() {
+                none_yet(context, args.organization.as_deref()).await?
+            } else {
+                ""
             };
             context.out.emit_list(&list, ids.is_empty(), none)?;
         }

@@ -42,9 +42,10 @@ pub(super) enum Shell {
 
 impl Shell {
     /// The one that people use on this system.
-    pub(super) const USUAL: Self = match cfg!(windows) {
-        true => Self::Powershell,
-        false => Self::Bash,
+    pub(super) const USUAL: Self = if cfg!(windows) {
+        Self::Powershell
+    } else {
+        Self::Bash
     };
 
     /// The line that sets a variable for the programs that the shell starts.

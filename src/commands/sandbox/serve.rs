@@ -69,9 +69,10 @@ fn host(text: &str) -> std::result::Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let in_brackets = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
     let is_address = in_brackets.is_some_and(|it| it.parse::<Ipv6Addr>().is_ok());
-    match is_address || !text.is_empty() && text.chars().all(is_plain) {
-        true => Ok(text.to_owned()),
-        false => Err("give a name alone, such as host.docker.internal".to_owned()),
+    if is_address || !text.is_empty() && text.chars().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("give a name alone, such as host.docker.internal".to_owned())
     }
 }
 

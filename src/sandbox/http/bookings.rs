@@ -161,7 +161,6 @@ pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result
     Ok(())
 }
 
-/// Gives a paused booking the answer it waits for.
 pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
     let answer = ContinueRequest::read(&context.request.fields()?)?;
     let booking = find(context)?;

@@ -8,7 +8,6 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A connection that can be cut.
 pub(super) struct Connection {
     stream: TcpStream,
     cut: CutHandle,

@@ -8,7 +8,6 @@ use super::{availability, bookings, sessions, venues};
 use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
-/// An endpoint under `/v1`.
 pub(crate) struct Endpoint {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,

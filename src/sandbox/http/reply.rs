@@ -84,9 +84,10 @@ pub(crate) fn garbage(status: StatusCode) -> Response {
 
 /// A text that is no response of the service, such as the error page of a proxy.
 pub(crate) fn text(status: u16, text: &str) -> Response {
-    let kind = match text.trim_start().starts_with('<') {
-        true => "text/html; charset=utf-8",
-        false => "text/plain; charset=utf-8",
+    let kind = if text.trim_start().starts_with('<') {
+        "text/html; charset=utf-8"
+    } else {
+        "text/plain; charset=utf-8"
     };
     let mut response = response(status, text.as_bytes().to_vec());
     let headers = response.headers_mut();

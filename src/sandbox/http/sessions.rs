@@ -19,7 +19,6 @@ struct Sessions<'a> {
     sessions: Vec<SessionDocument<'a>>,
 }
 
-/// Connects an account, and sends the person a code.
 pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let request = ConnectRequest::read(&context.request.fields()?)?;
@@ -108,7 +107,6 @@ pub(super) fn card_of_person(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::ok(&json!({"has_card": session.has_card(context.tx.now)?}))
 }
 
-/// Fails unless the person has an active session.
 pub(super) fn require_session(
     context: &RequestContext<'_, '_>,
     end_user: &str,

@@ -136,9 +136,10 @@ fn find(authorization: Option<&str>) -> Result<ApiKey, NoKey> {
     let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer");
     let header = authorization.map(str::trim).filter(|it| !it.is_empty());
     let header = header.ok_or(NoKey::Missing)?;
-    let (scheme, key) = header.split_once(' ').ok_or(match is_scheme(header) {
-        true => NoKey::SchemeAlone,
-        false => NoKey::NoScheme,
+    let (scheme, key) = header.split_once(' ').ok_or(if is_scheme(header) {
+        NoKey::SchemeAlone
+    } else {
+        NoKey::NoScheme
     })?;
     if !is_scheme(scheme) {
         return Err(NoKey::OtherScheme(scheme.to_owned()));

@@ -4,36 +4,12 @@ use super::api_error::ApiError;
 use crate::sandbox::seed::Provider;
 
 /// Placeholder names, in lower case with single spaces.
+#[rustfmt::skip]
 pub(crate) const PLACEHOLDERS: &[&str] = &[
-    "test user",
-    "test guest",
-    "test customer",
-    "test test",
-    "test",
-    "testing",
-    "john doe",
-    "jane doe",
-    "guest",
-    "guest user",
-    "customer",
-    "customer name",
-    "user",
-    "name",
-    "first last",
-    "firstname lastname",
-    "first name last name",
-    "your name",
-    "full name",
-    "anonymous",
-    "unknown",
-    "none",
-    "null",
-    "undefined",
-    "n/a",
-    "na",
-    "tbd",
-    "placeholder",
-    "example",
+    "test user", "test guest", "test customer", "test test", "test", "testing", "john doe",
+    "jane doe", "guest", "guest user", "customer", "customer name", "user", "name", "first last",
+    "firstname lastname", "first name last name", "your name", "full name", "anonymous", "unknown",
+    "none", "null", "undefined", "n/a", "na", "tbd", "placeholder", "example",
 ];
 
 /// Rejects a placeholder name, and a name without a last name if the provider needs one.

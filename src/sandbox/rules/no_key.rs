@@ -47,9 +47,10 @@ pub(crate) enum NoKey {
 /// A key with its middle left out: `sk_live_…dbox`.
 pub(crate) fn masked(key: &str) -> String {
     let kind = key.match_indices('_').nth(1).map_or(0, |(at, _)| at + 1);
-    let kind = match key.starts_with("sk_") {
-        true => &key[..kind],
-        false => "",
+    let kind = if key.starts_with("sk_") {
+        &key[..kind]
+    } else {
+        ""
     };
     let rest: Vec<char> = key[kind.len()..].chars().collect();
     // A short key would be shown whole.

@@ -25,7 +25,6 @@ const CODES: &[&str] = &[
     "UAH", "USD", "UYU", "VND", "ZAR",
 ];
 
-/// Reads a currency by its code.
 pub(super) fn currency<'de, D: Deserializer<'de>>(source: D) -> Result<CurrencyCode, D::Error> {
     let code = String::deserialize(source)?;
     let demand = "it must be an ISO 4217 code in capitals, such as EUR";

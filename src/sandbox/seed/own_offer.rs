@@ -17,7 +17,6 @@ pub(crate) struct OwnOffer {
     pub(crate) slots: OwnSlots,
 }
 
-/// `slots` of a fixture's venue.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OwnSlots {

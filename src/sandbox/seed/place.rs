@@ -6,7 +6,6 @@ use unicode_normalization::UnicodeNormalization;
 pub(crate) enum Place {
     /// One of the five cities, by name.
     City(&'static str),
-    /// The made-up city of the scenario venues.
     Sandbox,
     /// Where every provider fails.
     Outage,

@@ -43,7 +43,6 @@ impl Scenario {
         Self::LastTable,
     ];
 
-    /// The scenario's name in venue ids and tags.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Confirms => "confirms",

@@ -20,7 +20,6 @@ impl Vertical {
         Self::Travel,
     ];
 
-    /// The name in JSON.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Dining => "dining",

@@ -54,7 +54,6 @@ pub(crate) struct Venue {
     /// Degrees, WGS 84.
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
-    /// The zone's IANA name.
     pub(crate) timezone_name: Cow<'static, str>,
     /// 1 (cheap) to 4 (expensive).
     pub(crate) price_level: Option<u8>,
@@ -106,7 +105,6 @@ impl Venue {
         }
     }
 
-    /// Whether a fixture describes the venue.
     pub(crate) const fn is_own(&self) -> bool {
         matches!(self.offer, Offer::Own(_))
     }

@@ -106,9 +106,10 @@ impl Tx<'_> {
                 self.set_state(event, DeliveryState::Abandoned, None)?;
                 continue;
             };
-            let fault = match has_faults && due.met != Some(due.attempts + 1) {
-                true => self.take_webhook_fault(&due.organization)?,
-                false => None,
+            let fault = if has_faults && due.met != Some(due.attempts + 1) {
+                self.take_webhook_fault(&due.organization)?
+            } else {
+                None
             };
             if let Some(pause) = fault.as_ref().and_then(pause) {
                 let reordered = fault.is_some_and(|it| it.kind == FaultKind::Reorder);

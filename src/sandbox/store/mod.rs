@@ -17,7 +17,6 @@ mod number;
 mod open;
 mod organizations;
 mod queue;
-mod rate_limits;
 mod sessions;
 mod tx;
 

@@ -1,15 +1,42 @@
-//! The tables of organizations' settings and of the venues that they found.
+//! The tables of organizations' settings, of the venues that they found, and of what they used of their rate limits.
 
 use rusqlite::OptionalExtension;
 use rusqlite::types::Type;
 
 use super::number::next_number;
-use super::tx::Tx;
+use super::tx::{Tx, moment};
 use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::rules::rate_limit::{RateLimit, RateLimitStatus, RateWindow, count};
 use crate::sandbox::seed::Venue;
 use crate::sandbox::wire::id::IdKind;
 
 impl Tx<'_> {
+    /// Counts a request of the organization against a rate limit.
+    pub(crate) fn count_request(
+        &self,
+        organization: &str,
+        rate_limit: RateLimit,
+    ) -> rusqlite::Result<RateLimitStatus> {
+        let window = self
+            .sql("SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?")?
+            .query_row((organization, rate_limit.as_str()), |row| {
+                Ok(RateWindow {
+                    opened_at: moment(row.get(0)?)?,
+                    used: row.get(1)?,
+                })
+            })
+            .optional()?;
+        let (window, status) = count(rate_limit, window, self.now);
+        self.sql("INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)")?
+            .execute((
+                organization,
+                rate_limit.as_str(),
+                window.opened_at.as_millisecond(),
+                window.used,
+            ))?;
+        Ok(status)
+    }
+
     /// The organization's settings; the defaults of a built-in one if they were never changed.
     pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
         let settings: Option<String> = self
@@ -24,9 +51,10 @@ impl Tx<'_> {
 
     /// The organization with this id, which may lack its prefix.
     pub(crate) fn organization_named(&self, name: &str) -> rusqlite::Result<Option<Organization>> {
-        match name.starts_with("org_") {
-            true => self.organization(name),
-            false => self.organization(&format!("org_{name}")),
+        if name.starts_with("org_") {
+            self.organization(name)
+        } else {
+            self.organization(&format!("org_{name}"))
         }
     }
 

@@ -60,9 +60,10 @@ fn command(request: &Value) -> Option<String> {
     let query = query.map_or(String::new(), |it| format!("?{it}"));
     // A key that the sandbox refused, wherever it came, is not the one that is set for it.
     let is_refused = request["status"] == 401;
-    let variable = match is_refused {
-        true => "REFUSED_KEY",
-        false => "BOOKCTL_API_KEY",
+    let variable = if is_refused {
+        "REFUSED_KEY"
+    } else {
+        "BOOKCTL_API_KEY"
     };
     let mut lines = vec![format!(
         "curl -X {} {}",

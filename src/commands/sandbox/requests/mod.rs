@@ -88,12 +88,13 @@ fn status(text: &str) -> Result<String, String> {
         .to_ascii_lowercase()
         .strip_suffix("xx")
         .is_some_and(|it| matches!(it.parse(), Ok(1..=5_u8)));
-    match is_class || matches!(text.parse(), Ok(0 | 100..=599_u16)) {
-        true => Ok(text.to_owned()),
-        false => Err(
+    if is_class || matches!(text.parse(), Ok(0 | 100..=599_u16)) {
+        Ok(text.to_owned())
+    } else {
+        Err(
             "give a status from 100 to 599, 0 for no response, or a class from 1xx to 5xx"
                 .to_owned(),
-        ),
+        )
     }
 }
 

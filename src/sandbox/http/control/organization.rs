@@ -23,7 +23,6 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(json!({"organizations": all(tx)?}))
 }
 
-/// Replaces the settings that the body names.
 pub(super) fn merge(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = find(tx, request)?.merge(&request.fields()?)?;
     tx.save_organization(&organization)?;

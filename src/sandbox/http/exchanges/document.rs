@@ -126,7 +126,6 @@ impl Exchange {
         (!key.eq_ignore_ascii_case("Bearer")).then(|| key.to_owned())
     }
 
-    /// A header of the request, as text.
     pub(super) fn request_header(&self, name: &str) -> Option<String> {
         let found = fields(&self.request_headers)
             .find(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()));

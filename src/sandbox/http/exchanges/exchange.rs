@@ -165,7 +165,6 @@ impl Message {
     }
 }
 
-/// One request and its answer.
 pub(crate) struct Exchange {
     /// Its number in the log.
     pub(crate) number: i64,
@@ -196,7 +195,6 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// The memory that it takes.
     pub(super) fn size(&self) -> usize {
         size_of::<Self>()
             + self.target.len()

@@ -18,12 +18,10 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
 
-/// The last requests of this process.
 pub(crate) struct ExchangeLog(Mutex<Kept>);
 
 struct Kept {
     exchanges: VecDeque<Arc<Exchange>>,
-    /// How much memory they take.
     size: usize,
     /// The number of the last one.
     last: i64,
@@ -55,14 +53,12 @@ impl ExchangeLog {
         exchange
     }
 
-    /// Those that a filter lets through, newest first.
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
         let kept = self.lock();
         let newest = kept.exchanges.iter().rev().filter(|it| filter.takes(it));
         newest.take(filter.limit).cloned().collect()
     }
 
-    /// The one with this number.
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
         let kept = self.lock();
         kept.exchanges
@@ -76,7 +72,6 @@ impl ExchangeLog {
     }
 }
 
-/// Which requests a list has.
 pub(in super::super) struct Filter {
     limit: usize,
     status: Option<RangeInclusive<u16>>,
