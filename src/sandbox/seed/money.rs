@@ -65,11 +65,14 @@ impl Currency {
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { amount, currency } = self;
-        if *currency == JPY.code {
-            write!(f, "{amount} {currency}")
-        } else {
-            write!(f, "{}.{:02} {currency}", amount / 100, amount % 100)
-        }
+        let digits = match *currency {
+            "CLP" | "ISK" | "JPY" | "KRW" | "VND" => return write!(f, "{amount} {currency}"),
+            "BHD" | "JOD" | "KWD" | "OMR" | "TND" => 3,
+            _ => 2,
+        };
+        let unit = 10_i64.pow(digits);
+        let places = digits as usize;
+        write!(f, "{}.{:0places$} {currency}", amount / unit, amount % unit)
     }
 }
 
