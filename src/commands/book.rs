@@ -449,9 +449,10 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
         return Ok(offered);
     }
     let sent = zone_source.wire_time(context, when, seen)?;
-    Ok(match instant == Some(meant.timestamp()) {
-        true => offered,
-        false => sent.into(),
+    Ok(if instant == Some(meant.timestamp()) {
+        offered
+    } else {
+        sent.into()
     })
 }
 

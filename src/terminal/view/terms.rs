@@ -185,9 +185,10 @@ fn deadline(terms: &Value) -> Option<Timestamp> {
 
 /// What a text of the service leaves out of an amount: all of it, or what it is for the whole party.
 fn left_out_of(text: &str, money: &GuestMoney, words: Option<String>) -> Option<String> {
-    match says_amount(text, &money.each) {
-        true => money.all.clone(),
-        false => words,
+    if says_amount(text, &money.each) {
+        money.all.clone()
+    } else {
+        words
     }
 }
 
