@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::names::{is_one_of, key_of, member, same_words};
-use crate::model::id::is_token;
+use crate::model::id::is_id;
 
 /// A kind of object that the service sends (spec, Resources and their fields).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn has(object: &Map<String, Value>, name: &str) -> bool {
 
 /// Whether an object has an id under this name: a text that is not empty, or a number.
 fn has_id(object: &Map<String, Value>, name: &str) -> bool {
-    member(object, name).is_some_and(is_token)
+    member(object, name).is_some_and(is_id)
 }
 
 /// What else has an id and a status, and says by its `object` that it is no booking.

@@ -94,8 +94,8 @@ impl InFlight {
             InFlight::Known { id, status } => {
                 error.message = format!("{word}; booking {id} is {status}");
                 error.hint = Some(match status {
-                    Status::RequiresAction => format!("bookctl continue {}", shell::word(id)),
-                    Status::Processing => format!("bookctl watch {}", shell::word(id)),
+                    Status::RequiresAction => shell::command("continue", id, ""),
+                    Status::Processing => shell::command("watch", id, ""),
                     _ => show_command(id),
                 });
             }
@@ -132,8 +132,7 @@ impl InFlight {
             }
             InFlight::CodeSent { session } => {
                 error.message = format!("{word}; session {session} is waiting for its code");
-                let session = shell::word(session);
-                error.hint = Some(format!("bookctl session verify {session} --code CODE"));
+                error.hint = Some(shell::command("session verify", session, "--code CODE"));
             }
         }
         error
@@ -151,15 +150,15 @@ pub(crate) fn once_sent(error: Error) -> Error {
 
 /// The command that finds out the outcome of an open attempt.
 pub(crate) fn resume_command(key: &str) -> String {
-    format!("bookctl attempts resume {}", shell::argument(key))
+    shell::command("attempts resume", key, "")
 }
 
 pub(crate) fn abandon_command(key: &str) -> String {
-    format!("bookctl attempts abandon {}", shell::argument(key))
+    shell::command("attempts abandon", key, "")
 }
 
 pub(crate) fn show_command(id: &str) -> String {
-    format!("bookctl show {}", shell::word(id))
+    shell::command("show", id, "")
 }
 
 #[cfg(test)]

@@ -96,10 +96,10 @@ fn next_step(code: &str, path: &str) -> Option<String> {
             "check the id and the person; list sessions with `bookctl session list`".to_owned()
         }
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
-            format!("to see its status: bookctl show {}", shell::word(id))
+            format!("to see its status: {}", shell::command("show", id, ""))
         }
         ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => {
-            format!("to see its state: bookctl session show {}", shell::word(id))
+            format!("to see its state: {}", shell::command("session show", id, ""))
         }
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => code::entry("invalid_otp")?.next.to_owned(),

@@ -49,9 +49,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         (Err(error), Some(id))
             if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
         {
-            let id = shell::word(&id);
+            let verify = shell::command("session verify", &id, "--code CODE");
             return Err(error.hint(format!(
-                "it waits for the code from the text message: bookctl session verify {id} --code CODE"
+                "it waits for the code from the text message: {verify}"
             )));
         }
         (answer, _) => answer?,

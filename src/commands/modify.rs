@@ -284,10 +284,11 @@ async fn another_time(
     let times: Vec<String> = nearest.iter().map(|slot| slot.time_text()).collect();
     if let Some(slot) = nearest.first() {
         let at = plain(&slot.datetime_value());
-        let (id, at) = (shell::word(id), shell::word(&at));
+        let flags = shell::flag("--at", &at);
         error.hint = Some(format!(
-            "the nearest times are {}; to take the first: bookctl modify {id} --at {at}",
+            "the nearest times are {}; to take the first: {}",
             times.join(", "),
+            shell::command("modify", id, &flags),
         ));
     }
     Err(error)

@@ -11,7 +11,7 @@ use crate::flows::{
 };
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
-use crate::model::id::{id, same_id, token};
+use crate::model::id::{id, id_in, same_id};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
@@ -166,8 +166,8 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
             }
             context.out.warn(&format!(
                 "the service accepted the request, but by its response the session was not disconnected; to check: \
-                 bookctl session show {}",
-                shell::word(&args.session)
+                 {}",
+                shell::command("session show", &args.session, "")
             ));
             Ok(Exit::Refused)
         }
@@ -190,7 +190,7 @@ fn says_it_remains(context: &Context, answer: &Document) -> bool {
 /// session than the one that was asked about is written with a warning, and ends with `mistaken`.
 fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
     let read = read_session(context, &document).ok();
-    let answered = read.and_then(|(session, _)| token(session.get("id")?));
+    let answered = read.and_then(|(session, _)| id_in(session.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
     if let Some(another) = &another {
         context.out.warn(&format!(
@@ -380,15 +380,14 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     for (path, value) in fields.rest().iter().chain(around) {
         page.field("other", format!("{path} = {value}"));
     }
-    let id = shell::word(&id);
     // What can follow any other state is known of the contract's alone.
     if same_words(&state, PENDING) {
-        page.next(format!("bookctl session verify {id} --code CODE"));
+        page.next(shell::command("session verify", &id, "--code CODE"));
     } else if is_active {
-        page.next(format!("bookctl card {id}"));
+        page.next(shell::command("card", &id, ""));
     } else if let Some(person) = person.filter(|_| certainty == Certainty::Contract) {
-        let person = shell::word(&person);
-        page.next(format!("bookctl session connect --end-user {person}"));
+        let person = shell::flag("--end-user", &person);
+        page.next(format!("bookctl session connect {person}"));
     }
     page
 }

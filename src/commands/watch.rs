@@ -96,9 +96,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 fn again(id: &str, until: &[String]) -> String {
-    let until = until.iter().map(|status| format!(" --until {status}"));
-    let until: String = until.collect();
-    format!("bookctl watch {}{until}", shell::word(id))
+    let until = until.iter().map(|status| format!("--until {status}"));
+    let until: Vec<String> = until.collect();
+    shell::command("watch", id, &until.join(" "))
 }
 
 /// Whether to stop watching. Nothing more comes by itself after a pause; a confirmed booking may be cancelled.

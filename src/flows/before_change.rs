@@ -20,9 +20,9 @@ pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> 
     match booking.status() {
         Status::RequiresAction => {
             let error = refused(booking, "only a confirmed booking can be cancelled");
-            let answer = shell::word(booking.id());
+            let answer = shell::command("continue", booking.id(), "");
             Err(error.hint(format!(
-                "without an answer it ends by itself; to answer: bookctl continue {answer}"
+                "without an answer it ends by itself; to answer: {answer}"
             )))
         }
         Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),

@@ -123,21 +123,16 @@ impl BookingDraft {
                 self.vendor_payment.then(|| "vendor".to_owned()),
             ),
         ];
-        let profile = profile.map(|name| format!(" --profile {}", shell::word(name)));
-        let mut command = format!(
-            "bookctl{} book {}",
-            profile.unwrap_or_default(),
-            shell::word(&venue.id)
-        );
-        for (flag, value) in options {
-            if let Some(value) = value {
-                command.push_str(&format!(" {flag} {}", shell::word(&value)));
-            }
-        }
-        for (path, value) in leaves(&self.fields) {
-            command.push_str(&format!(" -F {}", shell::word(&format!("{path}={value}"))));
-        }
-        Some(command)
+        let name = match profile {
+            Some(profile) => format!("{} book", shell::flag("--profile", profile)),
+            None => "book".to_owned(),
+        };
+        let options = options.into_iter();
+        let options = options.filter_map(|(name, value)| Some(shell::flag(name, &value?)));
+        let fields = leaves(&self.fields).into_iter();
+        let fields = fields.map(|(path, value)| shell::flag("-F", &format!("{path}={value}")));
+        let flags: Vec<String> = options.chain(fields).collect();
+        Some(shell::command(&name, &venue.id, &flags.join(" ")))
     }
 }
 

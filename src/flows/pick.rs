@@ -275,17 +275,14 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
         return error;
     }
     let error = naming(text, error);
-    let word = match shell::word(text) {
-        flag if flag.starts_with('-') => format!("-- {flag}"),
-        word => word,
-    };
     if !is_known(context, text) {
         let error = match open_requests(context) {
             Some(open) => error.detail(open),
             None => error,
         };
         return error.hint(format!(
-            "check the id, or search the bookings that this computer knows: bookctl bookings {word}"
+            "check the id, or search the bookings that this computer knows: {}",
+            shell::command("bookings", text, "")
         ));
     }
     // At a real service another API key may still show it.
@@ -295,7 +292,8 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
     }
     error.hint(format!(
         "this computer knows the booking, but this service does not: check the base URL and the API key; if the booking was deleted, \
-         to delete its guest here: bookctl bookings forget {word}"
+         to delete its guest here: {}",
+        shell::command("bookings forget", text, "")
     ))
 }
 

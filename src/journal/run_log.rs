@@ -337,8 +337,8 @@ fn for_another_request(known: &Attempt) -> Error {
     let hint = match (&known.booking_id, known.state) {
         (Some(id), _) => format!("it made {id}; for another booking, use a new key"),
         (None, State::Unsettled) => format!(
-            "that request may be booked; to find out: bookctl attempts resume {}; for another booking, use a new key",
-            shell::argument(&known.idempotency_key)
+            "that request may be booked; to find out: {}; for another booking, use a new key",
+            shell::command("attempts resume", &known.idempotency_key, "")
         ),
         (None, _) => "for another booking, use a new key".to_owned(),
     };

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::document_time::DocumentTime;
-use super::id::token;
+use super::id::{id_in, token};
 use crate::json::Document;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
@@ -134,10 +134,10 @@ impl Booking {
     /// The id of its venue, if it names one: in its own field, or in an object of the booking.
     pub(crate) fn venue_id(&self) -> Option<String> {
         let value = self.value();
-        let own = value.get("venue_id").and_then(token);
+        let own = value.get("venue_id").and_then(id_in);
         own.or_else(|| {
             let members = value.as_object()?.values();
-            let mut inner = members.filter_map(|member| token(member.get("venue_id")?));
+            let mut inner = members.filter_map(|member| id_in(member.get("venue_id")?));
             let venue = inner.next()?;
             inner.next().is_none().then_some(venue)
         })
@@ -264,10 +264,10 @@ impl Booking {
     }
 }
 
-/// The id of a value that has an id and a status: a text that is not empty, or a number.
+/// The id of a value that has an id and a status.
 fn id_of(value: &Value) -> Option<String> {
     value.get("status")?.as_str()?;
-    token(value.get("id")?)
+    id_in(value.get("id")?)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Ids as arguments and in documents. An id becomes a segment of a path, so it can be neither empty nor consist of dots.
+//! Ids as arguments and in documents. An id becomes a segment of a path and a word of a printed command.
 
 use serde_json::Value;
 
@@ -7,7 +7,23 @@ use crate::json::plain;
 /// The most bytes of an id. A longer text is something else, and would not fit in an address.
 const LONGEST: usize = 1024;
 
-/// Whether a value of a document can be an id: a text that is not empty, or a number.
+/// Whether a value of a document can be an id: a number, or one line of text that is neither blank, nor the dots of a path,
+/// nor `@1` or `@last`, which name a row of a list in a command.
+pub(crate) fn is_id(value: &Value) -> bool {
+    let is_usable = |text: &str| {
+        text.len() <= LONGEST
+            && !text.contains(char::is_control)
+            && !text.starts_with('@')
+            && !matches!(text.trim(), "" | "." | "..")
+    };
+    value.as_str().map_or(value.is_number(), is_usable)
+}
+
+pub(crate) fn id_in(value: &Value) -> Option<String> {
+    is_id(value).then(|| plain(value))
+}
+
+/// Whether a value of a document is a short text that is not empty, or a number.
 pub(crate) fn is_token(value: &Value) -> bool {
     match value {
         Value::String(text) => (1..=LONGEST).contains(&text.len()),
@@ -41,17 +57,32 @@ pub(crate) fn id(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{id, same_id, token};
+    use super::{id, id_in, same_id};
     use serde_json::json;
 
     #[test]
-    fn a_text_of_more_than_a_kilobyte_is_no_id() {
+    fn a_text_that_is_long_blank_or_has_several_lines_is_no_id() {
         assert_eq!(
-            token(&json!("x".repeat(1024))).map(|id| id.len()),
+            id_in(&json!("x".repeat(1024))).map(|id| id.len()),
             Some(1024)
         );
-        assert_eq!(token(&json!("x".repeat(1025))), None);
-        assert_eq!(token(&json!("")), None);
+        assert_eq!(id_in(&json!("x".repeat(1025))), None);
+        for none in [
+            "",
+            " ",
+            ".",
+            "..",
+            "bk_1\nx",
+            "bk_\u{1b}[2J",
+            "\u{85}",
+            "@1",
+            "@last",
+        ] {
+            assert_eq!(id_in(&json!(none)), None, "{none:?}");
+        }
+        for id in ["-x", "--yes", "../x", "a/b", "..."] {
+            assert_eq!(id_in(&json!(id)).as_deref(), Some(id));
+        }
     }
 
     #[test]

@@ -8,12 +8,20 @@ pub(crate) fn word(text: &str) -> String {
     }
 }
 
-/// The same as an argument that is no flag: one that begins with a dash stands after `--`.
-pub(crate) fn argument(text: &str) -> String {
-    match text.starts_with('-') {
-        true => format!("-- {}", word(text)),
-        false => word(text),
-    }
+/// A command of bookctl about an id: `bookctl modify ID --party N`. An id that begins with a dash is no flag behind `--`.
+pub(crate) fn command(name: &str, id: &str, flags: &str) -> String {
+    let words = match id.starts_with('-') {
+        true => ["bookctl", name, flags, "--", &word(id)],
+        false => ["bookctl", name, &word(id), flags, ""],
+    };
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A flag with its value. One that begins with a dash is no flag of its own behind `=`.
+pub(crate) fn flag(name: &str, value: &str) -> String {
+    let between = if value.starts_with('-') { "=" } else { " " };
+    format!("{name}{between}{}", word(value))
 }
 
 /// The line that sets a variable for the programs that the system's shell starts.

@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
 use super::document_time::{DocumentTime, time_text};
-use super::id::token;
+use super::id::{id_in, token};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
@@ -17,7 +17,7 @@ pub(crate) struct Slot {
 impl Slot {
     /// A slot from its value in the contract's shape. Returns `None` if `availability_id` or `datetime` is missing.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
-        let id = token(value.get("availability_id")?)?;
+        let id = id_in(value.get("availability_id")?)?;
         token(value.get("datetime")?)?;
         Some(Slot { id, value })
     }

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::id::token;
+use super::id::id_in;
 use super::zone;
 
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Venue {
 impl Venue {
     /// A venue from its value in the contract's shape. Returns `None` if `venue_id` is missing.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
-        let id = token(value.get("venue_id")?)?;
+        let id = id_in(value.get("venue_id")?)?;
         Some(Venue { id, value })
     }
 

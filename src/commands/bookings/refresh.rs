@@ -41,9 +41,9 @@ pub(super) async fn refresh(context: &Context, limit: Option<u32>) -> Result<()>
             more => format!(" and {more} more"),
         };
         context.out.warn(&format!(
-            "the service no longer knows {}{and_more}; to remove a booking from the list: bookctl bookings forget {}",
+            "the service no longer knows {}{and_more}; to remove a booking from the list: {}",
             named.join(", "),
-            shell::word(first)
+            shell::command("bookings forget", first, "")
         ));
     }
     if more {

@@ -33,34 +33,33 @@ pub(super) fn commands(
     now: Timestamp,
     certainty: Certainty,
 ) -> Vec<String> {
-    let id = shell::word(booking.id());
+    let id = booking.id();
+    let command = |name, flags| shell::command(name, id, flags);
     match booking.status() {
-        Status::RequiresAction => answers(&id, booking.next_action(), dialect),
+        Status::RequiresAction => answers(id, booking.next_action(), dialect),
         Status::Confirmed
             if booking.is_over(now) || limits(booking, dialect, certainty).is_some() =>
         {
             vec![]
         }
         Status::Confirmed => vec![
-            format!("bookctl modify {id} --at WHEN"),
-            format!("bookctl modify {id} --party N"),
-            format!("bookctl cancel {id}"),
+            command("modify", "--at WHEN"),
+            command("modify", "--party N"),
+            command("cancel", ""),
         ],
         Status::Failed | Status::Expired | Status::Cancelled => {
             look_for_another(booking, now).into_iter().collect()
         }
-        Status::Processing => vec![format!("bookctl watch {id}")],
-        Status::Other(_) => vec![format!("bookctl show {id}"), format!("bookctl watch {id}")],
+        Status::Processing => vec![command("watch", "")],
+        Status::Other(_) => vec![command("show", ""), command("watch", "")],
     }
 }
 
 fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
+    let answer = |flags: &str| shell::command("continue", id, flags);
     match dialect.pause(action) {
-        Pause::Otp => vec![format!("bookctl continue {id} --otp CODE")],
-        Pause::Payment => vec![
-            format!("bookctl continue {id} --psp-response @answer.json"),
-            format!("bookctl continue {id} --psp-abort"),
-        ],
+        Pause::Otp => vec![answer("--otp CODE")],
+        Pause::Payment => vec![answer("--psp-response @answer.json"), answer("--psp-abort")],
         Pause::Other => {
             let asked = asked_fields(action).into_iter();
             let mut names: Vec<String> = asked.map(|field| field.name).collect();
@@ -71,7 +70,7 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
                 .iter()
                 .map(|name| format!("-F {}=VALUE", shell::word(name)));
             let flags: Vec<String> = flags.collect();
-            vec![format!("bookctl continue {id} {}", flags.join(" "))]
+            vec![answer(&flags.join(" "))]
         }
     }
 }
@@ -83,13 +82,12 @@ fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {
     if !to_come || booking.retry() == Retry::CheckFirst {
         return None;
     }
-    let (venue, wanted) = (shell::word(&venue), shell::word(wanted));
-    let mut command = format!("bookctl slots {venue} --at {wanted}");
+    let mut flags = shell::flag("--at", wanted);
     if let Some(party) = booking.value().get("party_size").and_then(Value::as_u64) {
-        command.push_str(&format!(" --party {party}"));
+        flags.push_str(&format!(" --party {party}"));
     }
     if let Some(provider) = booking.str("provider") {
-        command.push_str(&format!(" --provider {}", shell::word(provider)));
+        flags.push_str(&format!(" {}", shell::flag("--provider", provider)));
     }
-    Some(command)
+    Some(shell::command("slots", &venue, &flags))
 }
