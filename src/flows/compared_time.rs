@@ -1,93 +1,60 @@
 //! Whether two times of documents may be the same moment.
 
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::model::document_time::DocumentTime;
 
-/// The offsets of the world's clocks from UTC, and what they are multiples of.
-const LEAST_OFFSET: SignedDuration = SignedDuration::from_hours(-12);
-const GREATEST_OFFSET: SignedDuration = SignedDuration::from_hours(14);
-const OFFSET_STEP: i64 = 15 * 60;
-
 /// A time in a document: RFC 3339 with or without an offset, a date alone, or seconds or milliseconds since 1970.
 pub(super) struct ComparedTime {
     instant: Option<Timestamp>,
-    /// What the clock shows, if the text has it.
-    reading: Option<DateTime>,
-    /// The day, if the text has nothing else.
-    day: Option<Date>,
+    /// What a clock shows then, if the text has it.
+    clock: Option<DateTime>,
+    /// The first and the last day that it may be at the venue.
+    days: Option<(Date, Date)>,
 }
 
 impl ComparedTime {
     /// Reads a time. Returns `None` for everything that is not certainly one.
     pub(super) fn read(value: &Value) -> Option<Self> {
-        let number = match value {
-            Value::String(text) => text.trim().parse::<f64>().ok(),
-            value => value.as_f64(),
+        let text = value.as_str().unwrap_or_default().trim();
+        let number = text.parse::<f64>().ok().or(value.as_f64());
+        let day = day_of(text);
+        let time = match number {
+            Some(number) => DocumentTime::read(&Value::from(number.trunc() as i64)),
+            None => DocumentTime::read(value).filter(|_| day.is_none()),
         };
-        if let Some(number) = number {
-            let day = value.as_str().and_then(day_of);
-            let whole = Value::from(number.trunc() as i64);
-            let instant = DocumentTime::read(&whole).and_then(|time| time.instant);
-            return (instant.is_some() || day.is_some()).then_some(ComparedTime {
-                instant,
-                reading: None,
-                day,
-            });
-        }
-        let text = value.as_str()?;
-        if let Some(day) = day_of(text) {
-            return Some(ComparedTime {
-                instant: None,
-                reading: None,
-                day: Some(day),
-            });
-        }
-        let time = DocumentTime::read(value)?;
-        Some(ComparedTime {
-            instant: time.instant,
-            reading: time.local,
-            day: None,
-        })
+        let instant = time.and_then(|time| time.instant);
+        let local = time.and_then(|time| time.local);
+        let utc = || instant.map(|at| TimeZone::UTC.to_datetime(at));
+        let read = ComparedTime {
+            instant,
+            clock: local.or_else(|| utc().filter(|_| number.is_none())),
+            days: match (day.or(local.map(DateTime::date)), utc()) {
+                (Some(day), _) => Some((day, day)),
+                (None, Some(utc)) => {
+                    Some((utc.date().yesterday().ok()?, utc.date().tomorrow().ok()?))
+                }
+                (None, None) => None,
+            },
+        };
+        read.days.is_some().then_some(read)
     }
 
-    /// Whether both may be the same moment. A time without an offset is local to the venue. Where only one of them has an
-    /// offset that may be the venue's, the clocks are compared; else the moment is the same on some clock of the world.
-    pub(super) fn may_be(&self, other: &Self) -> bool {
-        match (self.day, other.day) {
-            (Some(one), Some(day)) => return one == day,
-            (None, Some(day)) => return self.may_be_on(day),
-            (Some(day), None) => return other.may_be_on(day),
-            (None, None) => {}
-        }
-        match (self.instant, other.instant, self.reading, other.reading) {
-            (Some(one), Some(instant), ..) => one == instant,
-            (.., Some(one), Some(reading)) => one == reading,
-            (Some(instant), _, _, Some(reading)) | (_, Some(instant), Some(reading), _) => {
-                let offset = reading.duration_since(utc(instant));
-                (LEAST_OFFSET..=GREATEST_OFFSET).contains(&offset)
-                    && offset.as_secs() % OFFSET_STEP == 0
-            }
-            _ => true,
-        }
+    /// Whether both are the same moment. A time without an offset is compared with the clock of the other one, as it is
+    /// written. `None` if that cannot be said: a date alone shows at most that it is another one.
+    pub(super) fn is(&self, other: &Self) -> Option<bool> {
+        let (instants, clocks) = (self.instant.zip(other.instant), self.clock.zip(other.clock));
+        let is_same = instants.map(|(one, other)| one == other);
+        is_same
+            .or(clocks.map(|(one, other)| one == other))
+            .or_else(|| {
+                let (one, other) = self.days.zip(other.days)?;
+                (one.1 < other.0 || other.1 < one.0).then_some(false)
+            })
     }
-
-    fn may_be_on(&self, day: Date) -> bool {
-        if let Some(reading) = self.reading {
-            return reading.date() == day;
-        }
-        self.instant.is_none_or(|instant| {
-            let on_clock = |offset| utc(instant).saturating_add(offset).date();
-            (on_clock(LEAST_OFFSET)..=on_clock(GREATEST_OFFSET)).contains(&day)
-        })
-    }
-}
-
-fn utc(instant: Timestamp) -> DateTime {
-    TimeZone::UTC.to_datetime(instant)
 }
 
 /// The day of a text that has nothing else.
@@ -102,11 +69,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn may_be(one: &Value, other: &Value) -> bool {
-        match (ComparedTime::read(one), ComparedTime::read(other)) {
-            (Some(one), Some(other)) => one.may_be(&other) && other.may_be(&one),
-            _ => true,
-        }
+    fn is(one: &Value, other: &Value) -> Option<bool> {
+        let (one, other) = (ComparedTime::read(one)?, ComparedTime::read(other)?);
+        assert_eq!(one.is(&other), other.is(&one));
+        one.is(&other)
     }
 
     #[test]
@@ -115,23 +81,19 @@ mod tests {
         for same in [
             json!("2026-12-01T18:30:00Z"),
             json!("2026-12-01 19:30"),
-            json!("2026-12-01"),
-            json!("20261201"),
             json!(1_796_149_800),
             json!(1_796_149_800.0),
             json!("1796149800"),
             json!("1796149800.0"),
             json!("1796149800000"),
             json!(1.7961498e12),
-            json!("on Tuesday"),
-            json!("19:30"),
-            json!(20),
         ] {
-            assert!(may_be(&asked, &same), "{same}");
+            assert_eq!(is(&asked, &same), Some(true), "{same}");
         }
         for other in [
             json!("2026-12-01T19:30:00Z"),
             json!("2026-12-01T20:30"),
+            json!("2026-12-01T18:30"),
             json!("2026-12-02"),
             json!("20261202"),
             json!(1_796_149_860),
@@ -140,28 +102,27 @@ mod tests {
             json!("1796149860000"),
             json!(1.79614986e12),
         ] {
-            assert!(!may_be(&asked, &other), "{other}");
+            assert_eq!(is(&asked, &other), Some(false), "{other}");
+        }
+        for unknown in [
+            json!("2026-12-01"),
+            json!("20261201"),
+            json!("on Tuesday"),
+            json!("19:30"),
+            json!(20),
+        ] {
+            assert_eq!(is(&asked, &unknown), None, "{unknown}");
         }
     }
 
     #[test]
-    fn a_time_in_utc_is_the_same_on_any_clock_of_the_world_and_on_no_other() {
+    fn a_time_in_utc_is_compared_with_the_clock_of_utc() {
         let asked = json!("2026-12-01T19:30:00Z");
-        for same in [
-            "2026-12-01T20:30",
-            "2026-12-02T04:30",
-            "2026-12-02",
-            "2026-12-01",
-        ] {
-            assert!(may_be(&asked, &json!(same)), "{same}");
-        }
-        for other in [
-            "2026-12-03T19:30",
-            "2026-12-01T19:37",
-            "2026-12-03",
-            "2026-11-30",
-        ] {
-            assert!(!may_be(&asked, &json!(other)), "{other}");
-        }
+        assert_eq!(is(&asked, &json!("2026-12-01T19:30")), Some(true));
+        assert_eq!(is(&asked, &json!("2026-12-01T20:30")), Some(false));
+        // The day at the venue may be another one.
+        assert_eq!(is(&asked, &json!("2026-12-02")), None);
+        assert_eq!(is(&asked, &json!("2026-12-03")), Some(false));
+        assert_eq!(is(&json!(1_796_149_800), &json!("2026-12-01T19:30")), None);
     }
 }

@@ -21,8 +21,8 @@ const COMPARED: [&str; 5] = [
 const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
 
 /// Whether a response is certainly a booking: it has at least three of the fields that the specification states for every
-/// booking, or a status that it names and one of the fields by which bookings are told apart.
-pub(super) fn is_a_booking(booking: &Booking) -> bool {
+/// booking, or a status that it names and one of the fields by which it can be told from others.
+pub(super) fn is_a_booking(asked: &Value, booking: &Booking) -> bool {
     let value = booking.value();
     let stated = ["id", "object", "status", "provider"];
     let stated = stated
@@ -32,8 +32,20 @@ pub(super) fn is_a_booking(booking: &Booking) -> bool {
         return true;
     }
     let said = Said::by(booking);
-    let shows = |name: &&str| !said.of(name, true).is_empty();
-    !matches!(booking.status(), Status::Other(_)) && COMPARED.iter().any(shows)
+    let mut fields = COMPARED
+        .iter()
+        .filter_map(|name| Some((name, asked_for(asked, name)?)));
+    let shows = |(name, asked): (&&str, &Value)| {
+        let shown = said.of(name, true);
+        shown
+            .iter()
+            .any(|shown| agree(name, asked, shown).is_some())
+    };
+    !matches!(booking.status(), Status::Other(_)) && fields.any(shows)
+}
+
+fn asked_for<'a>(asked: &'a Value, name: &str) -> Option<&'a Value> {
+    asked.pointer(&format!("/{}", name.replace('.', "/")))
 }
 
 /// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both
@@ -41,9 +53,9 @@ pub(super) fn is_a_booking(booking: &Booking) -> bool {
 pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     let said = Said::by(booking);
     COMPARED.into_iter().find_map(|name| {
-        let asked = asked.pointer(&format!("/{}", name.replace('.', "/")))?;
+        let asked = asked_for(asked, name)?;
         let from = format!("/last_modification/changes/{name}/from");
-        let was_modified = |from: &Value| is_scalar(from) && agree(name, asked, from);
+        let was_modified = |from: &Value| is_scalar(from) && agree(name, asked, from) == Some(true);
         if booking.value().pointer(&from).is_some_and(was_modified) {
             return None;
         }
@@ -68,20 +80,19 @@ fn contradiction(said: &Said, name: &str, asked: &Value) -> Option<String> {
     }
     let shown = said.of(name, COMPARED.contains(&name));
     let first = shown.first()?;
-    let agrees = shown.iter().any(|shown| agree(name, asked, shown));
-    (!agrees).then(|| format!("{name} is {}, not {}", plain(first), plain(asked)))
+    let differs = shown
+        .iter()
+        .all(|shown| agree(name, asked, shown) == Some(false));
+    differs.then(|| format!("{name} is {}, not {}", plain(first), plain(asked)))
 }
 
-/// Whether two values may mean the same in another notation: a number as text, the same moment in another form, a name
-/// in other letters or in part.
-fn agree(name: &str, asked: &Value, shown: &Value) -> bool {
+/// Whether two values mean the same in another notation: a number as text, the same moment in another form, a name in
+/// other letters or in part. `None` if that cannot be said.
+fn agree(name: &str, asked: &Value, shown: &Value) -> Option<bool> {
     let (asked_text, shown_text) = (plain(asked), plain(shown));
-    match name {
+    Some(match name {
         "venue_id" => same_id(&asked_text, &shown_text),
-        "datetime" => match (ComparedTime::read(asked), ComparedTime::read(shown)) {
-            (Some(asked), Some(shown)) => asked.may_be(&shown),
-            _ => true,
-        },
+        "datetime" => return ComparedTime::read(asked)?.is(&ComparedTime::read(shown)?),
         "customer.name" => same_name(&asked_text, &shown_text),
         "customer.email" => hides(&lower(&asked_text), &lower(&shown_text)),
         _ => {
@@ -91,7 +102,7 @@ fn agree(name: &str, asked: &Value, shown: &Value) -> bool {
                 _ => hides(&lower(&asked_text), &lower(&shown_text)),
             }
         }
-    }
+    })
 }
 
 fn lower(text: &str) -> String {

@@ -264,7 +264,9 @@ impl Sending<'_> {
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let bookings = self.context.adapter().bookings_within(refusal);
         let mut bookings = bookings.iter();
-        bookings.any(|booking| is_a_booking(booking) && difference(&self.asked, booking).is_none())
+        bookings.any(|booking| {
+            is_a_booking(&self.asked, booking) && difference(&self.asked, booking).is_none()
+        })
     }
 
     /// Ends a run, and returns what may be said of the attempt, and what the journal knows of it. That it cannot be recorded
@@ -318,7 +320,7 @@ impl Sending<'_> {
             Ok(booking) => booking,
             Err(why) => return Err(self.unknown(run, tries, status, why)),
         };
-        if !is_a_booking(&booking) {
+        if !is_a_booking(&self.asked, &booking) {
             let mut why = Error::new(
                 Code::UnexpectedAnswer,
                 "the response has an id and a status, and shows nothing else of a booking",

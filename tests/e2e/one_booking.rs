@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
-use crate::harness::{GUEST, HANG, Home, Output, Reply, Request, Scripted, Served, text};
+use crate::harness::{GUEST, HANG, Home, Output, Reply, Request, Scripted, text};
 
 /// The booking that the command of this file asks for.
 fn asked(id: &str) -> Value {
@@ -136,6 +136,10 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
     let resume = ["--profile", "acme", "attempts", "resume", "k", "--json"];
     home.run(resume).refused(3, "config");
     assert_eq!(server.creates().len(), sent);
+    // A key that was renewed hides nothing: lists are the service's.
+    let list = ["--profile", "acme", "attempts", "--json"];
+    let list = home.run(list).exits(0).json();
+    assert_eq!(list["attempts"][0]["idempotency_key"], "k");
     // The same key from the environment, with a blank behind it as a file gives one, is the same account.
     let key = home
         .with("BOOKCTL_API_KEY", "sk_live_one ")
@@ -145,7 +149,7 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
 
 /// An envelope may have an id and a status of its own.
 #[test]
-fn a_response_with_an_id_and_a_status_alone_is_no_booking() {
+fn a_response_with_an_id_and_a_status_alone_is_no_booking_and_with_its_time_it_is_one() {
     for response in [
         json!({"id": "req_1", "status": "error", "message": "upstream timeout"}),
         json!({"id": "req_1", "status": "failed", "error": "slot_taken"}),
@@ -153,10 +157,6 @@ fn a_response_with_an_id_and_a_status_alone_is_no_booking() {
     ] {
         settles_nothing(200, response);
     }
-}
-
-#[test]
-fn a_sparse_booking_with_a_status_of_the_specification_and_its_time_is_one() {
     let sparse = json!({"id": "bk_1", "status": "confirmed", "datetime": SLOT_TIME});
     let server = creating(move |_| Reply::json(200, &sparse));
     book(&home(&server), &[]).exits(0);
@@ -243,15 +243,81 @@ fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
     home.run(["cancel", "bk_1", "--yes", "--json"]).exits(16);
 }
 
-/// A key that was renewed hides nothing: lists are the service's.
+/// An id becomes part of a path and of a printed command.
 #[test]
-fn bookings_and_open_attempts_of_another_key_are_listed() {
-    let served = Served::start();
-    let home = served.home();
-    home.fault("POST /v1/bookings", "drop_after", 3);
-    home.book("ven_confirms", &["--idempotency-key", "k"])
-        .exits(16);
-    let renewed = home.with("BOOKCTL_API_KEY", "sk_live_other");
-    let list = renewed.run(["attempts", "--json"]).exits(0).json();
-    assert_eq!(list["attempts"][0]["idempotency_key"], "k");
+fn a_response_with_an_id_of_several_lines_or_of_a_row_is_no_booking() {
+    for id in [
+        "bk_1\nbookctl cancel bk_2",
+        "bk_1\r",
+        "\u{1b}[2Jbk_1",
+        "..",
+        "@last",
+        "@1",
+    ] {
+        settles_nothing(201, with(asked("bk_1"), json!({"id": id})));
+    }
+}
+
+/// Whatever an id looks like, it is one segment of a path and no flag of a command.
+#[test]
+fn an_id_that_looks_like_a_flag_or_a_path_stays_an_id() {
+    for (id, path, cancel) in [
+        ("--yes", "/v1/bookings/--yes", "cancel -- --yes"),
+        ("-v", "/v1/bookings/-v", "cancel -- -v"),
+        ("../venues", "/v1/bookings/..%2Fvenues", "cancel ../venues"),
+        ("a?b#c", "/v1/bookings/a%3Fb%23c", "cancel 'a?b#c'"),
+    ] {
+        let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+            "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+            _ => Reply::json(200, &asked(id)),
+        });
+        let home = home(&server);
+        book(&home, &[]).exits(0);
+        let shown = home.run(["show", "--", id]).exits(0);
+        assert!(server.requests().iter().any(|request| request.path == path));
+        let lines: Vec<&str> = shown.stdout.lines().collect();
+        assert!(
+            lines.contains(&&*format!("next\tbookctl {cancel}")),
+            "{shown}"
+        );
+        let party = match id.starts_with('-') {
+            true => format!("next\tbookctl modify --party N -- {id}"),
+            false => cancel.replace("cancel", "next\tbookctl modify") + " --party N",
+        };
+        assert!(lines.contains(&&*party), "{shown}");
+    }
+}
+
+/// A time without an offset is one by the clock that was asked for, not by any clock of the world.
+#[test]
+fn a_time_without_an_offset_at_another_hour_is_another_booking() {
+    let book = |shown: &'static str| {
+        let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+            "/v1/availability/search" => {
+                let mut slots = crate::faults::slots();
+                slots["slots"][0]["datetime"] = "2030-12-01T18:30:00Z".into();
+                Reply::json(200, &slots)
+            }
+            _ => Reply::json(201, &with(asked("bk_1"), json!({"datetime": shown}))),
+        });
+        let output = home(&server).run(command(&[]));
+        assert_eq!(server.creates().len(), 1, "{output}");
+        output
+    };
+    book("2030-12-01T18:30:00").exits(0);
+    book("2030-12-01T22:30:00").refused(16, "outcome_unknown");
+}
+
+/// A date alone does not tell a booking from another one of the same day.
+#[test]
+fn a_booking_that_shows_nothing_but_its_day_settles_nothing() {
+    let sparse = |more: Value| {
+        let sparse = json!({"id": "bk_1", "status": "confirmed", "datetime": "2030-12-01"});
+        with(sparse, more)
+    };
+    settles_nothing(201, sparse(json!({})));
+    let told = sparse(json!({"customer": {"name": "Ada Lovelace"}}));
+    let server = creating(move |_| Reply::json(201, &told));
+    book(&home(&server), &[]).exits(0);
+    settles_nothing(201, with(asked("bk_1"), json!({"datetime": "2030-12-02"})));
 }
