@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -17,7 +18,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+
+/// The most connections that are open at once; others wait. A process may usually open 1,024 files, and SQLite needs some.
+const MOST_CONNECTIONS: usize = 512;
 
 /// Serves `router` until `shutdown` completes, then waits for the requests that are in progress.
 ///
@@ -36,11 +40,16 @@ pub(crate) async fn serve<S, H>(
 {
     // Each connection holds a receiver until it ends.
     let (stop, stopping) = watch::channel(false);
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut shutdown = pin!(shutdown);
     loop {
-        let (stream, _) = tokio::select! {
+        let accept = async {
+            let place = Arc::clone(&room).acquire_owned().await;
             // Unlike the listener's own method, this one waits where the process has too many open files.
-            accepted = Listener::accept(&mut listener) => accepted,
+            (place, Listener::accept(&mut listener).await.0)
+        };
+        let (place, stream) = tokio::select! {
+            accepted = accept => accepted,
             () = &mut shutdown => break,
         };
         // Without it responses may wait for an acknowledgement. Failure only costs time.
@@ -53,6 +62,7 @@ pub(crate) async fn serve<S, H>(
         });
         let mut stopping = stopping.clone();
         tokio::spawn(async move {
+            let _place = place;
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(head_timeout)

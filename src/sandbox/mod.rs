@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 
-pub(crate) use http::{ExchangeDocument, HarFile, OnRequest};
+pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use store::{Database, OpenError, is_of_another_version};

@@ -125,3 +125,39 @@ fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {
     run.prints("export BOOKCTL_BASE_URL=http://127.0.0.1:")
         .prints("other machines reach it at this machine's address");
 }
+
+/// Idle and half-sent connections take no more than their share; who comes later waits for a place.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_served_sandbox_holds_512_connections_at_most() {
+    let served = Served::start();
+    let address = served.base_url().trim_start_matches("http://");
+    let connect = |_| TcpStream::connect(address.trim_end_matches('/')).unwrap();
+    let mut connections: Vec<TcpStream> = (0..560).map(connect).collect();
+    for connection in &mut connections[1..550] {
+        connection
+            .write_all(b"GET /sandbox/clock HTTP/1.1\r\n")
+            .unwrap();
+    }
+    let address = address.trim_end_matches('/');
+    let request = format!("GET /sandbox/clock HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let request = request.as_bytes();
+    let mut answer = [0; 12];
+    for _ in 0..50 {
+        connections[0].write_all(request).unwrap();
+        connections[0].read_exact(&mut answer).unwrap();
+    }
+    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", served.id())).unwrap();
+    let sockets = descriptors.filter(|descriptor| {
+        let target = std::fs::read_link(descriptor.as_ref().unwrap().path());
+        target.is_ok_and(|target| target.to_string_lossy().starts_with("socket:"))
+    });
+    let sockets = sockets.count();
+    assert!((512..520).contains(&sockets), "{sockets}");
+    let mut last = connections.pop().unwrap();
+    last.set_read_timeout(Some(HANG)).unwrap();
+    last.write_all(request).unwrap();
+    drop(connections);
+    last.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+}

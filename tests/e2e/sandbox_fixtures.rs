@@ -402,3 +402,20 @@ fn a_relative_time_follows_the_sandboxs_clock_and_a_venue_that_pauses_follows_it
     home.advance("21m");
     assert_eq!(home.booking(&text(booking, "id"))["status"], "expired");
 }
+
+/// What is too large is refused before it is read: it took 2.6 GB to say so of 400,000 venues.
+#[test]
+fn fixtures_of_more_than_a_megabyte_are_refused_in_one_sentence() {
+    let venues =
+        |count: usize| json!({"venues": vec![json!({"venue_id": "ven_x"}); count]}).to_string();
+    let home = Home::new();
+    let large = venues(400_000);
+    let error = home
+        .feed(["sandbox", "load", "-", "--json"], &large)
+        .refused(2, "usage");
+    let message = "standard input has more than 1 MB; nothing was loaded";
+    assert_eq!(text(&error, "message"), message);
+    let served = Served::start();
+    let (status, refused) = send(served.base_url(), "POST", "/sandbox/fixtures", &[], &large);
+    assert_eq!(status, 413, "{refused}");
+}

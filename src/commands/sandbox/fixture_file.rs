@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::flows::{read_file, read_stdin};
 use crate::outcome::{Error, Result};
 use crate::platform::input::Source;
+use crate::sandbox::BODY_LIMIT;
 
 /// A file that `bookctl sandbox load` takes.
 pub(super) const EXAMPLE: &str = include_str!("example_fixtures.toml");
@@ -30,6 +31,10 @@ impl FixtureFile {
             Source::Stdin => read_stdin().await?,
             Source::File(path) => read_file(&path.display().to_string()).await?,
         };
+        if text.len() > BODY_LIMIT {
+            let what = format!("{name} has more than 1 MB; nothing was loaded");
+            return Err(Error::usage(what).hint("load it in several parts"));
+        }
         let document = parse(&text).map_err(|(line, why)| {
             Error::usage(format!("{name}, line {line}: {why}")).hint(HINT)
         })?;

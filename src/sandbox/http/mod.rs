@@ -34,6 +34,7 @@ use crate::platform::http1;
 
 pub(crate) use control::load_into;
 pub(crate) use exchanges::{Exchange, ExchangeDocument, ExchangeLog, HarFile};
+pub(crate) use parsed_request::BODY_LIMIT;
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);

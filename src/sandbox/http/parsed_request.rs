@@ -21,7 +21,7 @@ use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 
 /// The largest body that is read ("Limits", 3).
-const BODY_LIMIT: usize = 1_048_576;
+pub(crate) const BODY_LIMIT: usize = 1_048_576;
 /// How much of a larger body is read and discarded, so that the client gets to read the response.
 const DRAIN_LIMIT: usize = 64 * BODY_LIMIT;
 
@@ -39,16 +39,8 @@ pub(crate) struct ParsedRequest {
 impl ParsedRequest {
     /// Reads the whole request. Fails if the body is too large or breaks off, with the first bytes that came.
     pub(crate) async fn of(request: Request) -> Result<Self, (ApiError, Bytes)> {
-        Self::of_at_most(request, BODY_LIMIT).await
-    }
-
-    /// The same with another limit to the body.
-    pub(crate) async fn of_at_most(
-        request: Request,
-        limit: usize,
-    ) -> Result<Self, (ApiError, Bytes)> {
         let (mut parts, body) = request.into_parts();
-        let body = timeout(REQUEST_TIMEOUT, read(body, limit))
+        let body = timeout(REQUEST_TIMEOUT, read(body))
             .await
             .unwrap_or_else(|_| Err((broke_off(), Bytes::new())))?;
         // A parameter that does not decode to UTF-8 cannot be an id.
@@ -155,7 +147,7 @@ fn broke_off() -> ApiError {
     ApiError::wrong_type("body", "broke off")
 }
 
-async fn read(mut body: Body, limit: usize) -> Result<Bytes, (ApiError, Bytes)> {
+async fn read(mut body: Body) -> Result<Bytes, (ApiError, Bytes)> {
     let mut first = Bytes::new();
     let mut rest = Vec::new();
     let mut length = 0_usize;
@@ -170,7 +162,7 @@ async fn read(mut body: Body, limit: usize) -> Result<Bytes, (ApiError, Bytes)> 
         length = length.saturating_add(data.len());
         if length > DRAIN_LIMIT {
             break;
-        } else if length > limit {
+        } else if length > BODY_LIMIT {
             rest.clear();
         } else if first.is_empty() {
             first = data;
@@ -178,7 +170,7 @@ async fn read(mut body: Body, limit: usize) -> Result<Bytes, (ApiError, Bytes)> 
             rest.extend_from_slice(&data);
         }
     }
-    if length > limit {
+    if length > BODY_LIMIT {
         Err((ApiError::BodyTooLarge, first))
     } else if rest.is_empty() {
         Ok(first)

@@ -77,6 +77,11 @@ impl Served {
         }
     }
 
+    /// The process's id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
     }

@@ -71,9 +71,6 @@ impl Control {
     }
 }
 
-/// The largest body of a control: fixtures of some thousand bookings.
-const LIMIT: usize = 64 * 1024 * 1024;
-
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", records::reset),
     Control::write("POST", "/sandbox/fixtures", fixtures::load),
@@ -132,7 +129,7 @@ fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<Str
 }
 
 async fn serve(service: &Arc<Service>, control: &'static Control, request: Request) -> Response {
-    let request = match ParsedRequest::of_at_most(request, LIMIT).await {
+    let request = match ParsedRequest::of(request).await {
         Ok(request) => request,
         Err((error, _)) => return reply::error(&error),
     };
