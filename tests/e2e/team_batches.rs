@@ -229,3 +229,31 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     let bookings = postgres.sql("bookctl", "SELECT count(*) FROM bookings");
     assert_eq!((runs.as_str(), bookings.as_str()), ("6", "6"));
 }
+
+/// "`attempts resume` always ends" (docs/dev/reliability.md): what a dead machine was about to do ends later than a lease lasts.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let service = Misbehaving::start(move |arrived| match arrived.earlier {
+        0 => Act::proper().answer_held(&held),
+        _ => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    ada.run(["journal", "init"]).exits(0);
+    let killed = ada.start(booking("order-1", &[]));
+    gate.wait_for(1);
+    killed.kill();
+    gate.open();
+    let sql = |statement: &str| postgres.sql("bookctl", statement);
+    sql("UPDATE limits SET resets_at = resets_at + 86400000");
+    bob.run(booking("order-2", &[])).exits(0);
+    sql("INSERT INTO claims SELECT 'order-1', 'ada@dead 1', \
+         86400000 + (EXTRACT(EPOCH FROM now()) * 1000)::BIGINT");
+    bob.run(["attempts", "resume", "order-1"]).exits(0);
+    assert_eq!(service.ledger().len(), 2);
+}
