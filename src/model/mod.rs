@@ -6,6 +6,7 @@ pub(crate) mod contact;
 pub(crate) mod document_time;
 pub(crate) mod duration;
 pub(crate) mod field;
+pub(crate) mod hidden;
 pub(crate) mod id;
 pub(crate) mod moment;
 pub(crate) mod money;

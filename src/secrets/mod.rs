@@ -9,6 +9,7 @@ mod key_source;
 mod keyring;
 mod redact;
 mod secret;
+mod spelling;
 mod vault;
 
 pub(crate) use account::{Account, Item};

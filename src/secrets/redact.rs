@@ -4,18 +4,21 @@
 //! appear in an error, and from there in a log.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::platform::base64;
+use super::spelling::{Respelled, decoded_words};
 
 const MASK: &str = "***";
 /// Shorter texts are not redacted: they would occur everywhere.
 const SHORTEST: usize = 4;
 /// A shorter secret may be a part of another word by chance, and is redacted only as a whole word.
 const UNMISTAKABLE: usize = 16;
+/// How many encodings within each other are looked through.
+const DEPTH: usize = 4;
 /// A shorter secret of small letters alone is an ordinary word, such as `test`, and is redacted only where it stands as a
 /// value.
 const LONGEST_WORD: usize = 8;
@@ -34,15 +37,9 @@ fn seen() -> MutexGuard<'static, Vec<Zeroizing<String>>> {
 
 pub(crate) fn register_secret(secret: &str) {
     let secret = secret.trim();
-    let in_json = Value::from(secret).to_string();
-    // A JSON document may contain it in an escaped spelling.
-    for spelling in [secret, in_json.trim_matches('"')] {
-        let mut seen = seen();
-        if spelling.len() >= SHORTEST && !seen.iter().any(|known| known.as_str() == spelling) {
-            seen.push(Zeroizing::new(spelling.to_owned()));
-            // The longest first, because one secret may contain another.
-            seen.sort_by_key(|known| std::cmp::Reverse(known.len()));
-        }
+    let mut seen = seen();
+    if secret.len() >= SHORTEST && !seen.iter().any(|known| known.as_str() == secret) {
+        seen.push(Zeroizing::new(secret.to_owned()));
     }
 }
 
@@ -71,19 +68,9 @@ pub(crate) fn register_if_key(text: &str) {
     }
 }
 
-/// Replaces every registered secret in `text`.
+/// Replaces every registered secret in `text`, whichever way it is spelled or encoded.
 pub(crate) fn redact(text: &str) -> Cow<'_, str> {
-    let seen = seen();
-    let mut text = Cow::Borrowed(text);
-    for secret in seen.iter() {
-        if text.contains(secret.as_str()) {
-            text = Cow::Owned(masked(&text, secret));
-        }
-    }
-    match encoded_secret(&text, &seen) {
-        Some(encoded) => Cow::Owned(redact_encoded(&text, encoded, &seen)),
-        None => text,
-    }
+    masked(text, &seen().iter().collect::<Vec<_>>())
 }
 
 /// The document with every registered secret replaced in its texts and numbers. Its id and its status stay, by which it
@@ -124,51 +111,56 @@ fn redacted_value(value: &Value, is_root: bool) -> Value {
     }
 }
 
-/// The first word in base64 that hides a secret: a service may repeat the key in a Basic header, with any user's name.
-fn encoded_secret<'a>(text: &'a str, seen: &[Zeroizing<String>]) -> Option<&'a str> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
-    let words = text.split(|c: char| !is_part(c));
-    let mut long = words.filter(|word| word.len() >= UNMISTAKABLE);
-    long.find(|word| {
-        // The word may begin before the encoded text.
-        (0..4).any(|start| {
-            let rest = &word.as_bytes()[start..];
-            // One digit alone at the end is no byte.
-            let whole = &rest[..rest.len() - usize::from(rest.len() % 4 == 1)];
-            let decoded = base64::decode(whole).unwrap_or_default();
-            seen.iter()
-                .filter(|secret| secret.len() >= UNMISTAKABLE)
-                .any(|secret| {
-                    let secret = secret.as_bytes();
-                    decoded.windows(secret.len()).any(|part| part == secret)
-                })
-        })
-    })
-}
-
-fn redact_encoded(text: &str, encoded: &str, seen: &[Zeroizing<String>]) -> String {
-    let text = text.replace(encoded, MASK);
-    match encoded_secret(&text, seen) {
-        Some(next) => redact_encoded(&text, next, seen),
-        None => text,
+fn masked<'a>(text: &'a str, secrets: &[&Zeroizing<String>]) -> Cow<'a, str> {
+    let mut places = places_of(text, secrets, DEPTH);
+    if places.is_empty() {
+        return Cow::Borrowed(text);
     }
+    places.sort_by_key(|place| place.start);
+    let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
+    for place in places {
+        // One secret may contain another.
+        if place.start >= end {
+            masked.push_str(&text[end..place.start]);
+            masked.push_str(MASK);
+        }
+        end = end.max(place.end);
+    }
+    Cow::Owned(masked + &text[end..])
 }
 
-fn masked(text: &str, secret: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(secret) {
-        let (before, after) = (&rest[..start], &rest[start + secret.len()..]);
-        out.push_str(before);
-        let is_meant = match secret.len() {
+/// Where a text holds secrets: as they are, in another spelling, or within a word in base64 or hexadecimal digits.
+fn places_of(text: &str, secrets: &[&Zeroizing<String>], depth: usize) -> Vec<Range<usize>> {
+    let mut places: Vec<Range<usize>> = secrets.iter().flat_map(|it| plain(text, it)).collect();
+    let Some(depth) = depth.checked_sub(1) else {
+        return places;
+    };
+    if let Some(read) = Respelled::of(text) {
+        let inner = places_of(&read.text, secrets, depth);
+        places.extend(inner.into_iter().map(|place| read.origin(&place)));
+    }
+    let is_long = |secret: &&&Zeroizing<String>| secret.len() >= UNMISTAKABLE;
+    let long: Vec<_> = secrets.iter().filter(is_long).copied().collect();
+    if !long.is_empty() {
+        let words = decoded_words(text, UNMISTAKABLE);
+        let hiding = words.filter(|(_, inner)| !places_of(inner, &long, depth).is_empty());
+        places.extend(hiding.map(|(place, _)| place));
+    }
+    places
+}
+
+/// Where a secret stands as it is, and is meant.
+fn plain<'a>(text: &'a str, secret: &'a str) -> impl Iterator<Item = Range<usize>> {
+    let places = text.match_indices(secret);
+    let places = places.map(|(start, secret)| start..start + secret.len());
+    places.filter(|place| {
+        let (before, after) = (&text[..place.start], &text[place.end..]);
+        match secret.len() {
             UNMISTAKABLE.. => true,
-            length if length < LONGEST_WORD && is_ordinary(secret) => is_value(&out, after),
-            _ => is_whole(&out, after, ""),
-        };
-        out.push_str(if is_meant { MASK } else { secret });
-        rest = after;
-    }
-    out + rest
+            length if length < LONGEST_WORD && is_ordinary(secret) => is_value(before, after),
+            _ => is_whole(before, after, ""),
+        }
+    })
 }
 
 fn is_ordinary(secret: &str) -> bool {
@@ -199,6 +191,8 @@ fn is_value(before: &str, after: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::base64::Engine;
+    use ::base64::prelude::BASE64_STANDARD as STANDARD;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -215,8 +209,54 @@ mod tests {
             ("é918273é", "918273", "é918273é"),
             ("", "918273", ""),
         ] {
-            assert_eq!(masked(text, secret), shown);
+            assert_eq!(masked_of(text, secret), shown);
         }
+    }
+
+    fn masked_of(text: &str, secret: &str) -> String {
+        masked(text, &[&Zeroizing::new(secret.to_owned())]).into_owned()
+    }
+
+    /// Whatever a service, a proxy or a log makes of it.
+    #[test]
+    fn a_secret_is_masked_in_every_spelling_and_encoding() {
+        let secret = "sk_live_a\"b/c0815yellow";
+        let each = |spell: fn(u8) -> String| secret.bytes().map(spell).collect::<String>();
+        let base64 = |text: &str| STANDARD.encode(text);
+        for spelled in [
+            each(|byte| format!("%{byte:02X}")),
+            each(|byte| format!("%{byte:02x}")),
+            each(|byte| format!("%25{byte:02x}")),
+            each(|byte| format!("&#{byte};")),
+            each(|byte| format!("&#x{byte:X};")),
+            each(|byte| format!("&#{byte}")),
+            each(|byte| format!("\\u{byte:04x}")),
+            each(|byte| format!("\\u{{{byte:x}}}")),
+            each(|byte| format!("\\x{byte:02x}")),
+            each(|byte| format!("{}\u{200d}", char::from(byte))),
+            each(|byte| format!("{}\u{1b}", char::from(byte))),
+            hex::encode(secret),
+            hex::encode_upper(secret),
+            base64(secret),
+            base64(&format!("x:{secret}")),
+            base64(&base64(secret)),
+            base64(&hex::encode(secret)),
+            base64(secret).replace('=', "%3D"),
+            Value::from(secret).to_string(),
+            secret.replace('/', "\\/"),
+        ] {
+            for text in [spelled.clone(), format!("it is a {spelled} é")] {
+                let shown = masked_of(&text, secret);
+                assert!(shown.contains(MASK), "{text}: {shown}");
+                assert!(
+                    shown.len() < text.len() - secret.len() / 2,
+                    "{text}: {shown}"
+                );
+            }
+        }
+        let other =
+            "100% of &#42; \\ \\u00 %zz \\u{110000} \u{200d} deadbeefdeadbeefdeadbeefdeadbeef";
+        assert_eq!(masked_of(other, secret), other);
     }
 
     #[test]
@@ -241,11 +281,11 @@ mod tests {
             ("unknown key `test`", Some("unknown key `***`")),
             ("test\n", Some("***\n")),
         ] {
-            assert_eq!(masked(text, "test"), shown.unwrap_or(text));
+            assert_eq!(masked_of(text, "test"), shown.unwrap_or(text));
         }
         // What has a digit or a capital is no word of ours.
-        assert_eq!(masked("so test1 it is", "test1"), "so *** it is");
-        assert_eq!(masked("so TEST it is", "TEST"), "so *** it is");
+        assert_eq!(masked_of("so test1 it is", "test1"), "so *** it is");
+        assert_eq!(masked_of("so TEST it is", "TEST"), "so *** it is");
     }
 
     #[test]
@@ -306,7 +346,7 @@ mod tests {
             secret in "[!-~]{16,40}",
             after in any::<String>(),
         ) {
-            let masked = masked(&format!("{before}{secret}{after}{secret}"), &secret);
+            let masked = masked_of(&format!("{before}{secret}{after}{secret}"), &secret);
             prop_assert!(!masked.contains(&secret) || secret.contains(MASK), "{}", masked);
         }
     }

@@ -175,6 +175,8 @@ mod shared_limits;
 #[cfg(unix)]
 mod showing;
 #[cfg(unix)]
+mod spelled_secrets;
+#[cfg(unix)]
 mod team;
 #[cfg(unix)]
 mod team_batches;

@@ -228,7 +228,7 @@ impl View for Ready {
         page.line("To use it in another terminal:");
         page.line("");
         for line in self.how_to_use() {
-            page.line(format!("  {line}"));
+            page.secret(format!("  {line}"));
         }
         page.line("");
         page

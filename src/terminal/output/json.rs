@@ -5,7 +5,8 @@
 
 use std::str::Chars;
 
-use super::visible::{Eye, is_hidden};
+use super::visible::Eye;
+use crate::model::hidden::is_hidden;
 
 /// The deepest level that is indented. Otherwise the output would grow with the square of the nesting depth.
 const DEEPEST_INDENT: usize = 64;

@@ -219,7 +219,7 @@ impl Output {
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let mut page = Page::default();
-            page.line(redact(text));
+            page.line(text);
             self.show(&page);
         }
     }
@@ -246,14 +246,14 @@ impl Output {
 
     fn labelled(&self, tone: Tone, label: &'static str, text: &str) {
         let mut page = Page::default();
-        page.labelled(tone, label, redact(text));
+        page.labelled(tone, label, text);
         self.show(&page);
     }
 
     /// Writes a line of `--verbose` to stderr.
     pub(crate) fn trace(text: &str) {
         rows::lose_count();
-        let _ = writeln!(io::stderr().lock(), "{}", visible(&redact(text)));
+        let _ = writeln!(io::stderr().lock(), "{}", visible(text));
     }
 
     /// Writes a line of a log to stderr, from any thread: `first`, and beside it the text. A terminal wraps the text within
@@ -263,7 +263,7 @@ impl Output {
             return Output::trace(&format!("{first} {text}"));
         }
         let mut page = Page::default();
-        page.columns(vec![(first.into(), 0), (redact(text).into(), 0)]);
+        page.columns(vec![(first.into(), 0), (text.into(), 0)]);
         rows::lose_count();
         let _ = write!(io::stderr().lock(), "{}", page.render(&style.now()));
     }
@@ -311,13 +311,13 @@ impl Output {
             match error.exit {
                 // Declining is a choice and not an error.
                 Exit::Declined => page.line(error.message.as_str()),
-                _ => page.labelled(Tone::Bad, "error:", redact(&error.message)),
+                _ => page.labelled(Tone::Bad, "error:", error.message.as_str()),
             };
             for detail in &error.details {
-                page.line(format!("  {}", redact(detail)));
+                page.line(format!("  {detail}"));
             }
             if let Some(hint) = &error.hint {
-                page.labelled(Tone::Dim, "hint:", redact(hint));
+                page.labelled(Tone::Dim, "hint:", hint.as_str());
             }
             page.render(&self.stderr.now())
         } else {

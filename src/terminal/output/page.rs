@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::json;
 use super::style::{StreamStyle, Tone};
 use super::table::{self, Cell, cut};
-use super::visible::visible;
+use super::visible::{visible, visible_rows};
 use super::wrap::{wrap, wrap_command};
 
 /// Less of a text than this says nothing.
@@ -40,6 +40,8 @@ enum Block {
     /// A command to copy, among those that can be run next.
     Next(String),
     Command(String),
+    /// A line that shows a secret on purpose.
+    Secret(String),
     /// A JSON text: indented on a terminal, on one line in a pipe.
     Json(String),
 }
@@ -136,6 +138,11 @@ impl Page {
         self.push(Block::Command(command.into()))
     }
 
+    /// Adds a line that shows a secret on purpose.
+    pub(crate) fn secret(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Secret(text.into()))
+    }
+
     pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Json(text.into()))
     }
@@ -214,6 +221,7 @@ fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, t
                 text,
             );
         }
+        Block::Secret(line) => text.push_str(&format!("{}\n", visible_rows(line))),
         Block::Json(raw) => text.push_str(&format!("{}\n", json::pretty(raw, 2))),
         Block::Columns(cells) => render_columns(cells, style, text),
         Block::Row(cells) => render_row(cells, style, text),
@@ -237,6 +245,7 @@ fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
             ));
         }
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
+        Block::Secret(line) => text.push_str(&format!("{}\n", visible_rows(line))),
         Block::Json(raw) => text.push_str(&format!("{}\n", json::compact(raw))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
         Block::Command(command) => text.push_str(&format!("{}\n", visible(command))),

@@ -1,13 +1,18 @@
-//! Making untrusted text safe for a terminal: a venue's name must not move the cursor, reverse the line or hide text.
+//! Making untrusted text safe for a terminal: a venue's name must not move the cursor, reverse the line or hide text, and
+//! a response must not show the key that it was sent.
 
 use std::borrow::Cow;
 
-use unicode_width::UnicodeWidthChar;
+use crate::model::hidden::is_hidden;
+use crate::secrets::redact;
 
-/// `text` on one line, with control characters and invisible characters written as their code points (`\u{1b}`). The
-/// result is for reading only: a literal `\u{1b}` in the text looks the same.
+/// `text` on one line, with secrets masked, and with control characters and invisible characters written as their code
+/// points (`\u{1b}`). The result is for reading only: a literal `\u{1b}` in the text looks the same.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    spelled(text, |_| false)
+    match redact(text) {
+        Cow::Borrowed(text) => spelled(text, |_| false),
+        Cow::Owned(masked) => spelled(&masked, |_| false).into_owned().into(),
+    }
 }
 
 /// Like [`visible`], but keeps line feeds.
@@ -47,10 +52,10 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// Reads a text character by character and decides which characters are invisible.
 ///
-/// Three invisible characters belong to ordinary names and stay where each follows a visible character: U+200C and
-/// U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the coloured form of an emoji. Since each
-/// of them needs a visible character of its own, they cannot carry a hidden text. In every other position they are
-/// escaped, as are all other variation selectors, because terminals do not have the shapes that those select.
+/// Three invisible characters belong to ordinary names and stay where each follows a visible character that it changes:
+/// U+200C and U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the coloured form of an emoji. In
+/// every other position they are escaped, as are all other variation selectors, because terminals do not have the shapes
+/// that those select.
 #[derive(Default)]
 pub(super) struct Eye {
     /// The preceding character, if it was visible.
@@ -104,10 +109,16 @@ const JOINER: char = '\u{200d}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether `c` is a letter, a mark of one, or an emoji.
+/// Whether `c` is an emoji, or in a block of the scripts whose letters joiners shape: Arabic and its neighbours, those of
+/// India and Southeast Asia, and Mongolian.
 fn is_joinable(c: char) -> bool {
-    // A character that is not hidden and has no width is a mark on a letter, such as a virama.
-    !is_hidden(c) && (c.is_alphabetic() || is_emoji(c) || c.width() == Some(0))
+    let is_shaped = matches!(
+        c,
+        '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{1cff}' | '\u{a800}'..='\u{aaff}'
+            | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10a00}'..='\u{11fff}'
+            | '\u{1e900}'..='\u{1e95f}'
+    );
+    !is_hidden(c) && (is_shaped || is_emoji(c))
 }
 
 /// Whether `c` is in a block of the emoji that have a plain and a coloured form (Unicode's
@@ -120,34 +131,6 @@ fn is_emoji(c: char) -> bool {
             | '\u{2934}'..='\u{2935}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}'
             | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}'
     )
-}
-
-/// Whether a terminal acts on `c` or shows nothing for it.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            // Direction: marks, embeddings, overrides, isolates.
-            '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            // Line and paragraph separators.
-            | '\u{2028}'..='\u{2029}'
-            // Zero width: spaces, joiners, invisible operators, deprecated shaping, the byte
-            // order mark, the soft hyphen.
-            | '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}'
-            | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            // Variation selectors (256 of them can encode any bytes), and those of Mongolian.
-            | '\u{fe00}'..='\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}'
-            // Letters and signs that are blank: Hangul fillers, Khmer inherent vowels, a Khitan filler, the braille
-            // pattern without a dot, blanks of hieroglyphs, a note without a head.
-            | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}'..='\u{17b5}' | '\u{16fe4}'
-            | '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{1d159}'
-            // Interlinear annotation; format controls of hieroglyphs, of shorthand and of music.
-            | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            // Tags, which can carry a hidden text; the other variation selectors; and code points that Unicode
-            // reserves for similar characters.
-            | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 #[cfg(test)]
@@ -206,8 +189,10 @@ mod tests {
             ("a\u{200c}", r"a\u{200c}"),
             ("a \u{200d}b", r"a \u{200d}b"),
             ("1\u{200d}2", r"1\u{200d}2"),
-            ("a\u{200d}\u{200c}b", r"a\u{200d}\u{200c}b"),
-            ("a\u{200d}\u{3164}", r"a\u{200d}\u{3164}"),
+            ("a\u{200d}b", r"a\u{200d}b"),
+            ("é\u{200c}ж", r"é\u{200c}ж"),
+            ("می\u{200d}\u{200c}م", r"می\u{200d}\u{200c}م"),
+            ("م\u{200d}\u{3164}", r"م\u{200d}\u{3164}"),
             ("a\u{fe0f}", r"a\u{fe0f}"),
             ("1\u{fe0f}", r"1\u{fe0f}"),
             ("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}"),

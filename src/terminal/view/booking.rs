@@ -16,7 +16,6 @@ use crate::model::time_text::{dated, human, with_own_time};
 use crate::model::zone::system_zone;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
-use crate::secrets::redact;
 use crate::terminal::output::{Page, Tone, View};
 
 pub(crate) struct BookingView<'a> {
@@ -53,7 +52,7 @@ impl View for BookingView<'_> {
         self.last_change(&mut page, fields);
         // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
         for (path, value) in fields.rest().iter().chain(self.booking.around()) {
-            page.field("other", redact(&format!("{path} = {value}")).into_owned());
+            page.field("other", format!("{path} = {value}"));
         }
         page.field_if("note", self.limits());
         for command in self.commands() {

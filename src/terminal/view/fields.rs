@@ -1,14 +1,11 @@
 //! The fields of a document, and which of them a view has shown. The rest is listed, so that nothing is hidden.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::json::plain;
 use crate::model::certainty::Certainty;
 use crate::model::document_time::{DocumentTime, time_text};
 use crate::model::money::{money, names_minor_units};
-use crate::secrets::redact;
 
 /// A document, and what was taken from it.
 ///
@@ -103,12 +100,6 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         self.collect(self.value, String::new(), &mut found);
-        // The service may repeat a key or a code that it was sent.
-        for (_, text) in &mut found {
-            if let Cow::Owned(masked) = redact(text) {
-                *text = masked;
-            }
-        }
         found
     }
 

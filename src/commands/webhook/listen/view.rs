@@ -78,7 +78,7 @@ impl View for Ready {
             page.line("For your app:");
             page.line("");
             let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
-            page.line(format!("  {line}"));
+            page.secret(format!("  {line}"));
             page.line("");
         }
         page
@@ -95,10 +95,7 @@ impl View for SecretShown {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.columns(vec![
-            ("webhook secret".into(), 0),
-            (self.0.expose().into(), 0),
-        ]);
+        page.secret(format!("webhook secret\t{}", self.0.expose()));
         page
     }
 }
