@@ -54,7 +54,8 @@ impl LiveBooking {
     /// Whether it is for the guest of a request: the names agree as the search compares them, or the digits of the phone
     /// numbers, or the email addresses.
     pub(crate) fn is_for_guest_of(&self, asked: &Json) -> bool {
-        let read: [(&str, fn(&str) -> String); 3] = [
+        type Read = fn(&str) -> String;
+        let read: [(&str, Read); 3] = [
             ("/customer/name", words),
             ("/customer/phone", |phone| {
                 digits(phone).trim_start_matches('0').to_owned()
