@@ -341,8 +341,10 @@ mod tests {
     use serde_json::json;
 
     fn hint(body: Value) -> Option<String> {
-        let mut adapter = Adapter::default();
-        adapter.profile = Some("acme".to_owned());
+        let mut adapter = Adapter {
+            profile: Some("acme".to_owned()),
+            ..Adapter::default()
+        };
         adapter
             .dialect
             .rename("slots_party_size_field", "query.covers")
