@@ -39,9 +39,8 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let named = args.booking.as_deref();
-    let id = booking_or_pick(context, named, Offered::All, Reads::ToFind)
-        .await?
-        .id;
+    let mut named = booking_or_pick(context, named, Offered::All, Reads::ToFind).await?;
+    let id = named.id.clone();
     let situation = |status| InFlight::Watching {
         id: id.clone(),
         status,
@@ -52,7 +51,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
     loop {
-        let read = wait.read().await;
+        let read = match named.take_read() {
+            Some(read) => read,
+            None => wait.read().await,
+        };
         let booking = read.map_err(|error| not_found(context, &id, error))?;
         // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
         // such as the number of a request, is new in each answer.

@@ -60,12 +60,17 @@ impl NamedBooking {
     ///
     /// `unexpected_answer` (15) if the service returned another booking.
     pub(crate) async fn booking(&mut self, context: &Context) -> Result<Booking> {
-        match self.read.take() {
-            Some(booking) => checked(booking, &self.id),
+        match self.take_read() {
+            Some(read) => read,
             None => read_booking(context, &self.id)
                 .await
                 .map_err(|error| not_found(context, &self.id, error)),
         }
+    }
+
+    /// The booking if it was read to find it, once.
+    pub(crate) fn take_read(&mut self) -> Option<Result<Booking>> {
+        self.read.take().map(|booking| checked(booking, &self.id))
     }
 
     /// The booking that was read to find it ([`Reads::Always`]), and whether it is the requested one.

@@ -108,7 +108,7 @@ fn commands(home: &Home) -> Vec<(Vec<&'static str>, &'static str)> {
         ),
         (vec!["show", "bk_1"], ""),
         (vec!["show", "bk_1", "--jq", ".id.nope"], ""),
-        (vec!["watch", "bk_1"], ""),
+        (vec!["watch", "bk_1", "--timeout", "0.1s"], ""),
         (vec!["continue", "bk_1", "--otp", CODE], ""),
         (vec!["continue", "bk_1", "--otp-stdin"], code_line),
         (vec!["continue", "bk_1", "--psp-response", PAYMENT], ""),

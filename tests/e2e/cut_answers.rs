@@ -299,8 +299,8 @@ fn where_the_service_is_not_reached_nothing_is_left_to_settle() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let home = Home::pointing_to(&address, "sk_live_x");
-    let time = ["--slot", "slot_1", "--at", "2031-12-01T19:30:00Z"];
-    home.book("ven_1", &time[..2]).refused(15, "network");
+    home.book("ven_1", &["--slot", "slot_1", "--tz", "UTC"])
+        .refused(15, "network");
     let list = home.run(["attempts", "--json"]).exits(0).json();
     assert_eq!(list["attempts"], serde_json::json!([]));
 }
