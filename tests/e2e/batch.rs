@@ -85,7 +85,7 @@ fn a_batch_is_the_same_from_csv_and_from_standard_input_under_one_name() {
 fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
     let served = Served::start();
     let home = served.home();
-    let four = format!("{}{}", rows(2), rows(2).repeat(1));
+    let four = format!("{}{}", rows(2), rows(2));
     let twice = file(&home, "twice.jsonl", &four);
     for more in [&[][..], &["--dry-run"]] {
         let book = ["book", "--from", &twice, "--batch", "a", "--json"];
