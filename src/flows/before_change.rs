@@ -122,7 +122,7 @@ pub(crate) async fn add_stakes(
         cost = offered_cost(context, booking).await;
     }
     let cost = cost.as_deref();
-    page.field(
+    page.without("cancellation").field(
         "cancellation",
         cost.unwrap_or("not known: neither the booking nor its slot shows the terms"),
     );

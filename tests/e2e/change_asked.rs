@@ -347,7 +347,9 @@ fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
             .see(part)
             .see("? Cancel this booking?")
             .type_in("n\r");
-        terminal.end().exits(17);
+        let shown = terminal.end().exits(17);
+        let said = shown.screen.matches("  cancellation  ").count();
+        assert_eq!(said, 1, "{}", shown.screen);
         let script = home.run(["cancel", "bk_1", "--yes"]).exits(0).prints(cost);
         let is_told = script.stderr.contains("the cancellation costs 23.00 EUR");
         assert_eq!(is_told, part.starts_with("costs"), "{script}");

@@ -128,6 +128,13 @@ impl Page {
         self.push(Block::Next(command.into()))
     }
 
+    /// Leaves out the fields with this label. What is added next replaces them.
+    pub(crate) fn without(&mut self, label: &str) -> &mut Self {
+        let is_other = |it: &Block| !matches!(it, Block::Field(own, _) if *own == label);
+        self.blocks.retain(is_other);
+        self
+    }
+
     /// Leaves out the commands that can be run next, where a question follows.
     pub(crate) fn without_commands(mut self) -> Self {
         self.blocks.retain(|block| !matches!(block, Block::Next(_)));
