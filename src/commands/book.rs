@@ -16,18 +16,17 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, EarlierAttempts, More, Offer, SlotChoice, VERTICALS, ZoneSource,
+    BatchOptions, BookingDraft, EarlierAttempts, More, SlotChoice, VERTICALS, ZoneSource,
     answer_pauses, ask_about_same_guest, ask_guest_again, create, finish, guide, is_key,
     locate_slot, locate_venue, note_unused_zone, offer_to_find_out, offered, preview, profile,
-    refuse_to_repeat, repeated, resolve, review, show_command, take_slot, unknown_zone,
-    wait_while_processing, warn_of_open_attempts,
+    refuse_to_repeat, repeated, resolve, review, show_command, take_slot, wait_while_processing,
+    warn_of_open_attempts,
 };
 use crate::journal::KeyOrigin;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
 use crate::model::shell;
 use crate::model::slot::Slot;
-use crate::model::time_text::human;
 use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
@@ -419,7 +418,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<(Value
     // With its terms, which the booking itself may not repeat.
     offer.remember(context, Shown::No);
     let Some((row, choice)) = take_slot(context, &offer, draft.goes_ahead).await? else {
-        return Err(no_slot(venue.name(), &offer));
+        return Err(offer.no_slot(venue.name(), "pass --slot"));
     };
     draft.choose(&offer, row);
     let slot = draft.slot.as_ref();
@@ -454,46 +453,6 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     } else {
         sent.into()
     })
-}
-
-/// The error (7) if nothing is offered at that time. It lists the nearest slots. Where the time of a slot is not
-/// understood, nobody can say so (15).
-fn no_slot(venue: &str, offer: &Offer) -> Error {
-    let wanted = human(&offer.wanted.wire());
-    if let Some(slot) = offer.unread() {
-        let mut error = Error::new(
-            Code::UnexpectedAnswer,
-            format!(
-                "cannot find {wanted} among the slots of {venue}: the time {} is not understood; nothing was booked",
-                slot.datetime_value()
-            ),
-        )
-        .hint(
-            "to book a slot, pass --slot ID; to say how the service writes times, set `read.slots` with `bookctl profile set`",
-        );
-        error.body = Some(offer.document.clone());
-        return error;
-    }
-    if !offer.is_comparable() {
-        return unknown_zone(
-            "neither a search nor a slot shows the venue's time zone; nothing was booked",
-        );
-    }
-    let mut error = Error::new(
-        Code::NoSlot,
-        format!("{venue} has no slot at {wanted}; nothing was booked"),
-    );
-    let nearest = offer.nearest(5);
-    for slot in &nearest {
-        error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
-    }
-    match nearest.first() {
-        Some(slot) => error.hint(format!(
-            "to book the nearest one, pass --slot {}",
-            slot.id()
-        )),
-        None => error.hint("the venue has no slots on that day: try another day"),
-    }
 }
 
 /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.

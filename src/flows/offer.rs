@@ -13,10 +13,11 @@ use crate::json::Document;
 use crate::model::document_time::DocumentTime;
 use crate::model::similar::did_you_mean;
 use crate::model::slot::Slot;
+use crate::model::time_text::human;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::Shown;
 use crate::terminal::view::{TermsReader, slot_line};
 
@@ -188,6 +189,43 @@ impl Offer {
     /// Whether the requested time can be compared with the slots.
     pub(crate) fn is_comparable(&self) -> bool {
         !self.is_assumed || self.slots.iter().all(|slot| slot.local().is_some())
+    }
+
+    /// The error (7) if nothing is offered at that time. It lists the nearest slots. Where the time of a slot is not
+    /// understood, nobody can say so (15). `how` is how a slot is named by its id.
+    pub(crate) fn no_slot(&self, venue: &str, how: &str) -> Error {
+        let wanted = human(&self.wanted.wire());
+        if let Some(slot) = self.unread() {
+            let mut error = Error::new(
+                Code::UnexpectedAnswer,
+                format!(
+                    "cannot find {wanted} among the slots of {venue}: the time {} is not understood; nothing was booked",
+                    slot.datetime_value()
+                ),
+            )
+            .hint(format!(
+                "to book a slot, {how} ID; to say how the service writes times, set `read.slots` with `bookctl profile set`",
+            ));
+            error.body = Some(self.document.clone());
+            return error;
+        }
+        if !self.is_comparable() {
+            return unknown_zone(
+                "neither a search nor a slot shows the venue's time zone; nothing was booked",
+            );
+        }
+        let mut error = Error::new(
+            Code::NoSlot,
+            format!("{venue} has no slot at {wanted}; nothing was booked"),
+        );
+        let nearest = self.nearest(5);
+        for slot in &nearest {
+            error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
+        }
+        match nearest.first() {
+            Some(slot) => error.hint(format!("to book the nearest one, {how} {}", slot.id())),
+            None => error.hint("the venue has no slots on that day: try another day"),
+        }
     }
 
     fn is_wanted(&self, slot: &Slot) -> bool {

@@ -59,4 +59,4 @@ pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
 pub(crate) use team::{Prepared, prepare};
-pub(crate) use wish::{Request, Wish, is_same_but_time};
+pub(crate) use wish::{Request, Wish, is_same_but_time, is_same_time};

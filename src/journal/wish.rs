@@ -84,7 +84,7 @@ pub(super) fn words(name: &str) -> String {
 }
 
 /// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.
-fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
+pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return false;
     };

@@ -502,3 +502,50 @@ fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
     let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
     home.run(["book", "--from", &second]).exits(0);
 }
+
+/// "`availability_id`: the slot; the default is the one at that time" (batches)
+#[test]
+fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
+    let served = Served::start();
+    let home = served.home();
+    let mut odd = row(1, "Grace Hopper");
+    odd["datetime"] = json!("2027-02-01T19:40:00Z");
+    let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
+    let both = file(&home, "both.jsonl", &both);
+    home.run(["book", "--from", &both, "--dry-run", "--quiet"])
+        .exits(0)
+        .says("is looked up when the row is booked");
+    for _ in 0..2 {
+        let output = home.run(["book", "--from", &both, "--json"]).exits(18);
+        let results = lines(&output);
+        assert_eq!(results[0]["exit_code"], 0, "{output}");
+        assert_eq!(results[1]["error"]["code"], "no_slot", "{output}");
+        assert!(text(&results[1]["error"], "hint").contains("availability_id"));
+    }
+    assert_eq!(served.bookings().len(), 1);
+    let attempt = &home
+        .run(["attempts", "list", "--all", "--json"])
+        .exits(0)
+        .json()["attempts"][0];
+    let sent = &attempt["request"];
+    assert!(sent["availability_id"].is_string() && sent["provider"].is_string());
+}
+
+/// A row whose result is not known is sent again as it was, whatever the venue offers by then.
+#[test]
+fn a_row_that_may_have_booked_the_last_slot_is_sent_again_without_looking_for_another() {
+    for own in [None, Some("own-key")] {
+        let served = Served::start();
+        let home = served.home();
+        home.fault("POST /v1/bookings", "drop_after", 3);
+        let mut last = row(0, "Ada Lovelace");
+        last["venue_id"] = json!("ven_last_table");
+        if let Some(own) = own {
+            last["idempotency_key"] = json!(own);
+        }
+        let rows = file(&home, "rows.jsonl", &last.to_string());
+        home.run(["book", "--from", &rows]).exits(18);
+        home.run(["book", "--from", &rows]).exits(0);
+        assert_eq!(served.bookings().len(), 1);
+    }
+}

@@ -166,8 +166,17 @@ async fn read(from: Source) -> Result<String> {
     })
 }
 
-/// The output of `--dry-run`: each row's request on a line. Nothing is sent.
+/// The output of `--dry-run`: each row's request on a line, before its slot is looked up. A file may have more rows than
+/// the service permits reads.
 fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
+    if rows
+        .iter()
+        .any(|it| it.row.body.get("availability_id").is_none())
+    {
+        context.out.warn(
+            "the slot of a row without availability_id is looked up when the row is booked; its request does not show it",
+        );
+    }
     for keyed in rows {
         let call = create_call(keyed.row.request(context.adapter())?.body, &keyed.key(0));
         let request = RequestView::masked(

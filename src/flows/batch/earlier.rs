@@ -1,6 +1,7 @@
 //! What an earlier run of a batch, or another machine, has done for a row.
 
 use super::keys::KeyedRow;
+use super::request::is_of_row;
 use crate::app::Context;
 use crate::flows::create::CreatedBooking;
 use crate::flows::wait::read_booking;
@@ -34,7 +35,7 @@ pub(super) async fn earlier_result(
     // An attempt that belongs to another request or service is not this row's. The journal refuses it when it is sent.
     let own = attempt.filter(|attempt| {
         attempt.origin == context.target().address()
-            && attempt.request.asks_for(&keyed.row.body)
+            && is_of_row(attempt, keyed, &keyed.key(retry))
             && owned
     });
     // The runners of a shared batch do not ask again what one of them was told. A row that was changed has another key.

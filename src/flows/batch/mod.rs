@@ -6,6 +6,7 @@ mod fields;
 mod keys;
 mod known;
 mod problem;
+mod request;
 mod rows;
 mod share;
 mod spreadsheet;
@@ -28,6 +29,7 @@ use earlier::{EarlierResult, earlier_result};
 pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
 pub(crate) use known::known_result;
+use request::row_request;
 use rows::ranges;
 pub(crate) use rows::{BatchFormat, read_rows, refuse_equal_rows};
 use share::Share;
@@ -302,7 +304,7 @@ async fn send(
     options: BatchOptions,
     open: &[Attempt],
 ) -> Result<CreatedBooking> {
-    let request = keyed.row.request(context.adapter())?;
+    let request = row_request(context, keyed, key).await?;
     let is_own = keyed.row.idempotency_key.as_deref() == Some(key);
     if !is_own && !options.equal_rows {
         refuse_to_repeat_row(open, &request)?;

@@ -3,8 +3,8 @@
 //! Nothing is written for it when a booking is stored: a booking request does not wait for it. Deleting a guest deletes
 //! what was searched.
 
+mod column;
 mod needles;
-mod shared;
 mod text;
 
 use jiff::civil::Date;

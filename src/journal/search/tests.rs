@@ -249,10 +249,10 @@ fn a_search_reads_no_documents_and_finds_what_is_not_prepared_with_an_index() {
     let journal = journal(&folder);
     for (query, index) in [
         (
-            shared::query(true, "AND search LIKE ?10"),
+            column::query(true, "AND search LIKE ?10"),
             "USING COVERING INDEX bookings_search (origin=? AND (created_at,id)<(?,?))",
         ),
-        (shared::unprepared(), "INDEX bookings_unsearched (origin=?)"),
+        (column::unprepared(), "INDEX bookings_unsearched (origin=?)"),
     ] {
         let plan = plan(&journal, &query);
         assert!(
