@@ -115,7 +115,7 @@ fn a_key_is_never_reused_for_another_body() {
             error.code.to_string().as_str(),
             error.idempotency_key.as_deref()
         ),
-        ("usage", Some("k"))
+        ("another_booking", Some("k"))
     );
 }
 
