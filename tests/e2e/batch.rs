@@ -490,17 +490,6 @@ fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
     home.run(["book", "--from", &second, "--no-limits"])
         .exits(0);
     assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
-
-    // The same where it is served, and started anew without limits.
-    let served = Served::start();
-    let home = served.home();
-    let first = file(&home, "first.jsonl", &rows(10));
-    home.run(["book", "--from", &first]).exits(0);
-    let port = served.base_url().rsplit(':').next().unwrap().to_owned();
-    drop(served);
-    let _served = Served::at_port(&port, &home, &["--no-limits"]);
-    let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
-    home.run(["book", "--from", &second]).exits(0);
 }
 
 /// "`availability_id`: the slot; the default is the one at that time" (batches)
