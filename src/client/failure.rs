@@ -167,8 +167,13 @@ impl Failure {
     }
 
     /// Whether the service refused because of a rate limit, and so did nothing.
-    pub(crate) fn is_rate_limit(&self) -> bool {
+    fn is_rate_limit(&self) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.status == 429 && refusal.is_certain())
+    }
+
+    /// Whether the call may be sent again once a rate limit is over. A write may only if the service certainly did nothing.
+    pub(crate) fn may_be_waited_out(&self, call: &Call) -> bool {
+        self.is_rate_limit() || !call.is_write() && self.status() == Some(429)
     }
 
     pub(crate) fn into_error(self, call: &Call) -> Error {

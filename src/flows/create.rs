@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-
 use serde_json::Value;
 
 use super::comparison::{difference, is_a_booking};
@@ -33,18 +32,6 @@ pub(crate) struct CreatedBooking {
     pub(crate) earlier: bool,
 }
 
-impl CreatedBooking {
-    /// Tells a person what the booking itself does not show.
-    fn announce(&self, context: &Context) {
-        if self.earlier {
-            context.out.note(&format!(
-                "Booking {} was already made with this idempotency key.",
-                self.booking.id()
-            ));
-        }
-    }
-}
-
 /// The request of an attempt, as it was sent.
 pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
     BookingRequest::sent_before(attempt.request.body.clone(), attempt.asked().clone())
@@ -58,7 +45,12 @@ pub(crate) async fn create(
     request: BookingRequest,
 ) -> Result<Booking> {
     let made = make(context, key, origin, request).await?;
-    made.announce(context);
+    if made.earlier {
+        context.out.note(&format!(
+            "Booking {} was already made with this idempotency key.",
+            made.booking.id()
+        ));
+    }
     Ok(made.booking)
 }
 
@@ -91,10 +83,8 @@ pub(super) async fn make(
     let mut may_have_booked = false;
     loop {
         let begun = attempt.begin(allowed).await;
-        let (run, earlier, left) = begun.map_err(|error| match may_have_booked {
-            true => attempt.may_have_booked(error),
-            false => error,
-        })?;
+        let (run, earlier, left) =
+            begun.map_err(|error| attempt.stopped(error, may_have_booked))?;
         context.in_flight.replace(InFlight::Creating {
             key: key.to_owned(),
         });
@@ -116,18 +106,10 @@ pub(super) async fn make(
         let (conclusion, _) = attempt.end(&run, tries, last, failure.status(), None);
         may_have_booked = conclusion == Conclusion::Unknown;
         // The run is over before the rate limit is waited out, so an interrupt during the wait leaves nothing open.
-        let waited = match failure.is_rate_limit() {
-            true => {
-                context
-                    .pause_for_rate_limit(failure, &attempt.call, left)
-                    .await
-            }
-            false => Err(failure.into_error(&attempt.call)),
-        };
-        allowed = waited.map_err(|error| match may_have_booked {
-            true => attempt.may_have_booked(error),
-            false => error,
-        })?;
+        let waited = context.pause_for_rate_limit(failure, &attempt.call, left);
+        allowed = waited
+            .await
+            .map_err(|error| attempt.stopped(error, may_have_booked))?;
     }
 }
 
@@ -178,30 +160,26 @@ impl Sending<'_> {
             (KeyOrigin::Derived | KeyOrigin::Caller, true) => SignedDuration::ZERO,
             (KeyOrigin::Derived | KeyOrigin::Caller, false) => SignedDuration::from_secs(5),
         };
-        // On this machine both have one clock, unless a sandbox's was moved. A smaller difference is an answer that took
-        // its time: `Date` has whole seconds, and is written before the answer is sent.
+        // On this computer both have one clock, unless a sandbox's was moved. A smaller difference is a response that took
+        // its time: `Date` has whole seconds, and is written before the response is sent.
         let is_moved = |skew: &SignedDuration| skew.abs() > SignedDuration::from_secs(30);
-        let now = match client.is_loopback() {
-            true => Timestamp::now()
-                .saturating_add(client.skew().filter(is_moved).unwrap_or_default())
-                .unwrap_or(Timestamp::MAX),
-            false => client.service_now(),
+        let now = if client.is_loopback() {
+            Timestamp::now().saturating_add(client.skew().filter(is_moved).unwrap_or_default())
+        } else {
+            Ok(client.service_now())
         };
-        let began = now
-            .checked_sub(self.began.elapsed())
-            .and_then(|began| began.checked_sub(margin));
+        let began = now.and_then(|now| now.checked_sub(self.began.elapsed()));
+        let began = began.and_then(|began| began.checked_sub(margin));
         let made = booking
             .value()
             .get("created_at")
             .and_then(DocumentTime::read);
-        match (made.and_then(|made| made.instant), began) {
-            // A time in whole seconds may be up to one second before its instant.
-            (Some(made), Ok(began)) if made.subsec_nanosecond() == 0 => {
-                made.as_second() < began.as_second()
-            }
-            (Some(made), Ok(began)) => made < began,
-            _ => false,
-        }
+        let (Some(made), Ok(began)) = (made.and_then(|made| made.instant), began) else {
+            return false;
+        };
+        // A time in whole seconds may be up to one second before its instant.
+        let is_whole = made.subsec_nanosecond() == 0;
+        made.as_second() < began.as_second() || !is_whole && made < began
     }
 
     /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
@@ -290,19 +268,14 @@ impl Sending<'_> {
             asked: self.asked_otherwise(),
         };
         let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
-        let ended = match ended {
-            Ok(ended) => Some(ended),
-            Err(error) => {
-                let why = &error.message;
-                self.context.out.warn(&match booking {
-                    Some(_) => format!(
-                        "the booking was made, but could not be saved in the journal: {why}"
-                    ),
-                    None => format!("cannot save the result in the journal: {why}"),
-                });
-                None
-            }
+        let warn = |error: Error| {
+            let what = match booking {
+                Some(_) => "the booking was made, but could not be saved in the journal",
+                None => "cannot save the result in the journal",
+            };
+            self.context.out.warn(&format!("{what}: {}", error.message));
         };
+        let ended = ended.map_err(warn).ok();
         let conclusion = match &ended {
             Some(ended) => conclusion(ended.outcome, Some(ended.state)),
             None => conclusion(outcome_of(last, tries.in_doubt, false), None),
@@ -328,15 +301,13 @@ impl Sending<'_> {
             why.body = Some(booking.document().clone());
             return Err(self.unknown(run, tries, status, why));
         }
-        let known = match tries.earlier {
-            Earlier::Booked => self.known_booking.clone(),
-            Earlier::Nothing | Earlier::MayHaveBooked => None,
-        };
+        let known = self.known_booking.as_deref();
+        let known = known.filter(|_| tries.earlier == Earlier::Booked);
         let difference = difference(&self.asked, &booking);
         // The status of the answer does not say whether it is older: services answer a fresh booking with 200 too.
         let shown = ShownBooking {
             agrees: difference.is_none(),
-            is_known: known.as_deref() == Some(booking.id()),
+            is_known: known == Some(booking.id()),
             is_older: self.is_older(&booking, status),
             is_200: status == 200,
         };
@@ -344,10 +315,17 @@ impl Sending<'_> {
         let settles = (last == LastTry::Booked).then_some(&booking);
         let (conclusion, ended) = self.end(run, tries, last, Some(status), settles);
         let other_key = ended.and_then(|ended| ended.other_attempt);
-        let error = match conclusion {
+        let mut error = match conclusion {
             Conclusion::Booked => {
+                let id = booking.id();
                 self.context.in_flight.replace(InFlight::known(&booking));
-                self.announce_second(&booking, known);
+                self.context.remember_last(RecentList::LastBooking, id);
+                // The service has forgotten the other one, as a reset sandbox does, or the API key is another organization's.
+                if let Some(known) = known.filter(|known| *known != id) {
+                    self.context.out.warn(&format!(
+                        "this idempotency key made booking {known} before, and {id} now: both may exist"
+                    ));
+                }
                 let is_older = shown.is_older || shown.is_known;
                 return Ok(CreatedBooking {
                     booking,
@@ -355,7 +333,7 @@ impl Sending<'_> {
                 });
             }
             Conclusion::AnotherBooking => {
-                another_booking(&booking, &difference.unwrap_or_default(), self.key)
+                another_booking(booking.id(), &difference.unwrap_or_default(), self.key)
             }
             Conclusion::Unknown | Conclusion::NothingBooked => {
                 let why = match (other_key, difference) {
@@ -363,15 +341,20 @@ impl Sending<'_> {
                     (None, Some(difference)) => format!("in which {difference}"),
                     (None, None) => "which is older than this request".to_owned(),
                 };
-                let error = self.may_have_booked(misdirected(&booking, &why));
-                let hint = error.hint.clone().unwrap_or_default();
+                let id = booking.id();
+                let returned =
+                    format!("the outcome is unknown: the service returned booking {id}, {why}");
                 let abandon = abandon_command(self.key);
-                error.hint(format!(
-                    "{hint}; if the service always returns that booking, give up this attempt: {abandon}"
-                ))
+                let give_up = format!(
+                    "if the service always returns that booking, give up this attempt: {abandon}"
+                );
+                self.may_have_booked(Error::new(Code::OutcomeUnknown, returned).hint(give_up))
             }
         };
-        Err(self.described(error, status))
+        error.http_status = Some(status);
+        error.request = Some(self.call.name());
+        error.body = Some(booking.document().clone());
+        Err(error)
     }
 
     /// Ends a run whose response proves nothing.
@@ -380,15 +363,12 @@ impl Sending<'_> {
         self.may_have_booked(no_booking(status, why).into_error(&self.call))
     }
 
-    /// Warns if the key made another booking before. The service has forgotten that one, as a reset sandbox does, or the API
-    /// key is another organization's.
-    fn announce_second(&self, booking: &Booking, known: Option<String>) {
-        let id = booking.id();
-        self.context.remember_last(RecentList::LastBooking, id);
-        if let Some(known) = known.filter(|known| known != id) {
-            self.context.out.warn(&format!(
-                "this idempotency key made booking {known} before, and {id} now: both may exist"
-            ));
+    /// The error that ends the attempt between two of its runs.
+    fn stopped(&self, error: Error, may_have_booked: bool) -> Error {
+        if may_have_booked {
+            self.may_have_booked(error)
+        } else {
+            error
         }
     }
 
@@ -412,30 +392,21 @@ impl Sending<'_> {
             .hint_before(format!("a booking may exist; to find out: {resume}"))
             .idempotency_key(self.key)
     }
-
-    fn described(&self, mut error: Error, status: u16) -> Error {
-        error.http_status = Some(status);
-        error.request = Some(self.call.name());
-        error
-    }
 }
 
 /// The error for a key under which the service has made another booking.
-pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) -> Error {
-    let id = booking.id();
-    let mut error = Error::new(Code::AnotherBooking,
-        format!(
-            "nothing new was booked: this idempotency key belongs to booking {id}, in which {difference}"
-        ),
+fn another_booking(id: &str, difference: &str, key: &str) -> Error {
+    let what = "nothing new was booked: this idempotency key belongs to booking";
+    Error::new(
+        Code::AnotherBooking,
+        format!("{what} {id}, in which {difference}"),
     )
     .hint(format!(
         "use a new idempotency key; to see the other booking: {}; to give up this attempt: {}",
         show_command(id),
         abandon_command(key)
     ))
-    .idempotency_key(key);
-    error.body = Some(booking.document().clone());
-    error
+    .idempotency_key(key)
 }
 
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.
@@ -448,17 +419,4 @@ pub(super) fn asked_before(key: &str, anew: &str) -> Error {
     Error::new(Code::OutcomeUnknown, what)
         .hint(hint)
         .idempotency_key(key)
-}
-
-/// The error for a response with a booking that does not settle the attempt.
-fn misdirected(booking: &Booking, why: &str) -> Error {
-    let mut error = Error::new(
-        Code::OutcomeUnknown,
-        format!(
-            "the outcome is unknown: the service returned booking {}, {why}",
-            booking.id()
-        ),
-    );
-    error.body = Some(booking.document().clone());
-    error
 }

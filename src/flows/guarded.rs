@@ -44,19 +44,13 @@ pub(crate) async fn guard<T>(
         let sent = send().await;
         context.record_rate_limit(call);
         let failure = match sent {
-            Err(failure) if is_limit(&failure, call) => failure,
+            Err(failure) if failure.may_be_waited_out(call) => failure,
             sent => return Ok(sent),
         };
         // The service has done nothing, so an interrupt during the wait leaves nothing open.
         context.in_flight.replace(InFlight::Nothing);
         allowed = context.pause_for_rate_limit(failure, call, allowed).await?;
     }
-}
-
-/// Whether the call may be sent again once a rate limit is over. A write may only where it is certain that the service
-/// did nothing.
-fn is_limit(failure: &Failure, call: &Call) -> bool {
-    failure.is_rate_limit() || !call.is_write() && failure.status() == Some(429)
 }
 
 /// The failure where a booking was due, and the answer is something else.

@@ -183,8 +183,9 @@ impl Context {
         allowed: Duration,
     ) -> Result<Duration> {
         let mut failure = failure;
+        let may_wait = failure.may_be_waited_out(call);
         let pause = match &mut failure {
-            Failure::Refused(refusal) if refusal.status == 429 => {
+            Failure::Refused(refusal) if may_wait => {
                 // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
                 refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
                 // Without a reset time, who set --max-wait waits for a whole window (spec, Limits).
