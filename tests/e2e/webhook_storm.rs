@@ -142,7 +142,8 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
     }
     // In the order of each booking: what the app took is what came, as if it had come one by one.
     let mut came: HashMap<String, Vec<String>> = HashMap::new();
-    for row in &kept {
+    // The list begins with the newest.
+    for row in kept.iter().rev() {
         let lane = came.entry(text(row, "booking_id")).or_default();
         lane.push(text(row, "event_id"));
     }

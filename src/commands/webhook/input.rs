@@ -12,7 +12,7 @@ use crate::terminal::output::Terminals;
 use crate::webhook::KINDS;
 
 /// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
-const LARGEST: u64 = 64 * 1024 * 1024;
+const LARGEST: u64 = 256 * 1024 * 1024;
 
 /// The bytes of a body, read on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(super) async fn read(source: Source) -> Result<Vec<u8>> {
