@@ -175,11 +175,11 @@ impl Storm {
         let shared = |near: usize| format!("key-{}", (number + near) * 2 / 5);
         match number % 8 {
             3 => {
-                let mut keys: Vec<String> = (0..ROWS - 2)
-                    .map(|row| format!("row-{number}-{row}"))
-                    .collect();
-                keys.extend([shared(1), shared(4)]);
-                keys.retain(|key| !self.searches(key));
+                let own = (0..).map(|row| format!("row-{number}-{row}"));
+                let is_told = |key: &String| !self.searches(key);
+                // A batch always has rows of its own.
+                let mut keys: Vec<String> = own.filter(is_told).take(ROWS - 2).collect();
+                keys.extend([shared(1), shared(4)].into_iter().filter(is_told));
                 Task::Batch(keys)
             }
             7 => Task::Resume(format!("key-{}", number.saturating_sub(3) * 2 / 5)),
