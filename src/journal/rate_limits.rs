@@ -74,16 +74,15 @@ impl Journal {
         self.observed.push(ObservedLimit::Window(seen));
     }
 
-    /// Forgets the limit with the next write: an answer has shown none.
+    /// Forgets the limit with the next write: an answer has shown none. That alone is no reason to write.
     pub(crate) fn observe_no_limit(&mut self, name: &str) {
-        if let Ok(Some(_)) = self.rate_limit(name) {
-            self.observed.push(ObservedLimit::None(name.to_owned()));
-        }
+        self.observed.push(ObservedLimit::None(name.to_owned()));
     }
 
     /// Stores what was observed, if nothing else has.
     pub(crate) fn write_observed(&mut self) -> Result<()> {
-        if self.observed.is_empty() {
+        let is_window = |it: &ObservedLimit| matches!(it, ObservedLimit::Window(_));
+        if !self.observed.iter().any(is_window) {
             return Ok(());
         }
         self.write(|_, _| Ok(()))
