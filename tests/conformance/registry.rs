@@ -1,6 +1,6 @@
 //! The registry of statements, and what keeps it honest: it covers every word of the
 //! specification, its tests exist and are named for the statement that they prove, and
-//! `docs/conformance.md` is generated from it.
+//! `docs/dev/conformance.md` is generated from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -179,7 +179,7 @@ fn escaped(words: &str) -> String {
     words.replace('|', "\\|").replace('<', "&lt;")
 }
 
-/// `docs/conformance.md`.
+/// `docs/dev/conformance.md`.
 fn document(registry: &Registry) -> String {
     let mut page = String::from(
         "# Conformance\n\n\
@@ -246,7 +246,7 @@ fn document(registry: &Registry) -> String {
 
 #[test]
 fn the_committed_page_is_what_follows_from_the_registry() {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "docs", "conformance.md"]
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "docs", "dev", "conformance.md"]
         .iter()
         .collect();
     let page = document(&Registry::read());
@@ -258,6 +258,6 @@ fn the_committed_page_is_what_follows_from_the_registry() {
         .replace("\r\n", "\n");
     assert!(
         committed == page,
-        "docs/conformance.md is not up to date: UPDATE_DOCS=1 cargo test --test conformance"
+        "docs/dev/conformance.md is not up to date: UPDATE_DOCS=1 cargo test --test conformance"
     );
 }

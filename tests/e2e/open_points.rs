@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::harness::{installed, skipped};
 
-/// The head of `docs/open-points.md`.
+/// The head of `docs/dev/open-points.md`.
 const HEAD: &str = "\
 # What a service may choose otherwise
 
@@ -16,7 +16,7 @@ tested with differ there, and which tests prove what bookctl makes of it.
 
 The table is generated from `tests/foreign`, an independent service with ten variants, written from the specification
 alone. *Reference* is what bookctl's own sandbox does. What to set where a service differs is in
-[connect.md](connect.md) and [dialect.md](dialect.md).
+[connect.md](../connect.md) and [dialect.md](../dialect.md).
 
 | # | part | open | reference | variants that differ | tests |
 | --- | --- | --- | --- | --- | --- |
@@ -77,13 +77,13 @@ fn every_open_point_has_its_variants_and_its_tests_in_the_documents() {
         .lines()
         .filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit());
     assert_eq!(rows.count(), points.len());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/open-points.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/dev/open-points.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/open-points.md is not what the tests say: run with UPDATE_DOCS=1"
+        "docs/dev/open-points.md is not what the tests say: run with UPDATE_DOCS=1"
     );
 }

@@ -1,4 +1,4 @@
-//! The rooms of docs/architecture.md: a room uses those below it, never one above, and no two files use each other.
+//! The rooms of docs/dev/architecture.md: a room uses those below it, never one above, and no two files use each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
