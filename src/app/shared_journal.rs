@@ -31,7 +31,7 @@ pub(crate) fn database(
         .user
         .clone()
         .unwrap_or_else(|| maker(environment).user);
-    let own = address.password().map(str::to_owned);
+    let own = address.password.clone();
     let given = own.or_else(|| Environment::text(environment.pgpassword.as_ref()));
     let password = match given {
         Some(password) => Some(password),

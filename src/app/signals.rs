@@ -1,7 +1,7 @@
 //! The signals that end a command, awaited next to it: Ctrl-C, SIGTERM, SIGHUP and SIGQUIT, and their like on Windows.
 
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::system::signals::EndSignals;
+use crate::platform::signals::EndSignals;
 
 /// Listens for the signals from its creation on.
 pub(crate) struct Signals(EndSignals);

@@ -42,7 +42,7 @@ impl Startup {
         );
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
-        let prompter = Prompter::new(&TerminalEnv {
+        let prompter = Prompter::new(TerminalEnv {
             stdin_is_terminal: terminals.stdin,
             stderr_is_terminal: terminals.stderr,
             no_input: flags.no_input,

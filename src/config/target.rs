@@ -71,7 +71,7 @@ impl SharedJournal {
 pub(crate) fn journal_address(text: &str, profile: &str) -> Result<Address> {
     let source = format!("the journal of profile {}", profile.escape_debug());
     let address = Address::parse(text, &source)?;
-    if address.password().is_none() {
+    if address.password.is_none() {
         return Ok(address);
     }
     Err(Error::config(format!("{source} has a password in its URL")).hint(format!(

@@ -18,7 +18,7 @@ use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::process::USUAL_EDITOR;
 use crate::terminal::output::visible;
-use crate::terminal::prompt::{Deadline, Question, Until};
+use crate::terminal::prompt::{Deadline, Question};
 use crate::terminal::view::{AskedField, asked_fields, pause_page};
 
 /// Asks and answers until the booking no longer waits.
@@ -136,7 +136,7 @@ async fn ask_code(
         .prompter
         .text_until(&question, offered, &check, deadline)
         .await?;
-    Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
+    Ok(code.map(|code| Continuation::Otp(code.trim().to_owned())))
 }
 
 #[derive(Clone, Copy)]
@@ -174,7 +174,7 @@ pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
 async fn confirm_abort(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<bool>> {
     let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
     let aborts = context.prompter.confirm_until(&question, false, deadline);
-    Ok(answered(aborts.await?))
+    Ok(aborts.await?)
 }
 
 async fn ask_payment(
@@ -194,7 +194,7 @@ async fn ask_payment(
     loop {
         let question = Question::new("Payment response", "--psp-response", "the payment response");
         let way = context.prompter.choose_until(&question, &rows, deadline);
-        let Some(way) = answered(way.await?) else {
+        let Some(way) = way.await? else {
             return Ok(None);
         };
         let text = match ways[way] {
@@ -212,7 +212,7 @@ async fn ask_payment(
                     "the payment response",
                 )
                 .hidden();
-                match answered(context.prompter.paste_until(&question, deadline).await?) {
+                match context.prompter.paste_until(&question, deadline).await? {
                     Some(text) => Ok(text),
                     None => return Ok(None),
                 }
@@ -255,7 +255,7 @@ async fn ask_file(
     let path = context
         .prompter
         .text_until(&question, None, &check, deadline);
-    let Some(path) = answered(path.await?) else {
+    let Some(path) = path.await? else {
         return Ok(None);
     };
     let text = read_file(path.trim()).await;
@@ -289,7 +289,7 @@ fn write_answer(
             Ok(text)
         }
         Ok(None) => Err("the file was not changed".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(Error::from(error).message.clone()),
     }
 }
 
@@ -364,7 +364,7 @@ async fn ask_fields(
         let value = context
             .prompter
             .text_until(&question, None, &check, deadline);
-        let Some(value) = answered(value.await?) else {
+        let Some(value) = value.await? else {
             return Ok(None);
         };
         former.insert(name.clone(), value.clone());
@@ -385,7 +385,7 @@ async fn ask_fields(
             let line = context
                 .prompter
                 .text_until(&question, None, &check, deadline);
-            let Some(line) = answered(line.await?) else {
+            let Some(line) = line.await? else {
                 return Ok(None);
             };
             let Ok(answer) = field(&line) else {
@@ -398,13 +398,6 @@ async fn ask_fields(
         return Err(Error::new(Code::Declined, "Nothing was sent."));
     }
     Ok(Some(Continuation::Fields(body(fields)?)))
-}
-
-fn answered<T>(answer: Until<T>) -> Option<T> {
-    match answer {
-        Until::Answered(answer) => Some(answer),
-        Until::TimedOut => None,
-    }
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ pub(crate) async fn pick_line(
         let what = format!("there is nothing to pick from; see `{list}`");
         return Err(Error::usage(what));
     }
-    match context.prompter.pick(&question, None, lines, 0).await {
+    match context.prompter.pick(&question, lines, 0).await {
         Err(PromptError::Back) => Err(nothing_chosen()),
         row => Ok(row?),
     }

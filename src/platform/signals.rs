@@ -1,33 +1,132 @@
-//! The signals that end a command, while the only thread is blocked, by a locked file or a filter.
+//! The signals that end a command, and the one that continues it.
 //!
-//! Everywhere else signals are awaited next to the command. Blocking code cannot await, and polls here instead.
+//! Signals are awaited next to the command. Blocking code, at a locked file or a filter, cannot await; it polls
+//! [`caught`] instead.
 
+use std::future::poll_fn;
+use std::io;
 use std::sync::{Once, OnceLock, mpsc};
+use std::task::{Context, Poll};
 
-use super::system::signals::EndSignals;
 use crate::outcome::Exit;
 
 static BEGUN: Once = Once::new();
 static CAUGHT: OnceLock<Exit> = OnceLock::new();
 
-/// Starts a thread that listens for signals. Call it only when something blocks, so that other commands do not pay
-/// for it.
-pub(crate) fn watch() {
-    BEGUN.call_once(|| {
-        // Without the thread, blocking code ends at its own time limit.
-        let _ = std::thread::Builder::new().spawn(|| listen(None));
-    });
+/// Waits for one signal. It has come when the function is ready.
+type Listener = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
+
+/// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C, Ctrl-Break, the closed console,
+/// and the end of the session, after which the process has some seconds.
+pub(crate) struct EndSignals(Vec<(Exit, Listener)>);
+
+impl EndSignals {
+    #[cfg(unix)]
+    pub(crate) fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::SignalKind;
+
+        let mut listeners = vec![
+            (Exit::Interrupted, listener(SignalKind::interrupt())?),
+            (Exit::Terminated, listener(SignalKind::terminate())?),
+        ];
+        let others = [
+            (Exit::HungUp, SignalKind::hangup()),
+            (Exit::Quit, SignalKind::quit()),
+        ];
+        for (exit, kind) in others {
+            if !is_ignored(kind) {
+                listeners.push((exit, listener(kind)?));
+            }
+        }
+        Ok(EndSignals(listeners))
+    }
+
+    #[cfg(windows)]
+    pub(crate) fn listen() -> io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+
+        let (mut interrupt, mut ctrl_break) = (ctrl_c()?, ctrl_break()?);
+        let (mut close, mut logoff, mut shutdown) =
+            (ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);
+        Ok(EndSignals(vec![
+            (
+                Exit::Interrupted,
+                Box::new(move |context| interrupt.poll_recv(context)),
+            ),
+            (
+                Exit::Terminated,
+                Box::new(move |context| ctrl_break.poll_recv(context)),
+            ),
+            (
+                Exit::HungUp,
+                Box::new(move |context| close.poll_recv(context)),
+            ),
+            (
+                Exit::Terminated,
+                Box::new(move |context| logoff.poll_recv(context)),
+            ),
+            (
+                Exit::Terminated,
+                Box::new(move |context| shutdown.poll_recv(context)),
+            ),
+        ]))
+    }
+
+    pub(crate) async fn next(&mut self) -> Exit {
+        poll_fn(|context| {
+            for (exit, listener) in &mut self.0 {
+                if listener(context).is_ready() {
+                    return Poll::Ready(*exit);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
 }
 
-/// The same, before something that is going to block: returns when the thread listens, so that no signal is missed.
-#[cfg(feature = "postgres")]
-pub(crate) fn watch_ahead() {
+/// Notices that the process was stopped and continues. Windows stops no process by keys.
+pub(crate) struct Continued(Listener);
+
+impl Continued {
+    pub(crate) fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
+        let listener = listener(tokio::signal::unix::SignalKind::from_raw(
+            signal_hook::consts::SIGCONT,
+        ))?;
+        #[cfg(windows)]
+        let listener = Box::new(|_: &mut Context<'_>| Poll::Pending);
+        Ok(Continued(listener))
+    }
+
+    pub(crate) async fn next(&mut self) {
+        poll_fn(|context| (self.0)(context)).await;
+    }
+}
+
+#[cfg(unix)]
+fn listener(kind: tokio::signal::unix::SignalKind) -> io::Result<Listener> {
+    let mut signal = tokio::signal::unix::signal(kind)?;
+    Ok(Box::new(move |context| signal.poll_recv(context)))
+}
+
+/// Whether the process was started with a signal ignored, as `nohup` does: it then must not end the command.
+#[cfg(unix)]
+fn is_ignored(kind: tokio::signal::unix::SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.unwrap_or_default() & (1 << (kind.as_raw_value() - 1)) != 0
+}
+
+/// Starts a thread that listens for signals, and returns when it does. Call it only when something blocks, so that other
+/// commands do not pay for it.
+pub(crate) fn watch() {
     BEGUN.call_once(|| {
         let (ready, listens) = mpsc::channel();
-        if std::thread::Builder::new()
-            .spawn(|| listen(Some(ready)))
-            .is_ok()
-        {
+        // Without the thread, blocking code ends at its own time limit.
+        if std::thread::Builder::new().spawn(|| catch(ready)).is_ok() {
+            // An error says that nothing listens.
             let _ = listens.recv();
         }
     });
@@ -38,7 +137,7 @@ pub(crate) fn caught() -> Option<Exit> {
     CAUGHT.get().copied()
 }
 
-fn listen(ready: Option<mpsc::Sender<()>>) {
+fn catch(ready: mpsc::Sender<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build();

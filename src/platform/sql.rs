@@ -5,6 +5,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use rusqlite::types::FromSql as FromCell;
+use rusqlite::types::Value as Cell;
 
 use super::postgres::Failure as PostgresFailure;
 use super::sqlite::Failure as SqliteFailure;
@@ -31,12 +35,6 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl From<SqliteFailure> for Trouble {
-    fn from(failure: SqliteFailure) -> Self {
-        Trouble::Sqlite(failure)
-    }
-}
-
 impl From<rusqlite::Error> for Trouble {
     fn from(error: rusqlite::Error) -> Self {
         Trouble::Sqlite(error.into())
@@ -45,7 +43,8 @@ impl From<rusqlite::Error> for Trouble {
 
 /// Runs statements within a transaction, or each by itself.
 pub(crate) trait Statements {
-    fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer<Vec<Row>>;
+    /// The rows of several statements that are sent together. Each sees what those before it have done.
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>>;
 
     /// Runs a statement, and returns the number of rows that it changed.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize>;
@@ -59,10 +58,9 @@ pub(crate) trait Statements {
         self.execute(sql, values)
     }
 
-    /// The rows of several statements that are sent together. Each sees what those before it have done.
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
-        let each = statements.iter();
-        each.map(|(sql, values)| self.query(sql, values)).collect()
+    fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer<Vec<Row>> {
+        let rows = self.together(&[(sql, values)])?.pop();
+        Ok(rows.unwrap_or_default())
     }
 
     fn first(&self, sql: &str, values: &[Value<'_>]) -> Answer<Option<Row>> {
@@ -110,63 +108,26 @@ value_from! {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Row(pub(super) Vec<Cell>);
-
-#[derive(Clone, Debug)]
-pub(crate) enum Cell {
-    Null,
-    Text(String),
-    Number(i64),
+pub(crate) struct Row {
+    pub(super) columns: Arc<[String]>,
+    pub(super) cells: Vec<Cell>,
 }
 
 impl Row {
-    /// Takes the value of a column, counted from 0, out of the row.
+    /// The value of the column of this name: the one after `AS`, where the statement has it.
+    pub(crate) fn get<T: FromCell>(&self, column: &str) -> Answer<T> {
+        let at = self.columns.iter().position(|name| name == column);
+        self.at(at.ok_or(Trouble::Unreadable)?)
+    }
+
+    /// The value of a column, counted from 0.
+    pub(crate) fn at<T: FromCell>(&self, column: usize) -> Answer<T> {
+        let cell = self.cells.get(column).ok_or(Trouble::Unreadable)?;
+        T::column_result(cell.into()).map_err(|_| Trouble::Unreadable)
+    }
+
+    /// The same, under the name that callers still use.
     pub(crate) fn take<T: FromCell>(&mut self, column: usize) -> Answer<T> {
-        let cell = self.0.get_mut(column).ok_or(Trouble::Unreadable)?;
-        T::from_cell(std::mem::replace(cell, Cell::Null)).ok_or(Trouble::Unreadable)
-    }
-}
-
-pub(crate) trait FromCell: Sized {
-    /// `None` if the column holds something else.
-    fn from_cell(cell: Cell) -> Option<Self>;
-}
-
-impl FromCell for String {
-    fn from_cell(cell: Cell) -> Option<Self> {
-        match cell {
-            Cell::Text(text) => Some(text),
-            Cell::Null | Cell::Number(_) => None,
-        }
-    }
-}
-
-impl<T: FromCell> FromCell for Option<T> {
-    fn from_cell(cell: Cell) -> Option<Self> {
-        match cell {
-            Cell::Null => Some(None),
-            other => T::from_cell(other).map(Some),
-        }
-    }
-}
-
-macro_rules! numbers_from_cells {
-    ($($number:ty),*) => {
-        $(impl FromCell for $number {
-            fn from_cell(cell: Cell) -> Option<Self> {
-                match cell {
-                    Cell::Number(number) => number.try_into().ok(),
-                    Cell::Null | Cell::Text(_) => None,
-                }
-            }
-        })*
-    };
-}
-
-numbers_from_cells!(i64, u32, u16);
-
-impl FromCell for bool {
-    fn from_cell(cell: Cell) -> Option<Self> {
-        i64::from_cell(cell).map(|number| number != 0)
+        self.at(column)
     }
 }

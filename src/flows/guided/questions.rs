@@ -113,7 +113,7 @@ pub(super) async fn ask_venue(
     let question = manner.question("Which venue?", "VENUE", "the venue");
     let question = question.former(None).of("venues");
     let row = former.unwrap_or(0);
-    or_back(context.prompter.pick(&question, None, &rows, row).await)
+    or_back(context.prompter.pick(&question, &rows, row).await)
 }
 
 pub(super) async fn ask_provider(
@@ -167,7 +167,7 @@ pub(super) async fn ask_slot(
     let question = manner.question(text, "--slot", "the slot");
     let question = question.former(None).of("slots");
     let row = former.unwrap_or_else(|| offer.nearest_row());
-    or_back(context.prompter.pick(&question, None, &rows, row).await)
+    or_back(context.prompter.pick(&question, &rows, row).await)
 }
 
 /// Asks for the guest's name; `needs_both` if the provider refuses a name of one word.

@@ -3,12 +3,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use percent_encoding::percent_decode_str;
+use reqwest::Url;
+
 use crate::outcome::{Error, Result};
 
-/// A database's URL, without its password.
+/// A database's URL.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    encryption: Encryption,
+    /// Whether the connection is encrypted, with the server's certificate and name verified. There is no mode in which it
+    /// may or may not be.
+    pub(super) is_encrypted: bool,
     /// The authorities that sign the server's certificate, instead of the system's.
     pub(crate) root_file: Option<PathBuf>,
     /// The host as it is shown: a name, an address or the folder of a socket.
@@ -18,15 +23,7 @@ pub(crate) struct Address {
     pub(crate) database: Option<String>,
     /// Further settings of the session, as libpq's `options`.
     pub(crate) options: Option<String>,
-    password: Option<String>,
-}
-
-/// Whether the connection is encrypted. There is no mode in which it may or may not be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encryption {
-    /// With the server's certificate and name verified.
-    Verified,
-    None,
+    pub(crate) password: Option<String>,
 }
 
 /// Where a socket is, if the URL names no host.
@@ -38,67 +35,60 @@ impl fmt::Debug for Address {
     }
 }
 
-/// The URL as it may be shown.
+/// The URL as it may be shown: without its password.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let user = self.user.as_ref().map(|user| format!("{user}@"));
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
         let database = self.database.as_deref().unwrap_or_default();
-        write!(f, "{}{}/{database}", user.unwrap_or_default(), self.place())
+        write!(f, "{}/{database}", self.place())
     }
 }
 
 impl Address {
-    /// Reads a URL. `source` is what it comes from, for the error.
+    /// Reads a URL. `source` is what it comes from, for the error, which repeats nothing of the URL that may be a part of
+    /// a password.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
             Error::config(format!("{source} {why}")).hint(
                 "write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full, or leave it out for the local file",
             )
         };
-        let rest = ["postgresql://", "postgres://"]
-            .iter()
-            .find_map(|scheme| text.strip_prefix(scheme))
-            .ok_or_else(|| refuse("is not a postgresql:// URL"))?;
-        let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, database) = base.split_once('/').unwrap_or((base, ""));
-        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-        let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        if database.contains('@') {
+        let url = Url::parse(text).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "postgresql" | "postgres"));
+        let url = url.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
+        let host = url.host_str().unwrap_or_default();
+        if url.path().contains('@') {
             return Err(refuse(
                 "has an @ where the name of the database should be; in a user or a password write / as %2F, ? as %3F and @ as %40",
             ));
         }
-        if place.contains(',') {
+        if host.contains(',') {
             return Err(refuse("names several hosts; name one"));
         }
-        let (host, port) = match place.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port),
-            _ => (place, ""),
-        };
-        let decoded = |text: &str| decoded(text).ok_or_else(|| refuse("has a wrong % in it"));
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let unless_empty = |text: &str| (!text.is_empty()).then(|| decoded(text));
         let mut address = Address {
-            encryption: Encryption::Verified,
+            is_encrypted: true,
             root_file: None,
-            host: decoded(host.trim_matches(['[', ']']))?,
-            port: match port {
-                "" => 5432,
-                port => port.parse().map_err(|_| refuse("has an impossible port"))?,
-            },
-            user: Some(decoded(user)?).filter(|user| !user.is_empty()),
-            database: Some(decoded(database)?).filter(|name| !name.is_empty()),
+            host: decoded(host.trim_matches(['[', ']'])),
+            port: url.port().unwrap_or(5432),
+            user: unless_empty(url.username()),
+            database: unless_empty(url.path().trim_start_matches('/')),
             options: None,
-            password: Some(decoded(password)?).filter(|password| !password.is_empty()),
+            password: url.password().and_then(unless_empty),
         };
-        let mut mode = None;
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let mut mode = "";
+        for pair in url.query().into_iter().flat_map(|query| query.split('&')) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             match key {
-                "sslmode" => mode = Some(value.to_owned()),
-                "sslrootcert" => address.root_file = Some(PathBuf::from(decoded(value)?)),
-                "host" => address.host = decoded(value)?,
-                "password" => address.password = Some(decoded(value)?),
-                "options" => address.options = Some(decoded(value)?),
-                // The name is not repeated: it may be a part of a password.
+                "" => {}
+                "sslmode" => mode = value,
+                "sslrootcert" => address.root_file = Some(decoded(value).into()),
+                "host" => address.host = decoded(value),
+                "password" => address.password = Some(decoded(value)),
+                "options" => address.options = Some(decoded(value)),
                 _ => {
                     return Err(refuse(
                         "has a parameter that is not known here; known are sslmode, sslrootcert, host, password and options",
@@ -109,29 +99,17 @@ impl Address {
         if address.host.is_empty() {
             SOCKET_FOLDER.clone_into(&mut address.host);
         }
-        address.encryption = match mode.as_deref() {
-            None if address.is_local() => Encryption::None,
-            None | Some("require" | "verify-ca" | "verify-full") => Encryption::Verified,
-            Some("disable") => Encryption::None,
-            Some(mode) => {
+        address.is_encrypted = match mode {
+            "" => !address.is_local(),
+            "require" | "verify-ca" | "verify-full" => !address.is_socket(),
+            "disable" => false,
+            mode => {
                 return Err(refuse(&format!(
                     "has sslmode={mode}; it is verify-full, or disable for a connection that is not encrypted"
                 )));
             }
         };
         Ok(address)
-    }
-
-    pub(crate) fn password(&self) -> Option<&str> {
-        self.password.as_deref()
-    }
-
-    pub(super) fn encryption(&self) -> Encryption {
-        if self.is_socket() {
-            Encryption::None
-        } else {
-            self.encryption
-        }
     }
 
     /// The host and the port, as they are shown.
@@ -149,11 +127,10 @@ impl Address {
     }
 
     fn is_local(&self) -> bool {
-        let is_loopback = |host: &str| {
-            host.parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback())
-        };
-        self.is_socket() || self.host == "localhost" || is_loopback(&self.host)
+        let number = self.host.parse::<std::net::IpAddr>();
+        self.is_socket()
+            || self.host == "localhost"
+            || number.is_ok_and(|number| number.is_loopback())
     }
 
     /// The password of the line in a `.pgpass` file that fits, as libpq finds it.
@@ -167,12 +144,10 @@ impl Address {
         let database = self.database.as_deref().unwrap_or(user);
         let wanted = [host, &port, database, user];
         let lines = pgpass.lines().filter(|line| !line.starts_with('#'));
-        lines.map(fields).find_map(|fields| {
-            let [.., password] = fields.as_slice() else {
-                return None;
-            };
+        lines.map(fields).find_map(|mut fields| {
+            let password = fields.pop()?;
             let fits = |(field, wanted): (&String, &&str)| field == "*" || field == wanted;
-            (fields.len() == 5 && fields.iter().zip(&wanted).all(fits)).then(|| password.clone())
+            (fields.len() == 4 && fields.iter().zip(&wanted).all(fits)).then_some(password)
         })
     }
 }
@@ -192,21 +167,6 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,29 +177,17 @@ mod tests {
 
     #[test]
     fn a_connection_is_verified_unless_it_stays_on_this_machine_or_disable_is_said() {
-        for (url, encryption) in [
-            ("postgresql://u@db.internal/b", Encryption::Verified),
-            (
-                "postgresql://u@db.internal/b?sslmode=require",
-                Encryption::Verified,
-            ),
-            (
-                "postgresql://u@db.internal/b?sslmode=disable",
-                Encryption::None,
-            ),
-            ("postgresql://u@127.0.0.1/b", Encryption::None),
-            ("postgresql://u@[::1]:6432/b", Encryption::None),
-            (
-                "postgresql://u@localhost/b?sslmode=verify-full",
-                Encryption::Verified,
-            ),
-            (
-                "postgresql:///b?host=/tmp/s&sslmode=verify-full",
-                Encryption::None,
-            ),
-            ("postgresql://u@%2Ftmp%2Fs/b", Encryption::None),
+        for (url, is_encrypted) in [
+            ("postgresql://u@db.internal/b", true),
+            ("postgresql://u@db.internal/b?sslmode=require", true),
+            ("postgresql://u@db.internal/b?sslmode=disable", false),
+            ("postgresql://u@127.0.0.1/b", false),
+            ("postgresql://u@[::1]:6432/b", false),
+            ("postgresql://u@localhost/b?sslmode=verify-full", true),
+            ("postgresql:///b?host=/tmp/s&sslmode=verify-full", false),
+            ("postgresql://u@%2Ftmp%2Fs/b", false),
         ] {
-            assert_eq!(read(url).unwrap().encryption(), encryption, "{url}");
+            assert_eq!(read(url).unwrap().is_encrypted, is_encrypted, "{url}");
         }
         for mode in ["prefer", "allow", "verify"] {
             let url = format!("postgresql://db.internal/b?sslmode={mode}");
@@ -250,16 +198,12 @@ mod tests {
     #[test]
     fn what_is_shown_of_a_url_is_where_it_leads_and_never_a_password() {
         let address = read("postgresql://ada:geheim@db.internal:6432/bookctl").unwrap();
-        assert_eq!(address.password(), Some("geheim"));
+        assert_eq!(address.password.as_deref(), Some("geheim"));
         assert_eq!(address.to_string(), "ada@db.internal:6432/bookctl");
         assert!(!format!("{address:?}").contains("geheim"));
-        assert_eq!(read("postgresql://ada@db/b").unwrap().password(), None);
-        assert!(
-            read("postgresql://db/b?password=x")
-                .unwrap()
-                .password()
-                .is_some()
-        );
+        assert_eq!(read("postgresql://ada@db/b").unwrap().password, None);
+        let given = read("postgresql://db/b?password=a%2Bb").unwrap();
+        assert_eq!(given.password.as_deref(), Some("a+b"));
         // What a person writes who does not know that a password has to be encoded.
         for url in [
             "postgresql://u:1234/geheim@127.0.0.1/b",
@@ -275,7 +219,6 @@ mod tests {
             "db.internal",
             "postgresql://db:port/b",
             "postgresql://a,b/c",
-            "postgresql://%zz/c",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

@@ -1,64 +1,86 @@
 //! A PostgreSQL database: its connection, and work that is repeated where the connection was lost.
+//!
+//! A thread drives the connection. Code that blocks waits for it: every wait has a limit, is said to the person, and ends
+//! with a signal.
 
 use std::cell::{Cell as Flag, RefCell};
-use std::fmt;
-use std::sync::Arc;
+use std::io;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Address, Encryption};
-use super::driver::Driver;
-use super::failure::Failure;
-use super::session::{Guard, Session, failed};
-use crate::platform::crypto;
+use super::session::{Session, failed};
+use super::{Address, Failure, Guard, Login};
+use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::sql::{Answer, Statements, Trouble};
+use crate::platform::{crypto, regular_file, signals};
 
 /// The longest that making a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long one wait for an answer takes before it is watched for signals and its limit.
+const UNWATCHED: Duration = Duration::from_millis(20);
 
 /// A database, connected to when it is first used.
 pub(crate) struct Database {
     pub(crate) address: Address,
-    login: Login,
-    driver: Driver,
-    client: RefCell<Option<Arc<Client>>>,
+    config: Config,
+    pub(super) guard: Option<Guard>,
+    /// The thread that drives connections.
+    driver: Handle,
+    /// Ends the thread when it is dropped.
+    _stop: oneshot::Sender<()>,
+    /// Whether answers are waited for as long as it takes.
+    is_patient: bool,
     connecting: RefCell<Option<JoinHandle<Result<Client, Failure>>>>,
-    /// Whether this connection has loaded ahead.
-    has_loaded: Flag<bool>,
+    connection: RefCell<Option<Rc<Connection>>>,
     /// Whether a connection was ever made: what worked once is waited for.
     was_connected: Flag<bool>,
-    guard: Option<Guard>,
-    /// Whether the guard holds for this connection.
-    is_checked: Flag<bool>,
 }
 
-#[derive(Clone)]
-pub(crate) struct Login {
-    pub(crate) user: String,
-    pub(crate) password: Option<String>,
+pub(super) struct Connection {
+    pub(super) client: Arc<Client>,
+    /// Whether the guard holds for it.
+    pub(super) is_checked: Flag<bool>,
+    has_loaded: Flag<bool>,
 }
 
 impl Database {
     /// Starts the thread. Connects to nothing yet.
-    pub(crate) fn new(address: Address, login: Login) -> std::io::Result<Self> {
-        let driver = Driver::start(format!("the journal at {}", address.place()))?;
+    pub(crate) fn new(address: Address, login: Login) -> io::Result<Self> {
+        signals::watch();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let driver = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let drive = move || {
+            let _ = runtime.block_on(stopped);
+            runtime.shutdown_background();
+        };
+        std::thread::Builder::new()
+            .name("postgres".to_owned())
+            .spawn(drive)?;
         Ok(Database {
+            config: config(&address, &login),
             address,
-            login,
-            driver,
-            client: RefCell::new(None),
-            connecting: RefCell::new(None),
-            has_loaded: Flag::new(false),
-            was_connected: Flag::new(false),
             guard: None,
-            is_checked: Flag::new(false),
+            driver,
+            _stop: stop,
+            is_patient: false,
+            connecting: RefCell::new(None),
+            connection: RefCell::new(None),
+            was_connected: Flag::new(false),
         })
     }
 
@@ -73,7 +95,7 @@ impl Database {
     /// The same, which waits for answers as long as it takes: a statement may go through all rows.
     pub(crate) fn patient(self) -> Self {
         Database {
-            driver: self.driver.patient(),
+            is_patient: true,
             ..self
         }
     }
@@ -83,21 +105,21 @@ impl Database {
     /// `work` may be run several times: where another transaction was in the way, and where a commit's answer was lost.
     /// Whether that commit was done is not known then, so `work` has to find what it may have done already.
     pub(crate) fn transaction<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
-        self.until_it_works(|client| {
-            let session = self.session(client).in_a_transaction();
-            match work(&session) {
-                Ok(value) => session.commit().map(|()| value),
-                Err(why) => {
-                    session.roll_back();
-                    Err(why)
-                }
+        self.until_it_works(|connection| {
+            let session = Session::new(self, connection, true);
+            let outcome = work(&session);
+            if outcome.is_ok() {
+                session.commit()?;
+            } else {
+                session.roll_back();
             }
+            outcome
         })
     }
 
     /// Runs statements that change nothing, each by itself.
     pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
-        self.until_it_works(|client| work(&self.session(client)))
+        self.until_it_works(|connection| work(&Session::new(self, connection, false)))
     }
 
     /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.
@@ -110,28 +132,25 @@ impl Database {
     /// Has the server run a query whose result nobody waits for, once for each connection, so that it has loaded what it
     /// needs when the next statements come.
     pub(crate) fn load_ahead(&self, query: &'static str) {
-        if let Some(client) = self.client.borrow().clone()
-            && !self.has_loaded.replace(true)
+        if let Some(connection) = self.connection.borrow().as_ref()
+            && !connection.has_loaded.replace(true)
         {
+            let client = Arc::clone(&connection.client);
             self.driver.spawn(async move {
                 let _ = client.query_typed(query, &[]).await;
             });
         }
     }
 
-    fn session(&self, client: Arc<Client>) -> Session<'_> {
-        Session::new(&self.driver, client, self.guard, &self.is_checked)
-    }
-
-    fn until_it_works<T>(&self, run: impl Fn(Arc<Client>) -> Answer<T>) -> Answer<T> {
-        let mut wait = self.driver.patience();
+    fn until_it_works<T>(&self, run: impl Fn(Rc<Connection>) -> Answer<T>) -> Answer<T> {
+        let mut wait = LockWait::for_answer(self.name());
         loop {
-            let outcome = self.client().and_then(&run);
+            let outcome = self.connection().and_then(&run);
             let Err(Trouble::Postgres(failure)) = &outcome else {
                 return outcome;
             };
             if failure.ends_connection() {
-                self.client.replace(None);
+                self.connection.replace(None);
             }
             let was_there = self.was_connected.get() && matches!(failure, Failure::Unreachable(_));
             if !(failure.is_passing() || was_there) || !wait.pause() {
@@ -140,63 +159,62 @@ impl Database {
         }
     }
 
-    fn client(&self) -> Answer<Arc<Client>> {
-        if let Some(client) = self.client.borrow().as_ref().filter(|it| !it.is_closed()) {
-            return Ok(client.clone());
+    fn connection(&self) -> Answer<Rc<Connection>> {
+        let held = self.connection.borrow().clone();
+        if let Some(held) = held.filter(|held| !held.client.is_closed()) {
+            return Ok(held);
         }
-        let begun = self.connecting.take();
-        let client = match begun {
-            Some(begun) => self.driver.wait(async move {
-                let ended = |_| Failure::Lost("its thread has ended".to_owned());
-                begun.await.map_err(ended)?
-            }),
-            None => self.driver.wait(self.connecting()?),
-        }?;
-        let client = Arc::new(client);
-        self.client.replace(Some(client.clone()));
+        let connecting = match self.connecting.take() {
+            Some(begun) => begun,
+            None => self.driver.spawn(self.connecting()?),
+        };
+        let client = self.wait(async move {
+            let ended = |_| Failure::Lost("its thread has ended".to_owned());
+            connecting.await.map_err(ended)?
+        })?;
+        let connection = Rc::new(Connection {
+            client: Arc::new(client),
+            is_checked: Flag::new(self.guard.is_none()),
+            has_loaded: Flag::new(false),
+        });
+        self.connection.replace(Some(Rc::clone(&connection)));
         self.was_connected.set(true);
-        self.is_checked.set(self.guard.is_none());
-        self.has_loaded.set(false);
-        Ok(client)
+        Ok(connection)
     }
 
-    /// Connects, within the limit.
+    /// Connects, within the limit, and drives the connection from then on.
     fn connecting(&self) -> Answer<impl Future<Output = Result<Client, Failure>> + Send + 'static> {
-        let tls = match self.address.encryption() {
-            Encryption::None => None,
-            Encryption::Verified => {
-                let config = self.tls().map_err(|why| unreachable(&why))?;
-                Some(MakeRustlsConnect::new(config))
+        let tls = if self.address.is_encrypted {
+            let unreachable =
+                |why: Box<dyn std::error::Error>| Failure::Unreachable(why.to_string());
+            let config = self
+                .tls()
+                .map_err(|why| Trouble::Postgres(unreachable(why)))?;
+            Some(MakeRustlsConnect::new(config))
+        } else {
+            None
+        };
+        let config = self.config.clone();
+        let connecting = async move {
+            if let Some(tls) = tls {
+                let (client, connection) = config.connect(tls).await?;
+                tokio::spawn(connection);
+                Ok(client)
+            } else {
+                let (client, connection) = config.connect(NoTls).await?;
+                tokio::spawn(connection);
+                Ok(client)
             }
         };
-        let connecting = connect(self.config(), tls);
         Ok(async move {
-            let limited = tokio::time::timeout(CONNECT, connecting).await;
-            limited.unwrap_or_else(|_| {
-                let seconds = CONNECT.as_secs();
-                Err(Failure::Unreachable(format!("no answer in {seconds} s")))
-            })
+            match tokio::time::timeout(CONNECT, connecting).await {
+                Ok(connected) => connected.map_err(|error| not_connected(&error)),
+                Err(_) => {
+                    let seconds = CONNECT.as_secs();
+                    Err(Failure::Unreachable(format!("no answer in {seconds} s")))
+                }
+            }
         })
-    }
-
-    fn config(&self) -> Config {
-        let mut config = Config::new();
-        config
-            .host(&self.address.host)
-            .port(self.address.port)
-            .user(&self.login.user)
-            .dbname(self.address.database.as_ref().unwrap_or(&self.login.user))
-            .application_name("bookctl");
-        if let Some(password) = &self.login.password {
-            config.password(password);
-        }
-        if let Some(options) = &self.address.options {
-            config.options(options);
-        }
-        if self.address.encryption() == Encryption::Verified {
-            config.ssl_mode(tokio_postgres::config::SslMode::Require);
-        }
-        config
     }
 
     /// The system's authorities, or those of the file that the URL names.
@@ -206,7 +224,7 @@ impl Database {
         let Some(file) = &self.address.root_file else {
             return Ok(builder.with_platform_verifier()?.with_no_client_auth());
         };
-        let text = crate::platform::regular_file::read(file, 1024 * 1024)
+        let text = regular_file::read(file, 1024 * 1024)
             .map_err(|why| format!("sslrootcert {}: {why}", file.display()))?;
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(&text) {
@@ -214,30 +232,70 @@ impl Database {
         }
         Ok(builder.with_root_certificates(roots).with_no_client_auth())
     }
-}
 
-/// Connects, and drives the connection on this thread from then on.
-async fn connect(config: Config, tls: Option<MakeRustlsConnect>) -> Result<Client, Failure> {
-    match tls {
-        Some(tls) => {
-            let (client, connection) = config.connect(tls).await.map_err(not_connected)?;
-            tokio::spawn(connection);
-            Ok(client)
-        }
-        None => {
-            let (client, connection) = config.connect(NoTls).await.map_err(not_connected)?;
-            tokio::spawn(connection);
-            Ok(client)
+    /// Its name while it is waited for.
+    fn name(&self) -> String {
+        format!("the journal at {}", self.address.place())
+    }
+
+    /// Waits for what the driver does.
+    pub(super) fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Answer<T> {
+        let (sender, receiver) = mpsc::channel();
+        let task = self.driver.spawn(async move {
+            let _ = sender.send(work.await);
+        });
+        let mut wait = None;
+        loop {
+            match receiver.recv_timeout(UNWATCHED) {
+                Ok(outcome) => return outcome.map_err(Trouble::Postgres),
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    let reason = "its thread has ended".to_owned();
+                    return Err(Trouble::Postgres(Failure::Lost(reason)));
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            let wait = wait.get_or_insert_with(|| {
+                let wait = LockWait::for_answer(self.name());
+                if self.is_patient {
+                    wait.without_limit()
+                } else {
+                    wait
+                }
+            });
+            if !wait.pause() {
+                task.abort();
+                let seconds = LockWaitSettings::limit().as_secs();
+                return Err(Trouble::Postgres(Failure::Late(seconds)));
+            }
         }
     }
 }
 
-fn unreachable(why: &dyn fmt::Display) -> Trouble {
-    Trouble::Postgres(Failure::Unreachable(why.to_string()))
+fn config(address: &Address, login: &Login) -> Config {
+    let mut config = Config::new();
+    config
+        .host(&address.host)
+        .port(address.port)
+        .user(&login.user)
+        .dbname(address.database.as_ref().unwrap_or(&login.user))
+        .application_name("bookctl");
+    if let Some(password) = &login.password {
+        config.password(password);
+    }
+    if let Some(options) = &address.options {
+        config.options(options);
+    }
+    if address.is_encrypted {
+        config.ssl_mode(SslMode::Require);
+    }
+    config
 }
 
-fn not_connected(error: tokio_postgres::Error) -> Failure {
-    match (failed(&error), error.as_db_error()) {
+fn not_connected(error: &tokio_postgres::Error) -> Failure {
+    match (failed(error), error.as_db_error()) {
         (Failure::Lost(reason), None) => Failure::Unreachable(reason),
         (failure, _) => failure,
     }

@@ -1,20 +1,10 @@
 //! What stands for a database in a bookctl that was built without PostgreSQL: nothing can be reached.
 
-use super::{Address, Failure};
+use super::{Address, Failure, Guard, Login};
 use crate::platform::sql::{Answer, Statements, Trouble};
 
 pub(crate) struct Database {
     pub(crate) address: Address,
-}
-
-pub(crate) struct Login {
-    pub(crate) user: String,
-    pub(crate) password: Option<String>,
-}
-
-pub(crate) struct Guard {
-    pub(crate) query: &'static str,
-    pub(crate) check: fn(i64) -> Result<(), Failure>,
 }
 
 impl Database {

@@ -2,21 +2,26 @@
 #![cfg_attr(not(feature = "postgres"), allow(dead_code))]
 
 mod address;
-#[cfg(feature = "postgres")]
+#[cfg_attr(not(feature = "postgres"), path = "left_out.rs")]
 mod connection;
-#[cfg(feature = "postgres")]
-mod driver;
 mod failure;
-#[cfg(not(feature = "postgres"))]
-mod left_out;
 #[cfg(feature = "postgres")]
 mod session;
 
 pub(crate) use address::Address;
-#[cfg(feature = "postgres")]
-pub(crate) use connection::{Database, Login};
+pub(crate) use connection::Database;
 pub(crate) use failure::Failure;
-#[cfg(not(feature = "postgres"))]
-pub(crate) use left_out::{Database, Guard, Login};
-#[cfg(feature = "postgres")]
-pub(crate) use session::Guard;
+
+/// Who connects.
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: Option<String>,
+}
+
+/// What has to hold of a database before it is used. It is asked together with the first statement of a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Guard {
+    /// A query for one number.
+    pub(crate) query: &'static str,
+    pub(crate) check: fn(i64) -> Result<(), Failure>,
+}

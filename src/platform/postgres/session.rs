@@ -5,18 +5,18 @@
 //! used: each statement is parsed where it is run, and settings are those of the transaction.
 
 use std::cell::{Cell as Flag, RefCell};
-use std::future::{Future, poll_fn};
+use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 
+use rusqlite::types::Value as Cell;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as TypedRow};
 
-use super::driver::Driver;
-use super::failure::Failure;
+use super::Failure;
+use super::connection::{Connection, Database};
 use crate::outcome::reason;
 use crate::platform::lock_wait::LockWaitSettings;
-use crate::platform::sql::{Answer, Cell, Row, Statements, Trouble, Value};
+use crate::platform::sql::{Answer, Row, Statements, Trouble, Value};
 
 /// Begins a transaction. A row that another one holds, a statement and a client that stands still have limits, and a
 /// commit is on the server's disk when it returns, whatever the server's own settings are.
@@ -26,271 +26,223 @@ SET LOCAL statement_timeout = '60s';
 SET LOCAL idle_in_transaction_session_timeout = '20s';
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
-/// What has to hold of a database before it is used. It is asked together with the first statement of a connection.
-#[derive(Clone, Copy)]
-pub(crate) struct Guard {
-    /// A query for one number.
-    pub(crate) query: &'static str,
-    pub(crate) check: fn(i64) -> Result<(), Failure>,
-}
-
 /// A connection while it runs the statements of some work.
 pub(super) struct Session<'a> {
-    driver: &'a Driver,
-    client: Arc<Client>,
-    guard: Option<Guard>,
-    /// Whether the guard holds for this connection.
-    is_checked: &'a Flag<bool>,
-    /// Whether the transaction has begun; `None` if there is to be none.
-    has_begun: Option<Flag<bool>>,
-    waiting: RefCell<Vec<Sent>>,
+    database: &'a Database,
+    connection: Rc<Connection>,
+    /// Whether its statements are one transaction, which begins with the first of them.
+    is_transaction: bool,
+    has_begun: Flag<bool>,
+    waiting: RefCell<Vec<Request>>,
 }
 
-enum Sent {
+enum Request {
     Command(&'static str),
     Query(String, Vec<Parameter>),
     Change(String, Vec<Parameter>),
 }
 
-enum Came {
-    Rows(Vec<TypedRow>),
-    Changed(u64),
+/// What came back for a request.
+#[derive(Default)]
+struct Reply {
+    rows: Vec<TypedRow>,
+    changed: u64,
 }
 
 impl<'a> Session<'a> {
-    /// Runs each statement by itself.
     pub(super) fn new(
-        driver: &'a Driver,
-        client: Arc<Client>,
-        guard: Option<Guard>,
-        is_checked: &'a Flag<bool>,
+        database: &'a Database,
+        connection: Rc<Connection>,
+        is_transaction: bool,
     ) -> Self {
         Session {
-            driver,
-            client,
-            guard,
-            is_checked,
-            has_begun: None,
+            database,
+            connection,
+            is_transaction,
+            has_begun: Flag::new(false),
             waiting: RefCell::default(),
         }
     }
 
-    /// Runs them in a transaction, which begins with the first one.
-    pub(super) fn in_a_transaction(self) -> Self {
-        Session {
-            has_begun: Some(Flag::new(false)),
-            ..self
-        }
-    }
-
     pub(super) fn commit(&self) -> Answer<()> {
-        let has_begun = self.has_begun.as_ref().is_some_and(Flag::get);
-        if !has_begun && self.waiting.borrow().is_empty() {
+        if !self.has_begun.get() && self.waiting.borrow().is_empty() {
             return Ok(());
         }
-        if !self.is_checked.get() {
+        if !self.connection.is_checked.get() {
             self.send(Vec::new())?;
         }
-        self.send(vec![Sent::Command("COMMIT")]).map(drop)
+        self.send(vec![Request::Command("COMMIT")]).map(drop)
     }
 
     pub(super) fn roll_back(&self) {
         self.waiting.borrow_mut().clear();
-        if self.has_begun.as_ref().is_some_and(Flag::get) {
-            let _ = self.send(vec![Sent::Command("ROLLBACK")]);
+        if self.has_begun.get() {
+            let _ = self.send(vec![Request::Command("ROLLBACK")]);
         }
     }
 
-    /// Sends statements in one go, behind what is waiting and what has to come first, and returns what came back for them.
-    fn send(&self, statements: Vec<Sent>) -> Answer<Vec<Came>> {
+    /// Sends requests in one go, behind what is waiting and what has to come first, and returns what came back for them.
+    fn send(&self, requests: Vec<Request>) -> Answer<Vec<Reply>> {
         let mut all = Vec::new();
-        let has_begun = self.has_begun.as_ref();
-        if has_begun.is_some_and(|has_begun| !has_begun.replace(true)) {
-            all.push(Sent::Command(BEGIN));
+        if self.is_transaction && !self.has_begun.replace(true) {
+            all.push(Request::Command(BEGIN));
         }
-        let guard = self.guard;
-        let guard = guard.filter(|_| !self.is_checked.get());
+        let guard = self.database.guard;
+        let guard = guard.filter(|_| !self.connection.is_checked.get());
         let guard_at = all.len();
-        all.extend(guard.map(|guard| Sent::Query(guard.query.to_owned(), Vec::new())));
+        all.extend(guard.map(|guard| Request::Query(guard.query.to_owned(), Vec::new())));
         all.append(&mut self.waiting.borrow_mut());
         let own_at = all.len();
-        all.extend(statements);
-        let mut came = self.driver.wait(pipelined(self.client.clone(), all))?;
+        all.extend(requests);
+        let client = Arc::clone(&self.connection.client);
+        let mut replies = self.database.wait(pipelined(client, all))?;
         if let Some(guard) = guard {
-            let number = match &came[guard_at] {
-                Came::Rows(rows) => rows.first().map(row).transpose()?,
-                Came::Changed(_) => None,
-            };
-            let number = number.map_or(Ok(0), |mut row| row.take(0))?;
-            (guard.check)(number).map_err(Trouble::Postgres)?;
-            self.is_checked.set(true);
+            let found = rows(&replies[guard_at])?.first().map(|row| row.at(0));
+            (guard.check)(found.unwrap_or(Ok(0))?).map_err(Trouble::Postgres)?;
+            self.connection.is_checked.set(true);
         }
-        Ok(came.split_off(own_at))
+        Ok(replies.split_off(own_at))
     }
 }
 
 /// Sends everything before it waits for the first answer. Within a transaction, what follows a statement that fails does
 /// nothing.
-async fn pipelined(client: Arc<Client>, all: Vec<Sent>) -> Result<Vec<Came>, Failure> {
-    let mut running: Vec<_> = all
-        .into_iter()
-        .map(|sent| Box::pin(run(client.clone(), sent)))
+async fn pipelined(client: Arc<Client>, all: Vec<Request>) -> Result<Vec<Reply>, Failure> {
+    // The runtime has one thread and polls new tasks in their order, and each sends when it is first polled.
+    let all = all.into_iter();
+    let running: Vec<_> = all
+        .map(|request| tokio::spawn(run(Arc::clone(&client), request)))
         .collect();
-    let mut outcomes: Vec<_> = running.iter().map(|_| None).collect();
-    // Each is sent when it is first polled, so this keeps their order.
-    poll_fn(|context| {
-        let mut is_done = true;
-        for (running, outcome) in running.iter_mut().zip(&mut outcomes) {
-            if outcome.is_none() {
-                match running.as_mut().poll(context) {
-                    Poll::Ready(came) => *outcome = Some(came),
-                    Poll::Pending => is_done = false,
-                }
-            }
-        }
-        if is_done {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
-    let outcomes = outcomes.into_iter().flatten();
-    outcomes
-        .map(|came| came.map_err(|why| failed(&why)))
+    let mut replies = Vec::new();
+    for running in running {
+        let ended = |_| Failure::Lost("its thread has ended".to_owned());
+        replies.push(running.await.map_err(ended)?);
+    }
+    let replies = replies.into_iter();
+    replies
+        .map(|reply| reply.map_err(|error| failed(&error)))
         .collect()
 }
 
-async fn run(client: Arc<Client>, sent: Sent) -> Result<Came, tokio_postgres::Error> {
-    match sent {
-        Sent::Command(text) => client.batch_execute(text).await.map(|()| Came::Changed(0)),
-        Sent::Query(sql, parameters) => {
-            let rows = client.query_typed(&sql, &typed(&parameters)).await;
-            rows.map(Came::Rows)
+async fn run(client: Arc<Client>, request: Request) -> Result<Reply, tokio_postgres::Error> {
+    let mut reply = Reply::default();
+    match request {
+        Request::Command(text) => client.batch_execute(text).await?,
+        Request::Query(sql, parameters) => {
+            reply.rows = client.query_typed(&sql, &typed(&parameters)).await?;
         }
-        Sent::Change(sql, parameters) => {
-            let changed = client.execute_typed(&sql, &typed(&parameters)).await;
-            changed.map(Came::Changed)
+        Request::Change(sql, parameters) => {
+            reply.changed = client.execute_typed(&sql, &typed(&parameters)).await?;
         }
     }
-}
-
-fn parameters(values: &[Value<'_>]) -> Vec<Parameter> {
-    values.iter().map(Parameter::of).collect()
+    Ok(reply)
 }
 
 impl Statements for Session<'_> {
-    fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer<Vec<Row>> {
-        let mut rows = self.together(&[(sql, values)])?;
-        Ok(rows.pop().unwrap_or_default())
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
+        let queries = statements.iter();
+        let queries = queries.map(|(sql, values)| Request::Query(text(sql), parameters(values)));
+        let replies = self.send(queries.collect())?;
+        replies.iter().map(rows).collect()
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
-        let came = self.send(vec![Sent::Change(text(sql), parameters(values))])?;
-        match came.first() {
-            Some(Came::Changed(count)) => Ok(usize::try_from(*count).unwrap_or(usize::MAX)),
-            _ => Err(Trouble::Unreadable),
-        }
+        let replies = self.send(vec![Request::Change(text(sql), parameters(values))])?;
+        let changed: u64 = replies.iter().map(|reply| reply.changed).sum();
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
     fn clock(&self) -> Answer<i64> {
-        let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
         let row = self.first(query, &[])?;
-        row.ok_or(Trouble::Unreadable)?.take(0)
+        row.ok_or(Trouble::Unreadable)?.get("now")
     }
 
     fn later(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
-        if self.has_begun.is_none() {
+        if !self.is_transaction {
             return self.execute(sql, values);
         }
-        let change = Sent::Change(text(sql), parameters(values));
+        let change = Request::Change(text(sql), parameters(values));
         self.waiting.borrow_mut().push(change);
         Ok(0)
-    }
-
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
-        let queries = statements.iter();
-        let queries = queries.map(|(sql, values)| Sent::Query(text(sql), parameters(values)));
-        let came = self.send(queries.collect())?;
-        let rows = came.iter().map(|came| match came {
-            Came::Rows(rows) => rows.iter().map(row).collect(),
-            Came::Changed(_) => Err(Trouble::Unreadable),
-        });
-        rows.collect()
     }
 }
 
 /// A parameter that the thread owns.
-enum Parameter {
-    Text(Option<String>),
-    Number(Option<i64>),
-    Bool(bool),
-}
+type Parameter = (Box<dyn ToSql + Send + Sync>, Type);
 
-impl Parameter {
-    fn of(value: &Value<'_>) -> Self {
+fn parameters(values: &[Value<'_>]) -> Vec<Parameter> {
+    let own = |value: &Value<'_>| -> Parameter {
         match value {
             // PostgreSQL has no NUL in a text.
             Value::Text(text) => {
-                Parameter::Text(text.as_ref().map(|it| it.replace('\0', "\u{fffd}")))
+                let text = text.as_ref().map(|text| text.replace('\0', "\u{fffd}"));
+                (Box::new(text), Type::TEXT)
             }
-            Value::Number(number) => Parameter::Number(*number),
-            Value::Bool(is_set) => Parameter::Bool(*is_set),
+            Value::Number(number) => (Box::new(*number), Type::INT8),
+            Value::Bool(is_set) => (Box::new(*is_set), Type::BOOL),
         }
-    }
+    };
+    values.iter().map(own).collect()
 }
 
 fn typed(parameters: &[Parameter]) -> Vec<(&(dyn ToSql + Sync), Type)> {
-    let typed = parameters.iter().map(|parameter| match parameter {
-        Parameter::Text(text) => (text as &(dyn ToSql + Sync), Type::TEXT),
-        Parameter::Number(number) => (number as &(dyn ToSql + Sync), Type::INT8),
-        Parameter::Bool(is_set) => (is_set as &(dyn ToSql + Sync), Type::BOOL),
-    });
-    typed.collect()
+    let typed = parameters.iter();
+    typed
+        .map(|(value, kind)| (&**value as &(dyn ToSql + Sync), kind.clone()))
+        .collect()
 }
 
 /// The text that PostgreSQL understands: its parameters are `$1`, and it finds indexes by itself.
 fn text(sql: &str) -> String {
-    let mut words = sql.split(" INDEXED BY ");
-    let mut text = words.next().unwrap_or_default().replace('?', "$");
-    for rest in words {
-        let end = rest.find(' ').unwrap_or(rest.len());
-        text.push_str(&rest[end..].replace('?', "$"));
-    }
-    text
+    let (before, after) = match sql.split_once(" INDEXED BY ") {
+        None => (sql, ""),
+        Some((before, hint)) => {
+            let end = hint.find(char::is_whitespace).unwrap_or(hint.len());
+            (before, &hint[end..])
+        }
+    };
+    let text = format!("{before}{after}");
+    // Every second piece stands in quotation marks.
+    let pieces = text.split('\'').enumerate();
+    let pieces = pieces.map(|(place, piece)| match place % 2 {
+        0 => piece.replace('?', "$"),
+        _ => piece.to_owned(),
+    });
+    pieces.collect::<Vec<_>>().join("'")
 }
 
-fn row(row: &TypedRow) -> Answer<Row> {
-    let cells = (0..row.len()).map(|at| {
-        let kind = row.columns()[at].type_();
-        let number = |number: Option<i64>| number.map_or(Cell::Null, Cell::Number);
-        let cell = match *kind {
-            Type::INT8 => row.try_get(at).map(number),
-            Type::INT4 => row
-                .try_get(at)
-                .map(|it: Option<i32>| number(it.map(i64::from))),
-            Type::BOOL => row
-                .try_get(at)
-                .map(|it: Option<bool>| number(it.map(i64::from))),
-            _ => row
-                .try_get(at)
-                .map(|it: Option<String>| it.map_or(Cell::Null, Cell::Text)),
-        };
-        cell.map_err(|_| Trouble::Unreadable)
+fn rows(reply: &Reply) -> Answer<Vec<Row>> {
+    let columns = reply.rows.first().map_or(&[][..], TypedRow::columns);
+    let columns: Arc<[String]> = columns.iter().map(|it| it.name().to_owned()).collect();
+    let rows = reply.rows.iter().map(|row| {
+        let cells = (0..columns.len()).map(|at| cell(row, at).map_err(|_| Trouble::Unreadable));
+        Ok(Row {
+            columns: Arc::clone(&columns),
+            cells: cells.collect::<Answer<_>>()?,
+        })
     });
-    cells.collect::<Answer<_>>().map(Row)
+    rows.collect()
+}
+
+fn cell(row: &TypedRow, at: usize) -> Result<Cell, tokio_postgres::Error> {
+    Ok(match *row.columns()[at].type_() {
+        Type::INT8 => row.try_get::<_, Option<i64>>(at)?.into(),
+        Type::INT4 => row.try_get::<_, Option<i32>>(at)?.into(),
+        Type::BOOL => row.try_get::<_, Option<bool>>(at)?.into(),
+        _ => row.try_get::<_, Option<String>>(at)?.into(),
+    })
 }
 
 pub(super) fn failed(error: &tokio_postgres::Error) -> Failure {
     let Some(refused) = error.as_db_error() else {
         // What this side refuses has no code: no password where one is asked for, or no channel binding.
-        return match error.to_string() {
-            said if said.starts_with("invalid configuration")
-                || said.starts_with("authentication") =>
-            {
-                Failure::NotAllowed(reason(error))
-            }
-            _ => Failure::Lost(reason(error)),
+        let said = error.to_string();
+        let is_refused = ["invalid configuration", "authentication"];
+        return if is_refused.iter().any(|words| said.starts_with(words)) {
+            Failure::NotAllowed(reason(error))
+        } else {
+            Failure::Lost(reason(error))
         };
     };
     let said = refused.message().to_owned();
@@ -307,5 +259,18 @@ pub(super) fn failed(error: &tokio_postgres::Error) -> Failure {
         code if code.starts_with("08") => Failure::Lost(said),
         code if code.starts_with("28") || code.starts_with("3D") => Failure::NotAllowed(said),
         _ => Failure::Other(said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+
+    #[test]
+    fn parameters_are_numbered_and_what_stands_in_quotation_marks_is_left_alone() {
+        assert_eq!(
+            text("SELECT '?', 'it''s ?1' FROM a INDEXED BY b\nWHERE c = ?1"),
+            "SELECT '?', 'it''s ?1' FROM a\nWHERE c = $1"
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! Runs shared statements on a SQLite file.
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use std::sync::Arc;
+
+use rusqlite::types::{ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use crate::platform::sql::{Answer, Cell, Row, Statements, Trouble, Value};
+use crate::platform::sql::{Answer, Row, Statements, Value};
 
 impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -16,18 +18,6 @@ impl ToSql for Value<'_> {
     }
 }
 
-fn cell(value: ValueRef<'_>) -> Answer<Cell> {
-    match value {
-        ValueRef::Null => Ok(Cell::Null),
-        ValueRef::Integer(number) => Ok(Cell::Number(number)),
-        ValueRef::Text(text) => match std::str::from_utf8(text) {
-            Ok(text) => Ok(Cell::Text(text.to_owned())),
-            Err(_) => Err(Trouble::Unreadable),
-        },
-        ValueRef::Real(_) | ValueRef::Blob(_) => Err(Trouble::Unreadable),
-    }
-}
-
 /// The text that SQLite understands. It has one writer at a time, so a transaction locks no rows.
 fn text(sql: &str) -> String {
     sql.replace(" FOR UPDATE SKIP LOCKED", "")
@@ -35,14 +25,20 @@ fn text(sql: &str) -> String {
 }
 
 impl Statements for Connection {
-    fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer<Vec<Row>> {
-        let mut statement = self.prepare_cached(&text(sql))?;
-        let columns = statement.column_count();
-        let mut rows = statement.query(params_from_iter(values))?;
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let cells = (0..columns).map(|column| cell(row.get_ref(column)?));
-            found.push(Row(cells.collect::<Answer<_>>()?));
+        for (sql, values) in statements {
+            let mut statement = self.prepare_cached(&text(sql))?;
+            let columns = statement.column_names().map(str::to_owned);
+            let columns: Arc<[String]> = columns.collect();
+            let rows = statement.query_map(params_from_iter(*values), |row| {
+                let cells = (0..columns.len()).map(|column| row.get::<_, Cell>(column));
+                Ok(Row {
+                    columns: Arc::clone(&columns),
+                    cells: cells.collect::<rusqlite::Result<_>>()?,
+                })
+            })?;
+            found.push(rows.collect::<rusqlite::Result<_>>()?);
         }
         Ok(found)
     }

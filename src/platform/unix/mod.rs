@@ -3,6 +3,5 @@
 pub(crate) mod files;
 mod key_decoder;
 pub(crate) mod process;
-pub(crate) mod signals;
 pub(crate) mod stdout;
 pub(crate) mod tty;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::platform::regular_file;
 use crate::platform::system::files::{Access, create_folder, create_new};
@@ -11,52 +11,36 @@ use crate::platform::system::process;
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
 
-/// A private folder (0700) for the text, because editors leave backups next to what they edit. It is removed with
-/// everything in it on drop, also after a failure.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
-        create_folder(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A folder that cannot be removed is left behind.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Opens `initial` in the editor `command` and waits for it to exit. The file's name ends in `suffix`, which tells
 /// the editor the type. Returns `None` if the text comes back empty or unchanged.
 ///
-/// `command` is a command line with words of its own.
+/// `command` is a command line with words of its own. The file has a private folder (0700), because editors leave backups
+/// next to what they edit; it is removed with everything in it.
 pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Option<String>> {
-    let folder = Folder::create()?;
-    let path = folder.0.join(format!("edit{suffix}"));
-    create_new(&path, Access::owners_alone())?.write_all(initial.as_bytes())?;
-    run(command, &path)?;
-    let edited = String::from_utf8(regular_file::read(&path, LONGEST_TEXT)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8"))?;
-    let changed = edited.trim() != initial.trim() && !edited.trim().is_empty();
-    Ok(changed.then_some(edited))
+    let folder = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
+    create_folder(&folder)?;
+    let edited = edit_in(&folder.join(format!("edit{suffix}")), command, initial);
+    // A folder that cannot be removed is left behind.
+    let _ = fs::remove_dir_all(&folder);
+    edited
 }
 
-fn run(command: &str, path: &Path) -> io::Result<()> {
+fn edit_in(path: &Path, command: &str, initial: &str) -> io::Result<Option<String>> {
+    create_new(path, Access::owners_alone())?.write_all(initial.as_bytes())?;
     let status = process::command(command, Some(path.as_os_str())).status()?;
-    if status.success() {
-        return Ok(());
+    if !status.success() {
+        let code = status.code();
+        let why = if code.is_some_and(|code| process::NOT_STARTED.contains(&code)) {
+            format!("cannot run the editor `{command}` ({status}): set EDITOR to another one")
+        } else {
+            format!("the editor `{command}` failed ({status})")
+        };
+        return Err(io::Error::other(why));
     }
-    let is_not_started = status
-        .code()
-        .is_some_and(|code| process::NOT_STARTED.contains(&code));
-    Err(io::Error::other(match is_not_started {
-        true => format!("cannot run the editor `{command}` ({status}): set EDITOR to another one"),
-        false => format!("the editor `{command}` failed ({status})"),
-    }))
+    let edited = String::from_utf8(regular_file::read(path, LONGEST_TEXT)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8"))?;
+    let is_changed = edited.trim() != initial.trim() && !edited.trim().is_empty();
+    Ok(is_changed.then_some(edited))
 }
 
 #[cfg(all(test, unix))]

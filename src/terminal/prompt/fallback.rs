@@ -1,48 +1,36 @@
 //! Questions without redrawing, for screen readers and simple terminals: print a line, read a line.
 
-use std::time::Duration;
-
-use super::deadline::{Deadline, Until, countdown};
-use super::frame::write;
-use super::line_editor::Echo;
-use super::menu::shown;
-use super::question::{Check, PromptError, Question};
-use super::text_input;
-use crate::platform::system::signals::{QuestionSignal, QuestionSignals};
+use super::Answer;
+use super::event_loop::POLL_INTERVAL;
+use super::menu::first_line;
+use super::question::{Check, Deadline, Echo, PromptError, Question, countdown};
+use super::screen::write;
+use super::text_input::checked;
+use crate::platform::signals::Continued;
 use crate::platform::system::tty::{self, Modes};
 
-type Asked<T> = Result<Until<T>, PromptError>;
-
-/// How often the deadline is checked.
-const GLANCE: Duration = Duration::from_millis(200);
-
-/// Asks for a line until it is accepted. Each question says the time left when it is printed.
+/// Asks for a line until it is accepted.
 pub(super) async fn text(
     question: &Question,
     default: Option<&str>,
     check: Check<'_>,
     deadline: Option<&Deadline<'_>>,
-) -> Asked<String> {
-    ask(question, default, deadline, |line| {
-        text_input::answer(line, default, check)
-    })
-    .await
+) -> Answer<String> {
+    let answer = |line: &str| checked(line, default, check);
+    ask(question, default, deadline, answer).await
 }
 
 /// Lists the rows with numbers and asks for a number.
 pub(super) async fn choose(
     question: &Question,
-    header: Option<&str>,
     rows: &[String],
     default: Option<usize>,
     deadline: Option<&Deadline<'_>>,
-) -> Asked<usize> {
-    write(&listing(header, rows))?;
+) -> Answer<usize> {
+    write(&listing(rows))?;
     let default = default.map(|row| (row + 1).to_string());
-    ask(question, default.as_deref(), deadline, |line| {
-        number(line, rows.len(), default.as_deref())
-    })
-    .await
+    let answer = |line: &str| number(line, rows.len(), default.as_deref());
+    ask(question, default.as_deref(), deadline, answer).await
 }
 
 /// Lists the rows with numbers and asks for a number, or for a text of the person's own.
@@ -50,36 +38,27 @@ pub(super) async fn choose_or_type(
     question: &Question,
     rows: &[String],
     check: Check<'_>,
-) -> Asked<String> {
-    write(&listing(None, rows))?;
-    ask(
-        question,
-        question.former.as_deref(),
-        None,
-        |line| match number(line, rows.len(), None) {
-            Ok(row) => Ok(rows[row].clone()),
-            Err(_) => text_input::answer(line, question.former.as_deref(), check),
-        },
-    )
-    .await
+) -> Answer<String> {
+    write(&listing(rows))?;
+    let former = question.former.as_deref();
+    let answer = |line: &str| match number(line, rows.len(), None) {
+        Ok(row) => Ok(rows[row].clone()),
+        Err(_) => checked(line, former, check),
+    };
+    ask(question, former, None, answer).await
 }
 
 /// Reads lines until an empty one or the end of input.
-pub(super) async fn paste(question: &Question, deadline: Option<&Deadline<'_>>) -> Asked<String> {
-    write(&format!(
-        "{} (end with an empty line)\n",
-        prompt(question, None, deadline)
-    ))?;
+pub(super) async fn paste(question: &Question, deadline: Option<&Deadline<'_>>) -> Answer<String> {
+    let prompt = prompt(question, None, deadline);
+    write(&format!("{prompt} (end with an empty line)\n"))?;
     let mut text = String::new();
     loop {
         match read(question.echo, deadline).await? {
-            Until::TimedOut => return Ok(Until::TimedOut),
-            Until::Answered(Some(line)) if !line.is_empty() => {
-                text.push_str(&line);
-                text.push('\n');
-            }
-            Until::Answered(None) if text.is_empty() => return Err(PromptError::Interrupted),
-            Until::Answered(_) => return Ok(Until::Answered(text.trim().to_owned())),
+            Read::Line(line) if !line.is_empty() => text = text + &line + "\n",
+            Read::TimedOut => return Ok(None),
+            Read::End if text.is_empty() => return Err(PromptError::interrupted()),
+            Read::Line(_) | Read::End => return Ok(Some(text.trim().to_owned())),
         }
     }
 }
@@ -89,73 +68,73 @@ async fn ask<T>(
     default: Option<&str>,
     deadline: Option<&Deadline<'_>>,
     answer: impl Fn(&str) -> Result<T, String>,
-) -> Asked<T> {
+) -> Answer<T> {
     loop {
         if question.confirms {
             tty::discard()?;
         }
         write(&format!("{} ", prompt(question, default, deadline)))?;
         match read(question.echo, deadline).await? {
-            Until::TimedOut => return Ok(Until::TimedOut),
-            Until::Answered(None) => {
+            Read::TimedOut => return Ok(None),
+            Read::End => {
                 write("\n")?;
-                return Err(PromptError::Interrupted);
+                return Err(PromptError::interrupted());
             }
-            Until::Answered(Some(line)) => match answer(&line) {
-                Ok(answer) => return Ok(Until::Answered(answer)),
+            Read::Line(line) => match answer(&line) {
+                Ok(answer) => return Ok(Some(answer)),
                 Err(problem) => write(&format!("{problem}\n"))?,
             },
         }
     }
 }
 
-/// Reads a line; `None` is the end of input. If there is no answer the cursor is moved to a fresh line.
-async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<String>> {
-    let unseen = match echo {
-        Echo::Shown => None,
-        // A plain terminal cannot erase what it has shown.
-        Echo::Fleeting | Echo::Hidden => Some(Modes::unseen()?),
-    };
-    let mut signals = QuestionSignals::listen()?;
+enum Read {
+    Line(String),
+    End,
+    TimedOut,
+}
+
+/// Reads a line. If there is none, the cursor is moved to a fresh line.
+async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Read, PromptError> {
+    // A plain terminal cannot erase what it has shown.
+    let unseen = (echo != Echo::Shown).then(Modes::unseen).transpose()?;
+    let mut continued = Continued::listen()?;
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut line = std::pin::pin!(tty::line());
-    let ended = loop {
-        if deadline.is_some_and(|deadline| deadline.left().is_none()) {
-            break Ok(Until::TimedOut);
+    let read = loop {
+        if deadline.is_some_and(|deadline| deadline.left().is_zero()) {
+            // If this fails, the next question begins with the rest of the line.
+            let _ = tty::discard();
+            break Ok(Read::TimedOut);
         }
         tokio::select! {
-            line = &mut line => break line.map(Until::Answered).map_err(PromptError::from),
-            signal = signals.next() => match signal {
-                QuestionSignal::Interrupted => break Err(PromptError::Interrupted),
-                QuestionSignal::Continued => {
-                    // The shell that used the terminal in the meantime shows what is typed.
-                    if let Some(unseen) = &unseen {
-                        unseen.enter()?;
-                    }
+            line = &mut line => break Ok(line?.map_or(Read::End, Read::Line)),
+            _ = &mut interrupted => break Err(PromptError::interrupted()),
+            () = continued.next() => {
+                // The shell that used the terminal in the meantime shows what is typed.
+                if let Some(unseen) = &unseen {
+                    unseen.enter()?;
                 }
-            },
-            () = tokio::time::sleep(GLANCE) => {}
+            }
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     };
-    if let Ok(Until::TimedOut) = ended {
-        // If this fails, the next question begins with the rest of the line.
-        let _ = tty::discard();
-    }
-    if echo != Echo::Shown || !matches!(ended, Ok(Until::Answered(_))) {
+    if unseen.is_some() || !matches!(read, Ok(Read::Line(_) | Read::End)) {
         write("\n")?;
     }
-    ended
+    read
 }
 
 /// `Code (19:52 left) [default]:`
 fn prompt(question: &Question, default: Option<&str>, deadline: Option<&Deadline<'_>>) -> String {
     let mut prompt = question.text.clone();
     if let Some(deadline) = deadline {
-        prompt += &format!(" ({} left)", countdown(deadline.left().unwrap_or_default()));
+        prompt += &format!(" ({} left)", countdown(deadline.left()));
     }
-    if let Some(source) = question.source.filter(|_| default.is_some()) {
-        prompt += &format!(" [Enter uses the one from {source}]");
-    } else if let Some(default) = default {
-        prompt += &format!(" [{default}]");
+    match (default, question.source) {
+        (Some(_), Some(source)) => prompt += &format!(" [Enter uses the one from {source}]"),
+        (Some(default), None) => prompt += &format!(" [{default}]"),
+        (None, _) => {}
     }
     // "Cancel it?" needs no colon.
     if !prompt.ends_with('?') {
@@ -164,24 +143,16 @@ fn prompt(question: &Question, default: Option<&str>, deadline: Option<&Deadline
     prompt
 }
 
-fn listing(header: Option<&str>, rows: &[String]) -> String {
+fn listing(rows: &[String]) -> String {
     let width = rows.len().to_string().len();
-    let mut listing = String::new();
-    if let Some(header) = header {
-        listing += &format!("{:width$}  {header}\n", "");
-    }
-    for (row, text) in rows.iter().enumerate() {
-        listing += &format!("{:>width$}) {}\n", row + 1, shown(text));
-    }
-    listing
+    let rows = rows.iter().enumerate();
+    rows.map(|(row, text)| format!("{:>width$}) {}\n", row + 1, first_line(text)))
+        .collect()
 }
 
 fn number(line: &str, rows: usize, default: Option<&str>) -> Result<usize, String> {
-    let line = match (line.trim(), default) {
-        ("", Some(default)) => default,
-        (line, _) => line,
-    };
-    match line.parse::<usize>() {
+    let number = checked(line, default, &|_| Ok(()))?.parse::<usize>();
+    match number {
         Ok(number) if (1..=rows).contains(&number) => Ok(number - 1),
         _ => Err(format!("Please enter a number from 1 to {rows}.")),
     }
@@ -225,10 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_aligns_its_numbers_with_its_header() {
-        let rows: Vec<String> = (1..=10).map(|row| format!("row {row}")).collect();
-        let listing = listing(Some("name"), &rows);
-        assert!(listing.starts_with("    name\n 1) row 1\n"));
-        assert!(listing.ends_with("10) row 10\n"));
+    fn a_listing_aligns_its_numbers() {
+        let rows: Vec<String> = (1..=10).map(|row| format!("row {row}\nguest")).collect();
+        let listing = listing(&rows);
+        assert!(listing.starts_with(" 1) row 1\n 2)") && listing.ends_with("10) row 10\n"));
     }
 }

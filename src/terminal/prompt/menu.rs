@@ -1,14 +1,11 @@
 //! A live menu: arrow keys choose a row, and typing filters the rows.
-//!
-//! This is not dialoguer's select, which counts bytes as columns and so erases lines above rows with accents or wide
-//! characters, returns the first of equal rows, and blocks the rest of the process while it waits.
 
 use jiff::SignedDuration;
 
 use super::event_loop::{Step, Widget};
-use super::frame::{Frame, Size};
-use super::line_editor::LineEditor;
+use super::line::Line;
 use super::question::{Check, Question};
+use super::screen::{Frame, Size};
 use super::theme::{Theme, columns_of, fit};
 use crate::model::text_fold::fold;
 use crate::platform::key::Key;
@@ -20,15 +17,14 @@ const MOST_ROWS: usize = 12;
 const MARK: usize = 2;
 
 /// The line of a row that is shown. Only the filter looks at further lines.
-pub(super) fn shown(row: &str) -> &str {
+pub(super) fn first_line(row: &str) -> &str {
     row.lines().next().unwrap_or_default()
 }
 
 pub(super) struct Menu<'a> {
     question: &'a Question,
-    header: Option<&'a str>,
     rows: &'a [String],
-    filter: Option<LineEditor>,
+    filter: Option<Line>,
     /// The indices of the rows that match the filter, in their order.
     found: Vec<usize>,
     /// The selected one of `found`.
@@ -39,60 +35,45 @@ pub(super) struct Menu<'a> {
     typed: Option<Check<'a>>,
     /// Why what was typed was rejected; cleared by the next key.
     problem: Option<String>,
+    /// The row that was answered; one beyond the last if another answer was typed.
+    pub(super) answer: usize,
 }
 
 impl<'a> Menu<'a> {
+    /// The row of the former answer is selected at first.
     pub(super) fn new(question: &'a Question, rows: &'a [String]) -> Self {
-        let found = (0..rows.len()).collect();
+        let is_former = |row: &String| Some(row) == question.former.as_ref();
+        let at = rows.iter().position(is_former).unwrap_or(0);
         Self {
             question,
-            header: None,
             rows,
             filter: None,
-            found,
-            at: 0,
-            marked: 0,
-            typed: None,
-            problem: None,
-        }
-        .marking_former()
-    }
-
-    /// Selects the row of the former answer.
-    fn marking_former(self) -> Self {
-        let former = self.question.former.as_ref();
-        let row = former.and_then(|former| self.rows.iter().position(|row| row == former));
-        match row {
-            Some(row) => Self {
-                at: row,
-                marked: row,
-                ..self
-            },
-            None => self,
-        }
-    }
-
-    /// Adds a filter, and a line that names the columns.
-    pub(super) fn filtered(self, header: Option<&'a str>, default: usize) -> Self {
-        let at = default.min(self.rows.len().saturating_sub(1));
-        Self {
-            header,
+            found: (0..rows.len()).collect(),
             at,
             marked: at,
-            filter: Some(LineEditor::default()),
+            typed: None,
+            problem: None,
+            answer: 0,
+        }
+    }
+
+    /// Adds a filter.
+    pub(super) fn filtered(self, default: usize) -> Self {
+        let at = default.min(self.rows.len().saturating_sub(1));
+        Self {
+            at,
+            marked: at,
+            filter: Some(Line::default()),
             ..self
         }
     }
 
     /// Adds a filter. What was typed is the answer if no row matches, and if `check` accepts it.
     pub(super) fn or_typed(self, check: Check<'a>) -> Self {
-        let mut filter = LineEditor::default();
         let former = self.question.former.as_ref();
-        if let Some(former) = former.filter(|former| !self.rows.contains(former)) {
-            filter.fill(former);
-        }
+        let typed = former.filter(|former| !self.rows.contains(former));
         let mut menu = Self {
-            filter: Some(filter),
+            filter: Some(Line::new(typed.map_or("", String::as_str), false)),
             typed: Some(check),
             ..self
         };
@@ -100,71 +81,59 @@ impl<'a> Menu<'a> {
         menu
     }
 
-    /// The text of an answer: that of the row, or what was typed.
-    pub(super) fn text_of(&self, answer: usize) -> String {
-        let typed = || self.filter.as_ref().map_or("", LineEditor::text).trim();
-        let row = self.rows.get(answer).map(String::as_str);
-        row.unwrap_or_else(typed).to_owned()
+    /// The text of the answer: that of the row, or what was typed.
+    pub(super) fn text(&self) -> &str {
+        let typed = || self.filter.as_ref().map_or("", |filter| filter.text.trim());
+        let row = self.rows.get(self.answer).map(String::as_str);
+        row.unwrap_or_else(typed)
     }
 
-    fn enter(&mut self) -> Step<usize> {
+    fn enter(&mut self) -> Step {
         if let Some(row) = self.found.get(self.at) {
-            return Step::Answer(*row);
+            self.answer = *row;
+            return Step::Answered;
         }
-        let typed = self.text_of(self.rows.len());
-        match self.typed.map(|check| check(&typed)) {
-            None => Step::Stay,
-            Some(Ok(())) => Step::Answer(self.rows.len()),
-            Some(Err(problem)) => {
-                self.problem = Some(problem);
-                Step::Stay
-            }
+        self.answer = self.rows.len();
+        match self.typed.map(|check| check(self.text())) {
+            Some(Ok(())) => return Step::Answered,
+            Some(Err(problem)) => self.problem = Some(problem),
+            None => {}
         }
+        Step::Stay
     }
 
     /// Keeps the rows that contain every word of the filter, ignoring case and accents. The selection stays on the marked row
     /// if that one matches.
     fn narrow(&mut self) {
         let Some(filter) = &self.filter else { return };
-        let filter = fold(filter.text());
+        let filter = fold(&filter.text);
         let words: Vec<&str> = filter.split_whitespace().collect();
-        self.found = (0..self.rows.len())
-            .filter(|row| {
-                let row = fold(&self.rows[*row]);
-                words.iter().all(|word| row.contains(word))
-            })
-            .collect();
-        self.at = self
-            .found
-            .iter()
-            .position(|row| *row == self.marked)
-            .unwrap_or(0);
+        let matches = |row: &usize| {
+            let row = fold(&self.rows[*row]);
+            words.iter().all(|word| row.contains(word))
+        };
+        self.found = (0..self.rows.len()).filter(matches).collect();
+        let marked = self.found.iter().position(|row| *row == self.marked);
+        self.at = marked.unwrap_or(0);
     }
 
     fn footer(&self) -> String {
         let (rows, noun) = (self.rows.len(), self.question.noun);
-        let noun = match rows {
-            1 => noun.strip_suffix('s').unwrap_or(noun),
-            _ => noun,
-        };
-        let filter = self.filter.as_ref().map(LineEditor::text);
-        match filter {
-            Some("") if self.typed.is_some() => format!("{rows} {noun}, or type another"),
-            Some("") => format!("{rows} {noun}, type to filter"),
-            Some(_) if self.found.is_empty() && self.typed.is_some() => {
-                "Enter takes what you typed".to_owned()
-            }
-            Some(text) if self.found.is_empty() => format!("no matches for {text:?}"),
-            Some(_) => format!("{} of {rows} match", self.found.len()),
+        let noun = noun.strip_suffix('s').filter(|_| rows == 1).unwrap_or(noun);
+        let may_type = self.typed.is_some();
+        match self.filter.as_ref().map(|filter| filter.text.as_str()) {
             None => format!("{rows} {noun}"),
+            Some("") if may_type => format!("{rows} {noun}, or type another"),
+            Some("") => format!("{rows} {noun}, type to filter"),
+            Some(_) if !self.found.is_empty() => format!("{} of {rows} match", self.found.len()),
+            Some(_) if may_type => "Enter takes what you typed".to_owned(),
+            Some(text) => format!("no matches for {text:?}"),
         }
     }
 }
 
 impl Widget for Menu<'_> {
-    type Answer = usize;
-
-    fn press(&mut self, key: Key) -> Step<usize> {
+    fn press(&mut self, key: Key) -> Step {
         self.problem = None;
         let last = self.found.len().saturating_sub(1);
         match key {
@@ -190,47 +159,42 @@ impl Widget for Menu<'_> {
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
         let columns = size.usable();
         let heading = |room| theme.heading(&self.question.text, left, room);
-        let (first, cursor) = match &self.filter {
-            None => (heading(columns), None),
-            Some(filter) => {
-                let heading = heading(columns * 2 / 3) + " ";
-                let start = columns_of(&heading);
-                let (typed, cursor) = filter.view(columns.saturating_sub(start));
-                (heading + &typed, Some((0, start + cursor)))
-            }
-        };
-        let mut lines = vec![first];
-        let indented =
-            |text: &str| theme.hint(&format!("  {}", fit(text, columns.saturating_sub(MARK))));
+        let (mut lines, mut cursor) = (Vec::new(), None);
+        if let Some(filter) = &self.filter {
+            let heading = heading(columns * 2 / 3) + " ";
+            let start = columns_of(&heading);
+            let (typed, at) = filter.view(columns.saturating_sub(start));
+            lines.push(heading + &typed);
+            cursor = Some((0, start + at));
+        } else {
+            lines.push(heading(columns));
+        }
+        let cut = |text: &str| fit(text, columns.saturating_sub(MARK));
+        let below = |text: &str| theme.hint(&format!("  {}", cut(text)));
 
         // Keep the heading, the footer and one row for the shell's own line free.
-        let mut room = size.rows.saturating_sub(3).max(1);
-        if let Some(header) = self.header.filter(|_| room > 3) {
-            lines.push(indented(header));
-            room -= 1;
-        }
+        let room = size.rows.saturating_sub(3).max(1);
         let visible = room.min(MOST_ROWS).min(self.found.len());
         // Keep the selected row in the middle, so that rows on both sides are visible.
-        let top = self
-            .at
-            .saturating_sub(visible / 2)
-            .min(self.found.len() - visible);
+        let top = self.at.saturating_sub(visible / 2);
+        let top = top.min(self.found.len() - visible);
         // What a cut leaves out of the marked row stands below it, as far as there is room.
         let spare = room.saturating_sub(visible + 1).min(MOST_MORE_LINES);
         for (at, row) in self.found.iter().enumerate().skip(top).take(visible) {
-            let row = shown(&self.rows[*row]);
-            match at == self.at {
-                true => lines.extend(theme.marked_row(row, columns, 1 + spare)),
-                false => lines.push(theme.row(&fit(row, columns.saturating_sub(MARK)), false)),
+            let row = first_line(&self.rows[*row]);
+            if at == self.at {
+                lines.extend(theme.marked_row(row, columns, 1 + spare));
+            } else {
+                lines.push(theme.row(&cut(row), false));
             }
         }
         if self.filter.is_some() || visible < self.found.len() {
-            lines.push(indented(&self.footer()));
+            lines.push(below(&self.footer()));
         }
         if let Some(problem) = &self.problem {
             lines.extend(theme.problem(problem, columns));
         } else if let Some(hint) = self.question.hint.as_ref().filter(|_| room > 3) {
-            lines.push(indented(hint));
+            lines.push(below(hint));
         }
         Frame { lines, cursor }
     }
@@ -239,13 +203,10 @@ impl Widget for Menu<'_> {
         self.question
     }
 
-    fn answered(&self, answer: &usize) -> String {
+    fn shown(&self) -> String {
         // The blanks that align columns mean nothing in a single line.
-        let text = self.text_of(*answer);
-        shown(&text)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        let words = first_line(self.text()).split_whitespace();
+        words.collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -283,32 +244,30 @@ mod tests {
     #[test]
     fn every_typed_word_narrows_the_rows_in_any_order_and_case_without_accents() {
         let (rows, question) = (venues(), question());
-        let mut menu = Menu::new(&question, &rows).filtered(None, 0);
+        let mut menu = Menu::new(&question, &rows).filtered(0);
         press(&mut menu, "paris CAFE");
         assert_eq!(menu.found, [0]);
         menu.press(Key::EraseWord);
         assert_eq!(menu.found, [0, 2]);
         menu.press(Key::Down);
-        assert_eq!(
-            menu.press(Key::Enter),
-            Step::Answer(2),
-            "the row's own index, not the filtered one"
-        );
+        assert_eq!(menu.press(Key::Enter), Step::Answered);
+        assert_eq!(menu.answer, 2, "the row's own index, not the filtered one");
     }
 
     #[test]
     fn equal_rows_are_told_apart() {
         let (rows, question) = (vec!["19:30".to_owned(), "19:30".to_owned()], question());
-        let mut menu = Menu::new(&question, &rows).filtered(None, 0);
+        let mut menu = Menu::new(&question, &rows).filtered(0);
         menu.press(Key::Down);
         press(&mut menu, "30");
-        assert_eq!(menu.press(Key::Enter), Step::Answer(1));
+        menu.press(Key::Enter);
+        assert_eq!(menu.answer, 1);
     }
 
     #[test]
     fn where_nothing_is_found_enter_answers_nothing() {
         let (rows, question) = (venues(), question());
-        let mut menu = Menu::new(&question, &rows).filtered(None, 1);
+        let mut menu = Menu::new(&question, &rows).filtered(1);
         press(&mut menu, "xyz");
         assert_eq!(menu.press(Key::Enter), Step::Stay);
         menu.press(Key::Up);
@@ -321,11 +280,12 @@ mod tests {
     #[test]
     fn a_cleared_filter_returns_to_the_row_that_was_marked_before() {
         let (rows, question) = (venues(), question());
-        let mut menu = Menu::new(&question, &rows).filtered(None, 2);
+        let mut menu = Menu::new(&question, &rows).filtered(2);
         press(&mut menu, "tokyo");
         assert_eq!(menu.found[menu.at], 1);
         menu.press(Key::EraseLine);
-        assert_eq!(menu.press(Key::Enter), Step::Answer(2));
+        menu.press(Key::Enter);
+        assert_eq!(menu.answer, 2);
     }
 
     #[test]
@@ -336,19 +296,22 @@ mod tests {
             _ => Ok(()),
         };
         let mut menu = Menu::new(&question, &rows).or_typed(&check);
-        assert_eq!(menu.press(Key::Enter), Step::Answer(rows.len()));
-        assert_eq!(menu.answered(&rows.len()), "Lisbon");
+        menu.press(Key::Enter);
+        assert_eq!(menu.answer, rows.len());
+        assert_eq!(menu.shown(), "Lisbon");
         menu.press(Key::EraseLine);
-        assert_eq!(menu.press(Key::Enter), Step::Answer(0));
+        menu.press(Key::Enter);
+        assert_eq!(menu.answer, 0);
         press(&mut menu, "   ");
-        assert_eq!(menu.press(Key::Enter), Step::Answer(0));
+        menu.press(Key::Enter);
+        assert_eq!(menu.answer, 0);
     }
 
     #[test]
     fn the_marked_row_is_in_view_at_every_size_and_nothing_wraps_or_overflows() {
         let (rows, question) = (venues(), question());
         for (height, columns) in [(3, 20), (5, 20), (10, 40), (24, 80), (60, 200)] {
-            let mut menu = Menu::new(&question, &rows).filtered(Some("Name  City"), 0);
+            let mut menu = Menu::new(&question, &rows).filtered(0);
             for _ in 0..rows.len() {
                 let lines = draw(&menu, height, columns);
                 assert!(lines.len() <= height, "{height}: {lines:?}");
@@ -416,6 +379,6 @@ mod tests {
     fn the_line_that_stays_names_the_row_without_its_alignment() {
         let (rows, question) = (venues(), question());
         let menu = Menu::new(&question, &rows);
-        assert_eq!(menu.answered(&0), "Café de Flore Paris");
+        assert_eq!(menu.shown(), "Café de Flore Paris");
     }
 }

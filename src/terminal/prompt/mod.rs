@@ -13,62 +13,47 @@
 //! characters in 40 columns erases its own question at the first arrow key, because it counts bytes as columns. The
 //! fallback (see `fallback`) is for terminals that cannot be redrawn, which every widget of dialoguer does.
 
-mod deadline;
 mod editor;
 mod event_loop;
 mod fallback;
-mod frame;
-mod interactivity;
-mod line_editor;
+mod line;
 mod menu;
-mod multiline;
 mod question;
+mod screen;
 mod text_input;
 mod theme;
 
-pub(crate) use deadline::{Deadline, Until};
-pub(crate) use interactivity::{NonInteractiveReason, TerminalEnv};
-pub(crate) use question::{PromptError, Question};
+pub(crate) use question::{Deadline, PromptError, Question, TerminalEnv};
 
-use event_loop::ask;
-use frame::Size;
-use interactivity::PromptMode;
+use event_loop::{Widget, ask};
 use menu::Menu;
-use multiline::Multiline;
 use question::Check;
+use screen::Size;
 use text_input::TextInput;
 use theme::Theme;
 
+use crate::outcome::Error;
 use crate::platform::system::tty::Modes;
 pub(crate) use crate::terminal::rows::Place;
 
-impl<T> Until<T> {
-    /// For questions without a deadline, which cannot time out.
-    fn answered(self) -> Result<T, PromptError> {
-        match self {
-            Self::Answered(answer) => Ok(answer),
-            Self::TimedOut => Err(PromptError::Interrupted),
-        }
-    }
-}
+/// An answer, or `None` where the deadline passed first.
+type Answer<T> = Result<Option<T>, PromptError>;
 
 /// Asks questions, or refuses to. Every `async` method needs a tokio runtime with I/O and time. It may be dropped at
 /// any moment; the terminal is then restored.
 pub(crate) struct Prompter {
-    mode: Result<PromptMode, NonInteractiveReason>,
+    environment: TerminalEnv,
     theme: Theme,
 }
 
 impl Prompter {
-    pub(crate) fn new(environment: &TerminalEnv) -> Self {
-        Self {
-            mode: environment.mode(),
-            theme: Theme::new(environment.colour),
-        }
+    pub(crate) fn new(environment: TerminalEnv) -> Self {
+        let theme = Theme::new(environment.colour);
+        Self { environment, theme }
     }
 
     pub(crate) fn interactive(&self) -> bool {
-        self.mode.is_ok()
+        self.environment.refusal().is_none()
     }
 
     /// Whether this can be asked.
@@ -76,7 +61,12 @@ impl Prompter {
     /// # Errors
     /// Where nothing can be asked: the error names what answers the question instead.
     pub(crate) fn check(&self, question: &Question) -> Result<(), PromptError> {
-        self.mode(question).map(drop)
+        self.environment.refusal().map_or(Ok(()), |reason| {
+            let what = &question.what;
+            let why = format!("{what} is missing, and prompts are disabled: {reason}");
+            let hint = format!("pass {}", question.flag);
+            Err(PromptError::Failed(Error::usage(why).hint(hint)))
+        })
     }
 
     /// Where the next question will stand.
@@ -101,27 +91,23 @@ impl Prompter {
             }
         };
         // Nobody can be told if stderr is closed.
-        let _ = frame::write(&text);
+        let _ = screen::write(&text);
     }
 
     /// Asks to select one of many rows, which typing filters; further lines of a row are for the filter alone. Returns its
-    /// index. `header` names the columns of the
-    /// rows; `default` is selected at first.
+    /// index. `default` is selected at first.
     pub(crate) async fn pick(
         &self,
         question: &Question,
-        header: Option<&str>,
         rows: &[String],
         default: usize,
     ) -> Result<usize, PromptError> {
-        match self.raw(question)? {
-            Some(modes) => {
-                let mut menu = Menu::new(question, rows).filtered(header, default);
-                ask(modes, &mut menu, None, &self.theme).await
-            }
-            None => fallback::choose(question, header, rows, Some(default), None).await,
-        }?
-        .answered()
+        let mut menu = Menu::new(question, rows).filtered(default);
+        let row = match self.live(&mut menu, None).await? {
+            Some(is_answered) => is_answered.then_some(menu.answer),
+            None => fallback::choose(question, rows, Some(default), None).await?,
+        };
+        in_time(row)
     }
 
     /// Asks to select one of the rows, or to type another answer, which `check` may reject.
@@ -131,16 +117,12 @@ impl Prompter {
         rows: &[String],
         check: Check<'_>,
     ) -> Result<String, PromptError> {
-        match self.raw(question)? {
-            Some(modes) => {
-                let mut menu = Menu::new(question, rows).or_typed(check);
-                let row = ask(modes, &mut menu, None, &self.theme).await?;
-                row.answered().map(|row| menu.text_of(row))
-            }
-            None => fallback::choose_or_type(question, rows, check)
-                .await?
-                .answered(),
-        }
+        let mut menu = Menu::new(question, rows).or_typed(check);
+        let text = match self.live(&mut menu, None).await? {
+            Some(is_answered) => is_answered.then(|| menu.text().to_owned()),
+            None => fallback::choose_or_type(question, rows, check).await?,
+        };
+        in_time(text)
     }
 
     /// Asks to select one of a few options, the first by default. Returns its index. Typing does not filter them, so
@@ -150,7 +132,7 @@ impl Prompter {
         question: &Question,
         options: &[&str],
     ) -> Result<usize, PromptError> {
-        self.choose_until(question, options, None).await?.answered()
+        in_time(self.choose_until(question, options, None).await?)
     }
 
     pub(crate) async fn choose_until(
@@ -158,14 +140,12 @@ impl Prompter {
         question: &Question,
         options: &[&str],
         deadline: Option<&Deadline<'_>>,
-    ) -> Result<Until<usize>, PromptError> {
+    ) -> Answer<usize> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
-        match self.raw(question)? {
-            Some(modes) => {
-                let mut menu = Menu::new(question, &rows);
-                ask(modes, &mut menu, deadline, &self.theme).await
-            }
-            None => fallback::choose(question, None, &rows, None, deadline).await,
+        let mut menu = Menu::new(question, &rows);
+        match self.live(&mut menu, deadline).await? {
+            Some(is_answered) => Ok(is_answered.then_some(menu.answer)),
+            None => fallback::choose(question, &rows, None, deadline).await,
         }
     }
 
@@ -177,7 +157,7 @@ impl Prompter {
         default: Option<&str>,
         check: Check<'_>,
     ) -> Result<String, PromptError> {
-        self.line(question, default, check, None).await?.answered()
+        in_time(self.text_until(question, default, check, None).await?)
     }
 
     pub(crate) async fn text_until(
@@ -186,27 +166,10 @@ impl Prompter {
         default: Option<&str>,
         check: Check<'_>,
         deadline: Option<&Deadline<'_>>,
-    ) -> Result<Until<String>, PromptError> {
-        self.line(question, default, check, deadline).await
-    }
-
-    async fn line(
-        &self,
-        question: &Question,
-        default: Option<&str>,
-        check: Check<'_>,
-        deadline: Option<&Deadline<'_>>,
-    ) -> Result<Until<String>, PromptError> {
-        match self.raw(question)? {
-            Some(modes) => {
-                ask(
-                    modes,
-                    &mut TextInput::new(question, default, check),
-                    deadline,
-                    &self.theme,
-                )
-                .await
-            }
+    ) -> Answer<String> {
+        let mut input = TextInput::new(question, default, check);
+        match self.live(&mut input, deadline).await? {
+            Some(is_answered) => Ok(is_answered.then_some(input.answer)),
             None => {
                 let default = question.former.as_deref().or(default);
                 fallback::text(question, default, check, deadline).await
@@ -219,9 +182,10 @@ impl Prompter {
         &self,
         question: &Question,
         deadline: Option<&Deadline<'_>>,
-    ) -> Result<Until<String>, PromptError> {
-        match self.raw(question)? {
-            Some(modes) => ask(modes, &mut Multiline::new(question), deadline, &self.theme).await,
+    ) -> Answer<String> {
+        let mut input = TextInput::of_several_lines(question);
+        match self.live(&mut input, deadline).await? {
+            Some(is_answered) => Ok(is_answered.then_some(input.answer)),
             None => fallback::paste(question, deadline).await,
         }
     }
@@ -233,9 +197,7 @@ impl Prompter {
         question: &Question,
         default: bool,
     ) -> Result<bool, PromptError> {
-        self.confirm_until(question, default, None)
-            .await?
-            .answered()
+        in_time(self.confirm_until(question, default, None).await?)
     }
 
     pub(crate) async fn confirm_until(
@@ -243,17 +205,17 @@ impl Prompter {
         question: &Question,
         default: bool,
         deadline: Option<&Deadline<'_>>,
-    ) -> Result<Until<bool>, PromptError> {
+    ) -> Answer<bool> {
         let question = Question {
             confirms: true,
             ..question.clone()
         };
         let default = if default { "yes" } else { "no" };
         let check = |line: &str| yes_or_no(line).map(drop);
-        match self.line(&question, Some(default), &check, deadline).await {
-            Ok(Until::Answered(line)) => Ok(Until::Answered(yes_or_no(&line) == Ok(true))),
-            Ok(Until::TimedOut) => Ok(Until::TimedOut),
-            Err(PromptError::Back) if !question.goes_back => Ok(Until::Answered(false)),
+        let line = self.text_until(&question, Some(default), &check, deadline);
+        match line.await {
+            Ok(line) => Ok(line.map(|line| yes_or_no(&line) == Ok(true))),
+            Err(PromptError::Back) if !question.goes_back => Ok(Some(false)),
             Err(error) => Err(error),
         }
     }
@@ -267,26 +229,27 @@ impl Prompter {
         initial: &str,
         suffix: &str,
     ) -> Result<Option<String>, PromptError> {
-        self.mode(question)?;
+        self.check(question)?;
         Ok(editor::edit(command, initial, suffix)?)
     }
 
-    /// Makes the terminal raw for a live question. Returns `None` if questions are plain, or if the terminal cannot
+    /// Asks live: whether there was an answer before the deadline. `None` if questions are plain, or if the terminal cannot
     /// be made raw.
-    fn raw(&self, question: &Question) -> Result<Option<Modes>, PromptError> {
-        Ok(match self.mode(question)? {
-            PromptMode::Live => Modes::raw().ok(),
-            PromptMode::Plain => None,
-        })
+    async fn live(&self, widget: &mut dyn Widget, deadline: Option<&Deadline<'_>>) -> Answer<bool> {
+        self.check(widget.question())?;
+        if self.environment.is_plain() {
+            return Ok(None);
+        }
+        match Modes::raw() {
+            Ok(modes) => ask(modes, widget, deadline, &self.theme).await.map(Some),
+            Err(_) => Ok(None),
+        }
     }
+}
 
-    fn mode(&self, question: &Question) -> Result<PromptMode, PromptError> {
-        self.mode.map_err(|reason| PromptError::Refused {
-            flag: question.flag.clone(),
-            what: question.what.clone(),
-            reason,
-        })
-    }
+/// The answer of a question without a deadline, which cannot pass.
+fn in_time<T>(answer: Option<T>) -> Result<T, PromptError> {
+    answer.ok_or_else(PromptError::interrupted)
 }
 
 fn yes_or_no(line: &str) -> Result<bool, String> {

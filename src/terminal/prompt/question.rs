@@ -1,15 +1,23 @@
-//! A question, and the reasons for which it may have no answer.
+//! A question, when it expires, and whether a person can be asked at all.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::io;
 
-use super::interactivity::NonInteractiveReason;
-use super::line_editor::Echo;
+use jiff::{SignedDuration, Timestamp};
+
 use crate::outcome::{Code, Error, Exit};
 
 /// Checks an answer. The error is a sentence for the person.
-pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
+pub(super) type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Echo {
+    Shown,
+    /// Shown while it is typed and masked once it is given. For one-time codes.
+    Fleeting,
+    /// Shown as one `*` per character. For keys.
+    Hidden,
+}
 
 /// What is asked, and the flag that answers it instead.
 #[derive(Debug, Clone)]
@@ -18,15 +26,10 @@ pub(crate) struct Question {
     pub(super) flag: Cow<'static, str>,
     pub(super) what: Cow<'static, str>,
     pub(super) echo: Echo,
-    /// Whether a question comes before, to which Esc and Shift-Tab lead back.
     pub(super) goes_back: bool,
-    /// The answer that was given before, to be changed or confirmed.
     pub(super) former: Option<String>,
-    /// A line below the question, such as what its keys do.
     pub(super) hint: Option<Cow<'static, str>>,
-    /// Where the default of a secret comes from, because a plain terminal must not show the secret itself.
     pub(super) source: Option<&'static str>,
-    /// What the rows of a list are, in the plural.
     pub(super) noun: &'static str,
     /// Whether it asks for a go-ahead: what was typed before it was drawn is thrown away.
     pub(super) confirms: bool,
@@ -59,11 +62,12 @@ impl Question {
         Self { goes_back, ..self }
     }
 
-    /// Fills in the answer that was given before.
+    /// Fills in the answer that was given before, to be changed or confirmed.
     pub(crate) fn former(self, former: Option<String>) -> Self {
         Self { former, ..self }
     }
 
+    /// Adds a line below the question, such as what its keys do.
     pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
         Self {
             hint: Some(hint.into()),
@@ -71,7 +75,8 @@ impl Question {
         }
     }
 
-    /// Says where the default comes from: "the sandbox's inbox".
+    /// Says where the default of a secret comes from ("the sandbox's inbox"), because a plain terminal must not show the
+    /// secret itself.
     pub(crate) fn taken_from(self, source: &'static str) -> Self {
         Self {
             source: Some(source),
@@ -101,57 +106,162 @@ impl Question {
     }
 }
 
+/// Why a question has no answer.
 #[derive(Debug)]
 pub(crate) enum PromptError {
-    /// Nothing can be asked here; `flag` answers the question.
-    Refused {
-        flag: Cow<'static, str>,
-        what: Cow<'static, str>,
-        reason: NonInteractiveReason,
-    },
-    /// The person left, or the terminal was closed.
-    Interrupted,
     /// The person pressed Esc: to go back to the question before, or to decline where none comes before.
     Back,
-    /// The terminal or the editor failed.
-    Io(io::Error),
+    /// Nothing can be asked here, the person left, or the terminal or the editor failed.
+    Failed(Error),
 }
 
-impl fmt::Display for PromptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused { flag, what, reason } => {
-                write!(
-                    f,
-                    "{flag} is missing ({what}), and prompts are disabled: {reason}"
-                )
-            }
-            Self::Interrupted => f.write_str("interrupted"),
-            Self::Back => f.write_str("left without an answer"),
-            Self::Io(error) => error.fmt(f),
-        }
+impl PromptError {
+    pub(super) fn interrupted() -> Self {
+        Self::Failed(Error::interrupted(Exit::Interrupted))
     }
 }
-
-impl std::error::Error for PromptError {}
 
 impl From<PromptError> for Error {
     fn from(error: PromptError) -> Self {
         match error {
-            PromptError::Refused { flag, what, reason } => Error::usage(format!(
-                "{what} is missing, and prompts are disabled: {reason}"
-            ))
-            .hint(format!("pass {flag}")),
-            PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
             // Something may have been sent before this question.
             PromptError::Back => Error::new(Code::Declined, "Nothing more was done."),
-            PromptError::Io(error) => Error::io("cannot use the terminal", error),
+            PromptError::Failed(error) => error,
         }
     }
 }
 
 impl From<io::Error> for PromptError {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        Self::Failed(Error::io("cannot use the terminal", error))
+    }
+}
+
+/// The time at which a question expires, on the clock that decides it.
+///
+/// The service's clock may differ from this machine's, and a sandbox's clock can be moved while a question is open.
+/// The clock is therefore read again each time, instead of adding up elapsed time.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline<'a> {
+    at: Timestamp,
+    clock: &'a dyn Fn() -> Timestamp,
+}
+
+impl<'a> Deadline<'a> {
+    /// `clock` returns the service's current time.
+    pub(crate) fn new(at: Timestamp, clock: &'a dyn Fn() -> Timestamp) -> Self {
+        Self { at, clock }
+    }
+
+    /// The time left: zero once the deadline has passed.
+    pub(super) fn left(&self) -> SignedDuration {
+        let left = self.at.duration_since((self.clock)());
+        left.max(SignedDuration::ZERO)
+    }
+}
+
+/// `mm:ss` below an hour, `h:mm:ss` above. Rounds up, so `00:01` is shown until the very end.
+pub(super) fn countdown(left: SignedDuration) -> String {
+    let seconds = left.as_secs() + i64::from(left.subsec_nanos() > 0);
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours == 0 {
+        format!("{minutes:02}:{seconds:02}")
+    } else {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    }
+}
+
+/// The facts about the process that decide whether questions can be asked, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TerminalEnv {
+    pub(crate) stdin_is_terminal: bool,
+    /// Questions are written to standard error, because standard output carries only results.
+    pub(crate) stderr_is_terminal: bool,
+    /// `--no-input`
+    pub(crate) no_input: bool,
+    /// `--json` or `--jq`: a script reads the output, so nobody can answer.
+    pub(crate) machine_output: bool,
+    /// `BOOKCTL_NO_INPUT`
+    pub(crate) no_input_in_environment: bool,
+    /// `CI`: a build machine may have a terminal that nobody looks at.
+    pub(crate) ci: bool,
+    /// `TERM=dumb`, or no `TERM` at all
+    pub(crate) term_is_dumb: bool,
+    /// `BOOKCTL_ACCESSIBLE`: numbered lists and plain lines, for screen readers and braille.
+    pub(crate) accessible: bool,
+    pub(crate) colour: bool,
+}
+
+impl TerminalEnv {
+    /// Why nothing can be asked, if so. What the user set comes first, so that the reason is one they can change.
+    pub(super) fn refusal(&self) -> Option<&'static str> {
+        let reasons = [
+            (self.no_input, "--no-input is set"),
+            (self.machine_output, "--json and --jq never prompt"),
+            (self.no_input_in_environment, "BOOKCTL_NO_INPUT is set"),
+            (self.ci, "CI is set"),
+            (!self.stdin_is_terminal, "standard input is not a terminal"),
+            (!self.stderr_is_terminal, "standard error is not a terminal"),
+        ];
+        let mut reasons = reasons.into_iter();
+        reasons.find_map(|(stands, reason)| stands.then_some(reason))
+    }
+
+    /// Whether a question is printed and its answer read as a line, with nothing redrawn.
+    pub(super) fn is_plain(&self) -> bool {
+        self.accessible || self.term_is_dumb
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_countdown_shows_its_last_second_until_it_is_over() {
+        assert_eq!(countdown(SignedDuration::from_secs(1192)), "19:52");
+        assert_eq!(countdown(SignedDuration::from_millis(200)), "00:01");
+        assert_eq!(countdown(SignedDuration::from_millis(59_001)), "01:00");
+        assert_eq!(countdown(SignedDuration::from_secs(3723)), "1:02:03");
+    }
+
+    #[test]
+    fn a_deadline_follows_the_clock_it_was_given_even_when_that_is_moved() {
+        let at: Timestamp = "2026-12-01T19:20:00Z".parse().unwrap();
+        let now = std::cell::Cell::new(at - SignedDuration::from_mins(20));
+        let clock = || now.get();
+        let deadline = Deadline::new(at, &clock);
+        assert_eq!(deadline.left(), SignedDuration::from_mins(20));
+        now.set(at + SignedDuration::from_secs(1));
+        assert!(deadline.left().is_zero());
+    }
+
+    #[test]
+    fn each_barrier_alone_forbids_every_question_and_names_itself() {
+        const TERMINAL: TerminalEnv = TerminalEnv {
+            stdin_is_terminal: true,
+            stderr_is_terminal: true,
+            no_input: false,
+            machine_output: false,
+            no_input_in_environment: false,
+            ci: false,
+            term_is_dumb: false,
+            accessible: true,
+            colour: true,
+        };
+        assert_eq!(TERMINAL.refusal(), None);
+        let barriers: [(fn(&mut TerminalEnv), &str); 6] = [
+            (|it| it.no_input = true, "--no-input"),
+            (|it| it.machine_output = true, "--json"),
+            (|it| it.no_input_in_environment = true, "BOOKCTL_NO_INPUT"),
+            (|it| it.ci = true, "CI"),
+            (|it| it.stdin_is_terminal = false, "standard input"),
+            (|it| it.stderr_is_terminal = false, "standard error"),
+        ];
+        for (barrier, reason) in barriers {
+            let mut environment = TERMINAL;
+            barrier(&mut environment);
+            assert!(environment.refusal().unwrap().starts_with(reason));
+        }
     }
 }

@@ -1,78 +1,140 @@
-//! Live input of one line of text.
+//! Live input of text: one line, or several, which an empty line or Ctrl-D ends.
 
 use jiff::SignedDuration;
 
 use super::event_loop::{Step, Widget};
-use super::frame::{Frame, Size};
-use super::line_editor::{Echo, LineEditor};
-use super::question::{Check, Question};
+use super::line::Line;
+use super::question::{Check, Echo, Question};
+use super::screen::{Frame, Size};
 use super::theme::{Theme, columns_of, fit, title};
 use crate::platform::key::Key;
 
 /// If fewer columns than this are left for typing, the question moves to a line of its own.
 const ROOM_TO_TYPE: usize = 16;
+/// The number of earlier lines that stay visible.
+const LINES_IN_VIEW: usize = 8;
+const INDENT: usize = 2;
 
 pub(super) struct TextInput<'a> {
     question: &'a Question,
     default: Option<&'a str>,
     check: Check<'a>,
-    line: LineEditor,
+    has_several_lines: bool,
+    done: Vec<String>,
+    line: Line,
     /// Why the last answer was rejected; cleared by the next key.
     problem: Option<String>,
+    /// What was answered.
+    pub(super) answer: String,
 }
 
 impl<'a> TextInput<'a> {
     pub(super) fn new(question: &'a Question, default: Option<&'a str>, check: Check<'a>) -> Self {
-        let mut line = LineEditor::new(question.echo);
-        line.fill(question.former.as_deref().unwrap_or_default());
+        let former = question.former.as_deref().unwrap_or_default();
         Self {
             question,
             default,
             check,
-            line,
+            has_several_lines: false,
+            done: Vec::new(),
+            line: Line::new(former, question.echo == Echo::Hidden),
             problem: None,
+            answer: String::new(),
         }
+    }
+
+    pub(super) fn of_several_lines(question: &'a Question) -> Self {
+        Self {
+            has_several_lines: true,
+            ..Self::new(question, None, &|_| Ok(()))
+        }
+    }
+
+    fn press_in_several_lines(&mut self, key: Key) -> Step {
+        let is_empty = self.line.text.is_empty();
+        match key {
+            Key::EndOfInput if is_empty && self.done.is_empty() => return Step::Interrupted,
+            Key::Enter if !is_empty => self.done.push(self.line.take()),
+            Key::Enter | Key::EndOfInput => {
+                self.done.push(self.line.take());
+                self.done.join("\n").trim().clone_into(&mut self.answer);
+                return Step::Answered;
+            }
+            // An empty line inside a paste is part of the text.
+            Key::PastedBreak => self.done.push(self.line.take()),
+            _ => {
+                self.line.press(key);
+            }
+        }
+        Step::Stay
+    }
+
+    fn draw_several_lines(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
+        let columns = size.usable();
+        let room = columns.saturating_sub(INDENT);
+        let mut lines = vec![theme.heading(&self.question.text, left, columns)];
+        let most = LINES_IN_VIEW.min(size.rows.saturating_sub(4));
+        let above = self.done.len().saturating_sub(most);
+        for line in &self.done[above..] {
+            lines.push(format!(
+                "  {}",
+                fit(&masked(line, self.question.echo), room)
+            ));
+        }
+        let (typed, cursor) = self.line.view(room);
+        let cursor = Some((lines.len(), INDENT + cursor));
+        lines.push(format!("  {typed}"));
+        let hint = if above == 0 {
+            "end with an empty line".to_owned()
+        } else {
+            format!("{above} more above; end with an empty line")
+        };
+        lines.push(theme.hint(&fit(&hint, columns)));
+        Frame { lines, cursor }
     }
 }
 
 /// Trims and checks an answer. An empty answer is the default.
-pub(super) fn answer(
+pub(super) fn checked(
     typed: &str,
     default: Option<&str>,
     check: Check<'_>,
 ) -> Result<String, String> {
-    let answer = match (typed.trim(), default) {
-        ("", Some(default)) => default,
-        (typed, _) => typed,
-    };
+    let typed = typed.trim();
+    let default = default.filter(|_| typed.is_empty());
+    let answer = default.unwrap_or(typed);
     check(answer).map(|()| answer.to_owned())
 }
 
-/// The answer as it stays on the screen.
-pub(super) fn shown(value: &str, echo: Echo) -> String {
-    match echo {
-        Echo::Shown => value.to_owned(),
-        // Hide the length too.
-        Echo::Fleeting | Echo::Hidden => "********".to_owned(),
+/// An answer as it stays on the screen. Of a secret, the length is hidden too.
+fn masked(answer: &str, echo: Echo) -> String {
+    if echo == Echo::Shown {
+        answer.to_owned()
+    } else {
+        "********".to_owned()
     }
 }
 
 impl Widget for TextInput<'_> {
-    type Answer = String;
-
-    fn press(&mut self, key: Key) -> Step<String> {
+    fn press(&mut self, key: Key) -> Step {
+        if self.has_several_lines {
+            return self.press_in_several_lines(key);
+        }
         self.problem = None;
         match key {
-            Key::Enter => match answer(self.line.text(), self.default, self.check) {
-                Ok(answer) => return Step::Answer(answer),
+            Key::Enter => match checked(&self.line.text, self.default, self.check) {
+                Ok(answer) => {
+                    self.answer = answer;
+                    return Step::Answered;
+                }
                 Err(problem) => {
                     self.problem = Some(problem);
                     if self.question.confirms {
-                        self.line.press(Key::EraseLine);
+                        self.line.take();
                     }
                 }
             },
-            Key::EndOfInput if self.line.text().is_empty() => return Step::Interrupted,
+            Key::EndOfInput if self.line.text.is_empty() => return Step::Interrupted,
             _ => {
                 self.line.press(key);
             }
@@ -81,19 +143,20 @@ impl Widget for TextInput<'_> {
     }
 
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
+        if self.has_several_lines {
+            return self.draw_several_lines(left, size, theme);
+        }
         let columns = size.usable();
         let text = &self.question.text;
         let mut lines = Vec::new();
         // The default of a secret is named in the hint below, which does not stay.
         let default = self.default.filter(|_| self.question.echo == Echo::Shown);
-        let whole = theme.input(&title(text, left, usize::MAX), default);
-        let before = if columns_of(&whole) + ROOM_TO_TYPE <= columns {
-            whole
-        } else {
+        let mut before = theme.input(&title(text, left, usize::MAX), default);
+        if columns_of(&before) + ROOM_TO_TYPE > columns {
             lines.push(theme.heading(text, left, columns));
             let default = default.map(|default| fit(default, columns / 3));
-            theme.input("", default.as_deref())
-        };
+            before = theme.input("", default.as_deref());
+        }
         let start = columns_of(&before);
         let (typed, cursor) = self.line.view(columns.saturating_sub(start));
         let cursor = Some((lines.len(), start + cursor));
@@ -111,8 +174,13 @@ impl Widget for TextInput<'_> {
         self.question
     }
 
-    fn answered(&self, answer: &String) -> String {
-        shown(answer, self.question.echo)
+    fn shown(&self) -> String {
+        match self.answer.lines().count() {
+            // Of several lines, show only the number; the text may be confidential.
+            1 if self.has_several_lines => "1 line".to_owned(),
+            lines if self.has_several_lines => format!("{lines} lines"),
+            _ => masked(&self.answer, self.question.echo),
+        }
     }
 }
 
@@ -159,7 +227,8 @@ mod tests {
         assert_eq!(draw(&entry, 80).lines[1], "✘ the code has six digits");
         press(&mut entry, "6");
         assert_eq!(draw(&entry, 80).lines.len(), 1);
-        assert_eq!(entry.press(Key::Enter), Step::Answer("123456".into()));
+        assert_eq!(entry.press(Key::Enter), Step::Answered);
+        assert_eq!(entry.answer, "123456");
     }
 
     #[test]
@@ -168,7 +237,8 @@ mod tests {
         let mut entry = TextInput::new(&question, Some("2"), &|_| Ok(()));
         press(&mut entry, " ");
         assert_eq!(entry.press(Key::EndOfInput), Step::Stay);
-        assert_eq!(entry.press(Key::Enter), Step::Answer("2".into()));
+        assert_eq!(entry.press(Key::Enter), Step::Answered);
+        assert_eq!(entry.answer, "2");
         entry.press(Key::EraseLine);
         assert_eq!(entry.press(Key::EndOfInput), Step::Interrupted);
     }
@@ -207,10 +277,11 @@ mod tests {
     #[test]
     fn a_fleeting_answer_is_seen_while_it_is_typed_and_no_longer() {
         let question = Question::new("Code", "--otp", "the one-time code").fleeting();
-        let mut entry = TextInput::new(&question, None, &six_digits);
+        let mut entry = TextInput::new(&question, None, &|_| Ok(()));
         press(&mut entry, "12345");
         assert_eq!(draw(&entry, 80).lines, ["? Code (19:52 left) › 12345"]);
-        assert_eq!(entry.answered(&"123456".into()), "********");
+        entry.press(Key::Enter);
+        assert_eq!(entry.shown(), "********");
     }
 
     #[test]
@@ -219,6 +290,60 @@ mod tests {
         let mut entry = TextInput::new(&question, None, &|_| Ok(()));
         press(&mut entry, "sk_live");
         assert_eq!(draw(&entry, 80).lines, ["? API key (19:52 left) › *******"]);
-        assert_eq!(entry.answered(&"sk_live".into()), "********");
+        entry.press(Key::Enter);
+        assert_eq!(entry.shown(), "********");
+    }
+
+    fn write(pad: &mut TextInput<'_>, text: &str, line_break: Key) {
+        for character in text.chars() {
+            let key = if character == '\n' {
+                line_break
+            } else {
+                Key::Char(character)
+            };
+            assert_eq!(pad.press(key), Step::Stay);
+        }
+    }
+
+    #[test]
+    fn an_empty_line_ends_what_is_typed_but_not_what_is_pasted() {
+        let question = Question::new("Payment answer", "--psp-response", "the payment response");
+        let mut pad = TextInput::of_several_lines(&question);
+        write(&mut pad, "{\n\n\"a\": 1\n}", Key::PastedBreak);
+        assert_eq!(
+            pad.press(Key::Enter),
+            Step::Stay,
+            "the last line is done by Enter"
+        );
+        assert_eq!(pad.press(Key::Enter), Step::Answered);
+        assert_eq!(pad.answer, "{\n\n\"a\": 1\n}");
+    }
+
+    #[test]
+    fn the_end_of_input_takes_what_is_there_and_is_a_way_out_where_nothing_is() {
+        let question = Question::new("Payment answer", "--psp-response", "the payment response");
+        let mut pad = TextInput::of_several_lines(&question);
+        assert_eq!(pad.press(Key::EndOfInput), Step::Interrupted);
+        write(&mut pad, "{\n}", Key::Enter);
+        assert_eq!(pad.press(Key::EndOfInput), Step::Answered);
+        assert_eq!(pad.answer, "{\n}");
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_end_in_view_and_never_wraps() {
+        let question = Question::new("Payment answer", "--psp-response", "the payment response");
+        let mut pad = TextInput::of_several_lines(&question);
+        write(
+            &mut pad,
+            &"東京 a line that is too long for a narrow terminal\n".repeat(30),
+            Key::Enter,
+        );
+        write(&mut pad, "last", Key::Enter);
+        for (rows, columns) in [(4, 20), (10, 40), (24, 80)] {
+            let frame = pad.draw(None, Size { rows, columns }, &Theme::new(false));
+            assert!(frame.lines.len() <= rows);
+            assert!(frame.lines.iter().all(|line| columns_of(line) < columns));
+            assert!(frame.lines.contains(&"  last".to_owned()));
+        }
     }
 }

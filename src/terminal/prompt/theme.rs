@@ -6,11 +6,10 @@ use console::{Style, measure_text_width, truncate_str};
 use dialoguer::theme::{ColorfulTheme, Theme as _};
 use jiff::SignedDuration;
 
-use super::deadline::countdown;
+use super::question::countdown;
+use crate::terminal::output::wrap;
 
-/// If fewer columns than this are left beside the question, its answer begins on a line of its own.
-const ROOM_FOR_AN_ANSWER: usize = 16;
-const ANSWER_INDENT: usize = 2;
+const INDENT: usize = 2;
 /// The most further lines of an answer that stay on the screen.
 const MOST_ANSWER_LINES: usize = 4;
 
@@ -23,22 +22,23 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     truncate_str(text, columns, "…").into_owned()
 }
 
+/// The width of a text in columns, ignoring colours.
+pub(super) fn columns_of(text: &str) -> usize {
+    measure_text_width(text)
+}
+
 /// A question with the time left, in at most `columns`. The question is shortened before the time.
 pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) -> String {
     let Some(left) = left.map(countdown) else {
         return fit(text, columns);
     };
-    let long = format!(" ({left} left)");
+    let mut end = format!(" ({left} left)");
     // Keep four columns of the question, so that it can be recognized.
-    let rest = if long.len() + 4 <= columns {
-        long
-    } else {
-        format!(" {left}")
-    };
-    fit(
-        &format!("{}{rest}", fit(text, columns.saturating_sub(rest.len()))),
-        columns,
-    )
+    if end.len() + 4 > columns {
+        end = format!(" {left}");
+    }
+    let text = fit(text, columns.saturating_sub(end.len()));
+    fit(&(text + &end), columns)
 }
 
 impl Theme {
@@ -93,80 +93,56 @@ impl Theme {
 
     /// The marked row of a menu. If it is wider than `columns`, it takes up to `most` lines.
     pub(super) fn marked_row(&self, row: &str, columns: usize, most: usize) -> Vec<String> {
-        let room = columns.saturating_sub(ANSWER_INDENT);
+        let room = columns.saturating_sub(INDENT);
         if columns_of(row) <= room || most < 2 {
             return vec![self.row(&fit(row, room), true)];
         }
-        let indent = 2 * ANSWER_INDENT;
-        let mut lines = broken_after(row, room, columns.saturating_sub(indent).max(1));
+        let mut lines = broken(row, room.saturating_sub(INDENT));
         if lines.len() > most {
             lines.truncate(most);
-            if let Some(last) = lines.last_mut() {
-                *last = fit(&format!("{last} …"), columns.saturating_sub(indent));
-            }
+            lines[most - 1] = fit(&format!("{} …", lines[most - 1]), room - INDENT);
         }
-        let lines = lines.iter().enumerate();
-        lines
-            .map(|(place, line)| match place {
-                0 => self.row(line, true),
-                _ => format!(
-                    "{:indent$}{}",
-                    "",
-                    self.styles.active_item_style.apply_to(line)
-                ),
-            })
-            .collect()
+        let style = &self.styles.active_item_style;
+        below(self.row(&lines[0], true), &lines[1..], 2 * INDENT, style)
     }
 
     /// `✘ message`, wrapped to `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
-        let mark = drawn(|out| self.styles.format_error(out, ""));
-        let indent = columns_of(&mark);
-        let lines = broken(text, columns.saturating_sub(indent).max(1)).into_iter();
-        lines
-            .enumerate()
-            .map(|(row, line)| match row {
-                0 => drawn(|out| self.styles.format_error(out, &line)),
-                _ => format!("{:indent$}{}", "", self.styles.error_style.apply_to(line)),
-            })
-            .collect()
+        let line = |text: &str| drawn(|out| self.styles.format_error(out, text));
+        let indent = columns_of(&line(""));
+        let lines = broken(text, columns.saturating_sub(indent));
+        below(
+            line(&lines[0]),
+            &lines[1..],
+            indent,
+            &self.styles.error_style,
+        )
     }
 
-    /// `✔ Name · Ada`: what stays on the screen. Takes several lines of at most `columns` if one is too short, so that
-    /// nothing of an answer is lost.
+    /// `✔ Name · Ada`: what stays on the screen. An answer without room on the line goes below it, so that nothing of it is
+    /// lost.
     pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> Vec<String> {
-        let line = |question: &str, answer: &str| {
-            drawn(|out| {
-                self.styles
-                    .format_input_prompt_selection(out, question, answer)
-            })
-        };
-        let whole = line(question, answer);
+        let styles = &self.styles;
+        let line =
+            |answer: &str| drawn(|out| styles.format_input_prompt_selection(out, question, answer));
+        let whole = line(answer);
         if columns_of(&whole) <= columns {
             return vec![whole];
         }
-        // The columns in front of the answer.
-        let before = columns_of(&line(question, ""));
-        let others = columns.saturating_sub(ANSWER_INDENT).max(1);
-        let (first, rest) = if before + ROOM_FOR_AN_ANSWER <= columns {
-            let mut lines = broken_after(answer, columns - before, others);
-            let rest = lines.split_off(lines.len().min(1));
-            (line(question, &lines.concat()), rest)
-        } else {
-            (fit(&line(question, ""), columns), broken(answer, others))
-        };
-        let style = &self.styles.values_style;
-        let rest = rest
-            .into_iter()
-            .take(MOST_ANSWER_LINES)
-            .map(|text| format!("{:ANSWER_INDENT$}{}", "", style.apply_to(text)));
-        std::iter::once(first).chain(rest).collect()
+        let lines = broken(answer, columns.saturating_sub(INDENT));
+        let most = lines.len().min(MOST_ANSWER_LINES);
+        below(
+            fit(&line(""), columns),
+            &lines[..most],
+            INDENT,
+            &styles.values_style,
+        )
     }
 
     pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {
-        let lines = broken(text, columns.saturating_sub(ANSWER_INDENT).max(1)).into_iter();
+        let lines = broken(text, columns.saturating_sub(INDENT)).into_iter();
         lines
-            .map(|line| self.hint(&format!("{:ANSWER_INDENT$}{line}", "")))
+            .map(|line| self.hint(&format!("{:INDENT$}{line}", "")))
             .collect()
     }
 
@@ -182,31 +158,18 @@ fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
     out
 }
 
-/// Breaks at blanks into lines of at most `columns`. A longer word is cut.
+/// Breaks at blanks into at least one line of at most `columns`. A longer word is cut.
 fn broken(text: &str, columns: usize) -> Vec<String> {
-    broken_after(text, columns, columns)
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let lines = wrap(&words.join(" "), columns.max(1)).into_iter();
+    lines.map(|line| fit(&line, columns.max(1))).collect()
 }
 
-/// Like [`broken`], with other columns for the first line.
-fn broken_after(text: &str, first: usize, others: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let columns = if lines.len() <= 1 { first } else { others };
-        match lines.last_mut() {
-            Some(line) if columns_of(line) + 1 + columns_of(word) <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(fit(word, first)),
-            Some(_) => lines.push(fit(word, others)),
-        }
-    }
-    lines
-}
-
-/// The width of a text in columns, ignoring colours.
-pub(super) fn columns_of(text: &str) -> usize {
-    measure_text_width(text)
+/// A line with further ones below it.
+fn below(first: String, others: &[String], indent: usize, style: &Style) -> Vec<String> {
+    let others = others.iter();
+    let others = others.map(|line| format!("{:indent$}{}", "", style.apply_to(line)));
+    std::iter::once(first).chain(others).collect()
 }
 
 #[cfg(test)]
@@ -243,7 +206,7 @@ mod tests {
         let plain = Theme::new(false);
         assert_eq!(
             plain.answered("Which venue?", "Bistro of the long name", 34),
-            ["✔ Which venue? · Bistro of the", "  long name"]
+            ["✔ Which venue? · ", "  Bistro of the long name"]
         );
         assert_eq!(
             plain.answered("Which venue in London?", "Bistro of the long name", 24),

@@ -4,40 +4,23 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::platform::key::Key;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Echo {
-    #[default]
-    Shown,
-    /// Shown while it is typed and masked once it is given. For one-time codes.
-    Fleeting,
-    /// Shown as one `*` per character. For keys.
-    Hidden,
-}
-
 #[derive(Debug, Default)]
-pub(super) struct LineEditor {
-    text: String,
+pub(super) struct Line {
+    pub(super) text: String,
     /// Byte offset of the cursor, always on a character boundary.
     at: usize,
-    echo: Echo,
+    /// Whether each character is shown as `*`.
+    is_hidden: bool,
 }
 
-impl LineEditor {
-    pub(super) fn new(echo: Echo) -> Self {
-        Self {
-            echo,
-            ..Self::default()
+impl Line {
+    /// A text, with the cursor at its end.
+    pub(super) fn new(text: &str, is_hidden: bool) -> Self {
+        Line {
+            text: text.to_owned(),
+            at: text.len(),
+            is_hidden,
         }
-    }
-
-    /// Sets the text, with the cursor at its end.
-    pub(super) fn fill(&mut self, text: &str) {
-        self.at = text.len();
-        text.clone_into(&mut self.text);
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
     }
 
     /// Returns the text and clears the line.
@@ -78,39 +61,33 @@ impl LineEditor {
     }
 
     fn before(&self) -> usize {
-        self.text[..self.at]
-            .char_indices()
-            .next_back()
-            .map_or(0, |(start, _)| start)
+        let before = self.text[..self.at].chars().next_back();
+        self.at - before.map_or(0, char::len_utf8)
     }
 
     fn after(&self) -> usize {
-        self.at
-            + self.text[self.at..]
-                .chars()
-                .next()
-                .map_or(0, char::len_utf8)
+        let after = self.text[self.at..].chars().next();
+        self.at + after.map_or(0, char::len_utf8)
     }
 
     /// The start of the word before the cursor.
     fn word(&self) -> usize {
-        let ends = self.text[..self.at].trim_end();
-        ends.rfind(char::is_whitespace).map_or(0, |space| {
-            space + ends[space..].chars().next().map_or(0, char::len_utf8)
-        })
+        let words = self.text[..self.at].trim_end();
+        let last = words.rsplit(char::is_whitespace).next();
+        words.len() - last.map_or(0, str::len)
     }
 
     /// The part of the line that fits into `columns`, and the cursor's column in it. The cursor is always visible. A
     /// leading `…` marks text that is cut off on the left.
     pub(super) fn view(&self, columns: usize) -> (String, usize) {
-        let cells = |text: &str| -> Vec<(char, usize)> {
-            text.chars()
-                .map(|character| match self.echo {
-                    Echo::Shown | Echo::Fleeting => (character, character.width().unwrap_or(0)),
-                    Echo::Hidden => ('*', 1),
-                })
-                .collect()
+        let cell = |character: char| {
+            if self.is_hidden {
+                ('*', 1)
+            } else {
+                (character, character.width().unwrap_or(0))
+            }
         };
+        let cells = |text: &str| text.chars().map(cell).collect::<Vec<_>>();
         let (before, after) = (cells(&self.text[..self.at]), cells(&self.text[self.at..]));
         // The cursor needs a column after the text.
         let room = columns.saturating_sub(1);
@@ -143,8 +120,8 @@ mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
 
-    fn typed(text: &str) -> LineEditor {
-        let mut line = LineEditor::default();
+    fn typed(text: &str) -> Line {
+        let mut line = Line::default();
         for character in text.chars() {
             assert!(line.press(Key::Char(character)));
         }
@@ -214,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_hidden_line_shows_how_much_and_nothing_else() {
-        let mut line = LineEditor::new(Echo::Hidden);
+        let mut line = Line::new("", true);
         for character in "sk_é東".chars() {
             line.press(Key::Char(character));
         }

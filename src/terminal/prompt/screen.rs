@@ -18,8 +18,8 @@ impl Size {
     pub(super) fn of_terminal() -> Self {
         let (rows, columns) = Term::stderr().size();
         Size {
-            rows: usize::from(rows),
-            columns: usize::from(columns),
+            rows: rows.into(),
+            columns: columns.into(),
         }
     }
 
@@ -41,11 +41,10 @@ pub(super) struct Frame {
 /// Moves to the first row of `old` on a terminal that is now `columns` wide. A terminal that became narrower has
 /// wrapped the old lines into several rows.
 fn to_top(old: &Frame, columns: usize) -> String {
-    let columns = columns.max(1);
-    let rows_of = |line: &String| columns_of(line).div_ceil(columns).max(1);
+    let rows_of = |line: &String| columns_of(line).div_ceil(columns.max(1)).max(1);
     let above = match old.cursor {
         Some((row, column)) => {
-            old.lines[..row].iter().map(rows_of).sum::<usize>() + column / columns
+            old.lines[..row].iter().map(rows_of).sum::<usize>() + column / columns.max(1)
         }
         None => old
             .lines
@@ -54,9 +53,10 @@ fn to_top(old: &Frame, columns: usize) -> String {
             .sum::<usize>()
             .saturating_sub(1),
     };
-    match above {
-        0 => "\r".to_owned(),
-        rows => format!("\x1b[{rows}A\r"),
+    if above == 0 {
+        "\r".to_owned()
+    } else {
+        format!("\x1b[{above}A\r")
     }
 }
 
@@ -99,30 +99,21 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn show(&mut self, frame: Frame, size: Size) -> io::Result<()> {
-        if self
-            .shown
-            .as_ref()
-            .is_some_and(|(shown, at)| *shown == frame && *at == size)
-        {
+        let shown = self.shown.as_ref();
+        if shown.is_some_and(|(shown, at)| *shown == frame && *at == size) {
             return Ok(());
         }
-        let columns = size.columns;
-        let mut out = match &self.shown {
+        let out = match shown {
+            // Bracketed paste: the terminal marks what was pasted.
+            None => format!("\x1b[?2004h{}", repaint(None, &frame, size.columns)),
             // Overwritten, a line that a narrower terminal has broken would still count as broken, and would be joined
             // to the next one when the terminal becomes wider. So it is cleared.
-            Some((shown, at)) if at.columns != columns => {
-                format!(
-                    "{}\x1b[J{}",
-                    to_top(shown, columns),
-                    repaint(None, &frame, columns)
-                )
+            Some((shown, at)) if at.columns != size.columns => {
+                let top = to_top(shown, size.columns);
+                format!("{top}\x1b[J{}", repaint(None, &frame, size.columns))
             }
-            shown => repaint(shown.as_ref().map(|(shown, _)| shown), &frame, columns),
+            Some((shown, _)) => repaint(Some(shown), &frame, size.columns),
         };
-        if self.shown.is_none() {
-            // Bracketed paste: the terminal marks what was pasted.
-            out.insert_str(0, "\x1b[?2004h");
-        }
         write(&out)?;
         self.shown = Some((frame, size));
         Ok(())
