@@ -68,13 +68,13 @@ impl Sandbox {
             .map_err(|error| store::explain(&self.options.database, &error))
     }
 
-    /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The result is
-    /// the body with which `POST /sandbox/fixtures` answers it, the error that with which it refuses it.
-    pub(crate) fn load(&self, fixtures: Map<String, Value>) -> Result<Value, Value> {
+    /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
+    /// body with which `POST /sandbox/fixtures` refuses it.
+    pub(crate) fn load(&self, fixtures: Map<String, Value>) -> Result<(), Value> {
         let load =
             move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, fixtures.clone());
         let loaded = self.store.write_now(load);
-        loaded.map_err(|error| error.answer().1)
+        loaded.map(|_| ()).map_err(|error| error.answer().1)
     }
 
     /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.

@@ -170,47 +170,6 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
         .exits(7);
 }
 
-/// "A loaded booking takes its place in its slot" (sandbox.md), if it has one.
-#[test]
-fn a_booking_that_the_service_would_not_make_is_loaded_with_a_warning() {
-    let home = Home::new();
-    let booking = |datetime: &str, more: &str| {
-        format!(
-            "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '{datetime}'\nparty_size = 2\n\
-             customer = {{ name = 'Grace Hopper' }}\n{more}\n"
-        )
-    };
-    let file = [
-        SMALL.to_owned(),
-        booking("+1d 19:00", ""),
-        booking("+1d 07:17", ""),
-        booking("+1d 19:00", "end_user = 'u2'"),
-        booking("-1d 19:00", "status = 'requires_action'"),
-        // It takes no place.
-        booking("+1d 07:18", "status = 'cancelled'"),
-    ];
-    let loaded = load(&home, &file.concat());
-    let notes = [
-        "bookings[1]: the venue has no slot at this time, so it takes no place",
-        "bookings[2]: its slot now holds 2 bookings, and its capacity is 1",
-        "bookings[3]: it is requires_action, and its time is past",
-    ];
-    assert_eq!(loaded["notes"], json!(notes));
-    let home = Home::new();
-    let path = home.folder().join("mine.toml");
-    std::fs::write(&path, file.concat()).unwrap();
-    let path = path.to_str().unwrap();
-    let run = ["sandbox", "run", "--fixtures", path, "--", "true"];
-    for words in [&["sandbox", "load", path][..], &run] {
-        let output = home.run(words).exits(0);
-        for note in notes {
-            assert!(output.stderr.contains(note), "{note}: {output}");
-        }
-    }
-    let example = home.run(["sandbox", "load", "--example"]).exits(0).stdout;
-    assert_eq!(load(&home, &example).get("notes"), None);
-}
-
 #[test]
 fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     let home = Home::new();

@@ -50,17 +50,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let body = error.body.as_ref().map(Document::value);
         body.and_then(|it| file.refused(it)).unwrap_or(error)
     })?;
-    warn(context, answer.document.value());
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
-}
-
-/// Warns of the bookings that the service would not have made.
-pub(super) fn warn(context: &Context, loaded: &Value) {
-    let notes = loaded.get("notes").and_then(Value::as_array);
-    for note in notes.into_iter().flatten() {
-        context.out.warn(&plain(note));
-    }
 }
 
 fn page(loaded: &Document) -> Page {

@@ -97,17 +97,15 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
 }
 
 /// Loads the fixtures of a file into a sandbox that is not served yet.
-async fn load(context: &Context, sandbox: &Sandbox, file: Option<Source>) -> Result<()> {
+async fn load(sandbox: &Sandbox, file: Option<Source>) -> Result<()> {
     let Some(file) = file else {
         return Ok(());
     };
     let file = FixtureFile::read(file).await?;
-    let loaded = sandbox.load(file.document.clone()).map_err(|body| {
+    sandbox.load(file.document.clone()).map_err(|body| {
         let broken = || Error::config(format!("the fixtures cannot be loaded: {body}"));
         file.refused(&body).unwrap_or_else(broken)
-    })?;
-    load::warn(context, &loaded);
-    Ok(())
+    })
 }
 
 fn list_of(path: &str, organization: Option<&str>) -> Call {

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
     ///
-    /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is continued; any other file is refused,
+    /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is replaced; any other file is refused,
     /// and so is one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ..Options::new(Database::Memory)
     })
     .map_err(|error| sandbox_error(&error))?;
-    super::load(context, &sandbox, args.fixtures).await?;
+    super::load(&sandbox, args.fixtures).await?;
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);

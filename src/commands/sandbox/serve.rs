@@ -51,7 +51,7 @@ pub(crate) struct Args {
     fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
     ///
-    /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is continued; any other file is refused,
+    /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is replaced; any other file is refused,
     /// and so is one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
@@ -138,7 +138,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             error.hint()
         ))
     })?;
-    super::load(context, &sandbox, args.fixtures).await?;
+    super::load(&sandbox, args.fixtures).await?;
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());

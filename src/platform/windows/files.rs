@@ -174,13 +174,6 @@ pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::R
     }
 }
 
-pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    match file.seek_write(bytes, offset)? {
-        written if written == bytes.len() => Ok(()),
-        _ => Err(ErrorKind::WriteZero.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

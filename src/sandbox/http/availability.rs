@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
+use super::request::RequestContext;
 use super::venues::known_venue;
 use crate::sandbox::rules::availability::{AvailabilityQuery, check_readable};
 use crate::sandbox::rules::provider_response::has_room;

@@ -1,10 +1,11 @@
 //! `/v1/bookings`.
 
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::availability::{choose_slot, with_held};
-use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
+use super::request::RequestContext;
 use super::sessions::require_session;
 use super::venues::known_venue;
 use crate::sandbox::rules::access::KeyKind;
@@ -23,7 +24,7 @@ use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 use crate::sandbox::wire::id::IdKind;
 
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
-    Reply::booking(200, &find(context)?)
+    Reply::booking(StatusCode::OK, &find(context)?)
 }
 
 /// Applies an event to a booking and returns the booking or why it was denied.
@@ -35,7 +36,7 @@ fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) 
         context.tx.apply(&mut booking, transition, now)?;
     }
     match denial {
-        None => Reply::booking(200, &booking),
+        None => Reply::booking(StatusCode::OK, &booking),
         Some(denial) => Err(denied(denial, &booking)),
     }
 }
@@ -54,7 +55,7 @@ fn denied(denial: Denial, booking: &Booking) -> ApiError {
 /// The organization's booking that the path names.
 fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
     let organization = &context.organization.id;
-    let number = IdKind::Booking.number(context.request.id());
+    let number = IdKind::Booking.number(&context.request.id);
     let booking = match number {
         Some(number) => context.tx.booking(organization, number)?,
         None => None,
@@ -79,7 +80,9 @@ pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, 
         return Ok(None);
     };
     let booking = context.tx.booking_of_key(&context.organization.id, &key)?;
-    booking.map(|it| Reply::booking(200, &it)).transpose()
+    booking
+        .map(|it| Reply::booking(StatusCode::OK, &it))
+        .transpose()
 }
 
 /// Creates a booking, even one that fails at once.
@@ -101,16 +104,12 @@ pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
         Some(slot) => Some(with_held(context, slot)?),
         None => choose_slot(context, venue, request.at, |_| true)?,
     };
-    let generate = || GeneratedCodes {
-        otp: one_time_code(),
-        approval_id: reference("psp_"),
-    };
     let event = respond(
         venue,
         slot.as_ref().map(|(slot, held)| (slot, *held)),
         request.pays_by_vendor,
         (&request.customer, request.party_size),
-        generate,
+        generated_codes,
         now,
     );
     let datetime = local_time(&request.at.to_zoned(venue.timezone()));
@@ -143,7 +142,14 @@ pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
-    Reply::booking(201, &booking)
+    Reply::booking(StatusCode::CREATED, &booking)
+}
+
+pub(super) fn generated_codes() -> GeneratedCodes {
+    GeneratedCodes {
+        otp: one_time_code(),
+        approval_id: reference("psp_"),
+    }
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.
@@ -195,10 +201,10 @@ pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
         .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone())));
     let slot = slot.as_ref().map(|(slot, _)| slot);
     match request.change(&booking, datetime, slot, tx.now) {
-        None => Reply::booking(200, &booking),
+        None => Reply::booking(StatusCode::OK, &booking),
         Some(mut changed) => {
             tx.apply(&mut changed, transition, tx.now)?;
-            Reply::booking(200, &changed)
+            Reply::booking(StatusCode::OK, &changed)
         }
     }
 }

@@ -1,19 +1,17 @@
 //! The HTTP surface: the service under `/v1`, the sandbox's own controls under `/sandbox`.
 
+mod answer;
 mod availability;
 mod bookings;
-mod connection;
 mod control;
 mod endpoints;
 mod exchanges;
-mod fault_injection;
+mod faults;
 mod loopback;
-mod middleware;
-mod openapi;
 mod page;
-mod parsed_request;
-mod pipeline;
+mod receive;
 mod reply;
+mod request;
 mod sessions;
 mod venues;
 
@@ -23,7 +21,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use connection::Connection;
+use axum::extract::State;
+use axum::http::Method;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodFilter, on};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -34,7 +35,7 @@ use crate::platform::http1;
 
 pub(crate) use control::load_into;
 pub(crate) use exchanges::{Exchange, ExchangeDocument, ExchangeLog, HarFile};
-pub(crate) use parsed_request::BODY_LIMIT;
+pub(crate) use request::BODY_LIMIT;
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -58,12 +59,6 @@ pub(crate) struct Service {
     pub(crate) on_request: Option<OnRequest>,
 }
 
-impl Service {
-    fn shows_requests(&self) -> bool {
-        self.exchanges.is_some() || self.on_request.is_some()
-    }
-}
-
 /// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(
     service: Service,
@@ -83,7 +78,7 @@ pub(crate) async fn serve(
         listener,
         REQUEST_TIMEOUT,
         router(&service),
-        Connection::wrap,
+        |stream| (stream, ()),
         shutdown,
     );
     let grace_period = async {
@@ -103,28 +98,35 @@ pub(crate) async fn serve(
 }
 
 fn router(service: &Arc<Service>) -> Router {
-    let router = endpoints::ENDPOINTS
-        .iter()
-        .fold(Router::new(), |router, endpoint| {
-            let router = router.route(endpoint.path, pipeline::route(endpoint));
-            // Base URLs are often written without the final slash.
-            match endpoint.path.strip_suffix('/') {
-                Some(bare) => router.route(bare, pipeline::route(endpoint)),
-                None => router,
-            }
-        });
-    control::CONTROLS
-        .iter()
-        .fold(router, |router, control| {
-            router.route(control.path, control::route(control))
-        })
-        .fallback(async || reply::error(&ApiError::PathNotFound))
-        .method_not_allowed_fallback(async || reply::error(&ApiError::MethodNotAllowed))
-        .layer(axum::middleware::from_fn_with_state(
-            Arc::clone(service),
-            middleware::run,
-        ))
+    type Served = State<Arc<Service>>;
+    let mut router = Router::new();
+    for endpoint in endpoints::ENDPOINTS {
+        let answer = async move |State(service): Served, request: request::Request| {
+            answer::answer(&service, endpoint, request).await
+        };
+        let route = on(filter(endpoint.method), answer);
+        // Base URLs are often written without the final slash.
+        if let Some(bare) = endpoint.path.strip_suffix('/') {
+            router = router.route(bare, route.clone());
+        }
+        router = router.route(endpoint.path, route);
+    }
+    for control in control::CONTROLS {
+        let answer = async move |State(service): Served, request: request::Request| {
+            control::answer(&service, control, request).await
+        };
+        router = router.route(control.path, on(filter(control.method), answer));
+    }
+    router
+        .fallback(async || ApiError::PathNotFound)
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+        .layer(from_fn_with_state(Arc::clone(service), receive::receive))
         .with_state(Arc::clone(service))
+}
+
+fn filter(method: &str) -> MethodFilter {
+    let method = Method::from_bytes(method.as_bytes()).unwrap_or_default();
+    MethodFilter::try_from(method).unwrap_or(MethodFilter::GET)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
+use super::request::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{FieldErrors, Fields};
 use crate::sandbox::rules::session::{ConnectRequest, SESSION_PROVIDER, Session, SessionState};
@@ -147,7 +147,7 @@ fn provider(context: &RequestContext<'_, '_>, errors: &mut FieldErrors) -> Optio
 
 /// The organization's session that the path names.
 fn find(context: &RequestContext<'_, '_>) -> Result<Session, ApiError> {
-    let number = IdKind::Session.number(context.request.id());
+    let number = IdKind::Session.number(&context.request.id);
     let session = match number {
         Some(number) => context.tx.session(&context.organization.id, number)?,
         None => None,

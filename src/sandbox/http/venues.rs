@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::parsed_request::RequestContext;
 use super::reply::{Outcome, Reply};
+use super::request::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::search::{SearchArea, VenueSearch};
 use crate::sandbox::seed::{

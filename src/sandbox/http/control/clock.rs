@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use super::super::request::Request;
 use crate::sandbox::rules::advance::parse_advance;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{rfc3339, typed};
@@ -40,7 +40,7 @@ impl TryFrom<bool> for True {
     }
 }
 
-pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+pub(super) fn show(tx: &Tx<'_>, _request: &Request) -> Outcome {
     Reply::ok(&state(tx)?)
 }
 
@@ -56,7 +56,7 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
 }
 
 /// Moves the clock ahead, and applies what is due by then; or stops it, or lets it go on.
-pub(super) fn change(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn change(tx: &Tx<'_>, request: &Request) -> Outcome {
     let body = request.fields()?;
     if body.len() != 1 {
         let demand = "is required alone, or one of set, next, freeze and resume";

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::endpoints::ENDPOINTS;
-use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use super::super::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, covers};
 use crate::sandbox::store::Tx;
@@ -25,7 +25,7 @@ impl FaultDocument {
     }
 }
 
-pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> Outcome {
     Reply::ok(&state(tx)?)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }
 
-pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
     let is_served = |method: &str, path: &str| {
         let mut endpoints = ENDPOINTS.iter();
         endpoints.any(|it| it.method == method && covers(it.path, path))
@@ -47,15 +47,15 @@ pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     Reply::created(&FaultDocument::of((number, fault)))
 }
 
-pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let number = IdKind::Fault.number(request.id());
+pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
+    let number = IdKind::Fault.number(&request.id);
     match number.map(|number| tx.delete_fault(number)).transpose()? {
         Some(true) => list(tx, request),
         _ => Err(ApiError::FaultNotFound),
     }
 }
 
-pub(super) fn clear(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn clear(tx: &Tx<'_>, request: &Request) -> Outcome {
     tx.clear_faults()?;
     list(tx, request)
 }

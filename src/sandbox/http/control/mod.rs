@@ -1,6 +1,5 @@
 //! The sandbox's own endpoints: `/`, `/sandbox` and `/openapi.json`. They need no key.
 
-mod catalogue;
 mod clock;
 mod faults;
 mod fixtures;
@@ -10,13 +9,11 @@ mod stream;
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::{MethodRouter, on};
+use axum::response::{IntoResponse, Response};
 
-use super::parsed_request::ParsedRequest;
-use super::reply::{self, Outcome};
-use super::{Service, openapi, pipeline};
+use super::reply::Outcome;
+use super::request::Request;
+use super::{Service, page};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{Topic, Tx};
 
@@ -26,142 +23,86 @@ pub(crate) use fixtures::load_into;
 pub(crate) struct Control {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
-    answer: Answer,
+    work: Work,
 }
 
 #[derive(Clone, Copy)]
-enum Answer {
+enum Work {
     /// From the store.
-    Read(fn(&Tx<'_>, &ParsedRequest) -> Outcome),
-    /// With a change of the store.
-    Write(fn(&Tx<'_>, &ParsedRequest) -> Outcome),
+    Read(fn(&Tx<'_>, &Request) -> Outcome),
+    /// With a change of the store, and what followers learn of it beside the rows that the store sees changing: it does
+    /// not see rows without a number, nor the deletion of a whole table.
+    Write(fn(&Tx<'_>, &Request) -> Outcome, Option<Topic>),
     /// From what this process keeps.
-    Process(fn(&Service, &ParsedRequest) -> Outcome),
-    /// With changes, for as long as the client listens.
-    Stream,
+    Process(fn(&Arc<Service>, &Request) -> Result<Response, ApiError>),
 }
 
-impl Control {
-    const fn read(path: &'static str, answer: fn(&Tx<'_>, &ParsedRequest) -> Outcome) -> Self {
-        Self {
-            method: "GET",
-            path,
-            answer: Answer::Read(answer),
-        }
-    }
-
-    const fn write(
-        method: &'static str,
-        path: &'static str,
-        answer: fn(&Tx<'_>, &ParsedRequest) -> Outcome,
-    ) -> Self {
-        Self {
-            method,
-            path,
-            answer: Answer::Write(answer),
-        }
-    }
-
-    const fn process(path: &'static str, answer: fn(&Service, &ParsedRequest) -> Outcome) -> Self {
-        Self {
-            method: "GET",
-            path,
-            answer: Answer::Process(answer),
-        }
-    }
+const fn control(method: &'static str, path: &'static str, work: Work) -> Control {
+    Control { method, path, work }
 }
 
+const ORGANIZATION: Option<Topic> = Some(Topic::Organization);
+const EVERYTHING: Option<Topic> = Some(Topic::Everything);
+
+#[rustfmt::skip]
 pub(crate) const CONTROLS: &[Control] = &[
-    Control::write("POST", "/sandbox/reset", records::reset),
-    Control::write("POST", "/sandbox/fixtures", fixtures::load),
-    Control::read("/", openapi::index),
-    Control::read("/openapi.json", openapi::document),
-    Control::read("/sandbox/openapi.json", openapi::controls),
-    Control::read("/sandbox/clock", clock::show),
-    Control::write("POST", "/sandbox/clock", clock::change),
-    Control::read("/sandbox/keys", catalogue::keys),
-    Control::read("/sandbox/organization", organization::show),
-    Control::write("PUT", "/sandbox/organization", organization::merge),
-    Control::read("/sandbox/organizations", organization::list),
-    Control::write("POST", "/sandbox/organizations", organization::add),
-    Control::write(
-        "DELETE",
-        "/sandbox/organizations/{id}",
-        organization::remove,
-    ),
-    Control::read("/sandbox/bookings", records::bookings),
-    Control::read("/sandbox/bookings/{booking_id}/events", records::events),
-    Control::read("/sandbox/scenarios", catalogue::scenarios),
-    Control::read("/sandbox/inbox", records::inbox),
-    Control::read("/sandbox/faults", faults::list),
-    Control::write("POST", "/sandbox/faults", faults::add),
-    Control::write("DELETE", "/sandbox/faults", faults::clear),
-    Control::write("DELETE", "/sandbox/faults/{id}", faults::remove),
-    Control {
-        method: "GET",
-        path: "/sandbox/stream",
-        answer: Answer::Stream,
-    },
-    Control::process("/sandbox/requests", records::requests),
-    Control::process("/sandbox/requests/{id}", records::request),
-    Control::read("/sandbox/deliveries", records::deliveries),
-    Control::read("/sandbox/deliveries/{event_id}", records::delivery),
-    Control::write(
-        "POST",
-        "/sandbox/deliveries/{event_id}/resend",
-        records::resend,
-    ),
+    control("GET", "/", Work::Read(page::index)),
+    control("GET", "/openapi.json", Work::Read(page::service_document)),
+    control("GET", "/sandbox/openapi.json", Work::Read(page::controls_document)),
+    control("POST", "/sandbox/reset", Work::Write(records::reset, EVERYTHING)),
+    control("POST", "/sandbox/fixtures", Work::Write(fixtures::load, EVERYTHING)),
+    control("GET", "/sandbox/clock", Work::Read(clock::show)),
+    control("POST", "/sandbox/clock", Work::Write(clock::change, None)),
+    control("GET", "/sandbox/keys", Work::Read(organization::keys)),
+    control("GET", "/sandbox/organization", Work::Read(organization::show)),
+    control("PUT", "/sandbox/organization", Work::Write(organization::merge, ORGANIZATION)),
+    control("GET", "/sandbox/organizations", Work::Read(organization::list)),
+    control("POST", "/sandbox/organizations", Work::Write(organization::add, ORGANIZATION)),
+    control("DELETE", "/sandbox/organizations/{id}", Work::Write(organization::remove, EVERYTHING)),
+    control("GET", "/sandbox/bookings", Work::Read(records::bookings)),
+    control("GET", "/sandbox/bookings/{booking_id}/events", Work::Read(records::events)),
+    control("GET", "/sandbox/scenarios", Work::Read(records::scenarios)),
+    control("GET", "/sandbox/inbox", Work::Read(records::inbox)),
+    control("GET", "/sandbox/faults", Work::Read(faults::list)),
+    control("POST", "/sandbox/faults", Work::Write(faults::add, None)),
+    control("DELETE", "/sandbox/faults", Work::Write(faults::clear, Some(Topic::Fault))),
+    control("DELETE", "/sandbox/faults/{id}", Work::Write(faults::remove, Some(Topic::Fault))),
+    control("GET", "/sandbox/stream", Work::Process(stream::answer)),
+    control("GET", "/sandbox/requests", Work::Process(records::requests)),
+    control("GET", "/sandbox/requests/{id}", Work::Process(records::request)),
+    control("GET", "/sandbox/deliveries", Work::Read(records::deliveries)),
+    control("GET", "/sandbox/deliveries/{event_id}", Work::Read(records::delivery)),
+    control("POST", "/sandbox/deliveries/{event_id}/resend", Work::Write(records::resend, None)),
 ];
 
-pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
-    on(
-        pipeline::filter(control.method),
-        move |State(service): State<Arc<Service>>, request: Request| async move {
-            serve(&service, control, request).await
-        },
-    )
-}
-
-fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<String>, ApiError> {
-    let name = request.query("organization");
-    name.map(|name| Ok(organization::named(tx, &name)?.id.clone()))
-        .transpose()
-}
-
-async fn serve(service: &Arc<Service>, control: &'static Control, request: Request) -> Response {
-    let request = match ParsedRequest::of(request).await {
-        Ok(request) => request,
-        Err((error, _)) => return reply::error(&error),
-    };
+pub(super) async fn answer(
+    service: &Arc<Service>,
+    control: &'static Control,
+    request: Request,
+) -> Response {
     let store = &service.store;
-    reply::respond(match control.answer {
-        Answer::Read(answer) => store.read(move |tx| answer(tx, &request)).await,
-        Answer::Write(answer) => {
-            let outcome = store.write(move |tx| answer(tx, &request)).await;
+    match control.work {
+        Work::Read(work) => {
+            let outcome = store.read(move |tx| work(tx, &request)).await;
+            outcome.into_response()
+        }
+        Work::Write(work, topic) => {
+            let outcome = store.write(move |tx| work(tx, &request)).await;
             if outcome.is_ok()
-                && let Some(topic) = changed_by(control)
+                && let Some(topic) = topic
             {
                 store.changes().add(topic, 0);
             }
-            outcome
+            outcome.into_response()
         }
-        Answer::Process(answer) => answer(service, &request),
-        Answer::Stream => match stream::answer(service, &request) {
-            Ok(stream) => return stream,
-            Err(error) => Err(error.into()),
-        },
-    })
+        Work::Process(work) => work(service, &request).into_response(),
+    }
 }
 
-/// What a control changes beside the rows that the store sees changing: it does not see rows without a number, nor the
-/// deletion of a whole table.
-fn changed_by(control: &Control) -> Option<Topic> {
-    match (control.method, control.path) {
-        ("DELETE", "/sandbox/faults" | "/sandbox/faults/{id}") => Some(Topic::Fault),
-        ("POST", "/sandbox/organizations") | (_, "/sandbox/organization") => {
-            Some(Topic::Organization)
-        }
-        (_, "/sandbox/clock" | "/sandbox/faults" | "/sandbox/deliveries/{event_id}/resend") => None,
-        _ => Some(Topic::Everything),
+/// The id of the organization that `?organization=` names.
+fn organization_asked(tx: &Tx<'_>, request: &Request) -> Result<Option<String>, ApiError> {
+    match request.query("organization") {
+        Some(name) => Ok(Some(organization::named(tx, &name)?.id)),
+        None => Ok(None),
     }
 }

@@ -1,21 +1,19 @@
 //! `/sandbox/organization`: the settings of the service's dashboard. `/sandbox/organizations`: organizations that are
-//! added, one for each test, say.
-
-use std::borrow::Cow;
+//! added, one for each test, say. `/sandbox/keys`: the keys of all.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::access::{KeyKind, keys_of};
+use super::super::request::Request;
+use crate::sandbox::rules::access::{KEYS, KeyKind, keys_of};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 
-pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn show(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::ok(&find(tx, request)?)
 }
 
@@ -23,14 +21,14 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(json!({"organizations": all(tx)?}))
 }
 
-pub(super) fn merge(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> Outcome {
     let organization = find(tx, request)?.merge(&request.fields()?)?;
     tx.save_organization(&organization)?;
     Reply::ok(&organization)
 }
 
 /// Every organization, those that every sandbox has first.
-pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> Outcome {
     let organizations: Vec<Value> = all(tx)?.iter().map(document).collect();
     Reply::ok(&json!({ "organizations": organizations }))
 }
@@ -50,14 +48,14 @@ struct AddOrganization {
     name: Option<String>,
 }
 
-pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
     let added: AddOrganization = typed(&Value::Object(request.fields()?))?;
     Reply::created(&document(&tx.add_organization(added.name.as_deref())?))
 }
 
 /// Deletes an organization with all that is its.
-pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let organization = named(tx, request.id())?;
+pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
+    let organization = named(tx, &request.id)?;
     if Organization::is_built_in(&organization.id) {
         return Err(ApiError::OrganizationBuiltIn);
     }
@@ -87,10 +85,26 @@ fn document(organization: &Organization) -> Value {
     document
 }
 
+/// Those of every sandbox, and those of each organization that was added.
+pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> Outcome {
+    let added = tx.added_organizations()?;
+    let added = added.iter().flat_map(|it| keys_of(&it.id));
+    let keys = KEYS.iter().cloned().chain(added).map(|key| {
+        json!({
+            "key": key.secret,
+            "kind": key.kind.as_str(),
+            "organization": key.organization,
+            "scopes": key.scopes.iter().copied().map(Scope::as_str).collect::<Vec<_>>(),
+            "purpose": key.purpose,
+        })
+    });
+    Reply::ok(&json!({"keys": keys.collect::<Vec<_>>()}))
+}
+
 /// The organization that `?organization=` names, else the main one.
-fn find(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Organization, ApiError> {
-    let name = request.query("organization").map(Cow::Owned);
-    named(tx, &name.unwrap_or(Cow::Borrowed(Organization::MAIN)))
+fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization, ApiError> {
+    let name = request.query("organization");
+    named(tx, name.as_deref().unwrap_or(Organization::MAIN))
 }
 
 /// The organization with this id, which may lack its prefix.

@@ -1,33 +1,36 @@
 //! What happened in the sandbox: bookings, text messages, deliveries and requests.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::super::Service;
 use super::super::exchanges::Filter;
-use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use super::super::request::Request;
 use super::organization_asked;
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::seed::{Provider, Scenario, Venue, venues};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::id::IdKind;
 
-pub(super) fn reset(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> Outcome {
     tx.reset()?;
     Reply::ok(&json!({"reset": true}))
 }
 
-pub(super) fn bookings(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> Outcome {
     let organization = organization_asked(tx, request)?;
     let bookings = tx.bookings(organization.as_deref())?;
     let documents: Vec<_> = bookings.iter().map(BookingDocument::owned).collect();
-    Reply::ok(&BTreeMap::from([("bookings", documents)]))
+    Reply::ok(&json!({"bookings": documents}))
 }
 
-pub(super) fn events(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let events = match IdKind::Booking.number(request.id()) {
+pub(super) fn events(tx: &Tx<'_>, request: &Request) -> Outcome {
+    let events = match IdKind::Booking.number(&request.id) {
         Some(number) => tx.events(number)?,
         None => Vec::new(),
     };
@@ -44,34 +47,59 @@ pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiErro
     Ok(booking.map(|it| json!(BookingDocument::owned(&it))))
 }
 
-pub(super) fn inbox(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn inbox(tx: &Tx<'_>, request: &Request) -> Outcome {
     let organization = organization_asked(tx, request)?;
     Reply::ok(&json!({"messages": tx.messages(None, organization.as_deref())?}))
 }
 
-pub(super) fn deliveries(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> Outcome {
     let organization = organization_asked(tx, request)?;
     Reply::ok(&json!({"deliveries": tx.deliveries(None, organization.as_deref())?}))
 }
 
 /// One delivery, with what was sent and what the consumer answered to each attempt.
-pub(super) fn delivery(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let event = IdKind::Event.number(request.id());
+pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> Outcome {
+    let event = IdKind::Event.number(&request.id);
     let event = event.ok_or(ApiError::DeliveryNotFound)?;
     Reply::ok(&tx.delivery(event)?.ok_or(ApiError::DeliveryNotFound)?)
 }
 
 /// Restarts the schedule of a delivery, whatever its state.
-pub(super) fn resend(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let event = IdKind::Event.number(request.id());
+pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> Outcome {
+    let event = IdKind::Event.number(&request.id);
     let event = event.ok_or(ApiError::DeliveryNotFound)?;
     tx.resend(event)?;
     let delivery = tx.deliveries(Some(event), None)?.pop();
     Reply::ok(&delivery.ok_or(ApiError::DeliveryNotFound)?)
 }
 
+/// What a booking does at each scenario's venues, those of fixtures among them.
+pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> Outcome {
+    let organization = organization_asked(tx, request)?;
+    let own = tx.own_venues(Some(organization.as_deref().unwrap_or(Organization::MAIN)))?;
+    let scenarios = Scenario::ALL.map(|scenario| {
+        let seeded = venues().filter(|it| it.scenario == Some(scenario));
+        // A fixture without an outcome confirms at once.
+        let own = own
+            .iter()
+            .filter(|it| it.scenario.unwrap_or(Scenario::Confirms) == scenario);
+        json!({
+            "name": scenario.name(),
+            "description": scenario.describe(),
+            "payment": scenario.is_payment(),
+            "venues": seeded.map(venue).chain(own.map(venue)).collect::<Vec<_>>(),
+        })
+    });
+    Reply::ok(&json!({"scenarios": scenarios}))
+}
+
+fn venue(venue: &Venue) -> Value {
+    let providers: Vec<_> = venue.providers.iter().copied().map(Provider::id).collect();
+    json!({"venue_id": venue.id, "name": venue.name, "providers": providers})
+}
+
 /// The last requests that this process has answered, with their answers.
-pub(super) fn requests(service: &Service, request: &ParsedRequest) -> Outcome {
+pub(super) fn requests(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
     let organization = match request.query("organization") {
         Some(name) => Some(service.store.organization_id(&name)?),
         None => None,
@@ -79,12 +107,13 @@ pub(super) fn requests(service: &Service, request: &ParsedRequest) -> Outcome {
     let filter = Filter::read(organization, |name| request.query(name))?;
     let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
     let requests: Vec<_> = kept.iter().flatten().map(|it| it.document()).collect();
-    Reply::ok(&json!({"requests": requests, "kept": service.exchanges.is_some()}))
+    let document = json!({"requests": requests, "kept": kept.is_some()});
+    Ok(Reply::ok(&document).into_response())
 }
 
-pub(super) fn request(service: &Service, request: &ParsedRequest) -> Outcome {
-    let kept = service.exchanges.as_ref();
-    let number = IdKind::Request.number(request.id());
-    let found = number.and_then(|it| kept?.numbered(it));
-    Reply::ok(&found.ok_or(ApiError::RequestNotFound)?.document())
+pub(super) fn request(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
+    let number = IdKind::Request.number(&request.id);
+    let kept = service.exchanges.as_ref().zip(number);
+    let found = kept.and_then(|(log, number)| log.numbered(number));
+    Ok(Reply::ok(&found.ok_or(ApiError::RequestNotFound)?.document()).into_response())
 }

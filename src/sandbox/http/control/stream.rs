@@ -1,163 +1,105 @@
 //! `GET /sandbox/stream`: what changes, as server-sent events. Each carries the new state of what changed.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
-use hyper::body::Frame;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::super::Service;
-use super::super::parsed_request::ParsedRequest;
+use super::super::request::Request;
 use super::{clock, faults, organization, records};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{Change, Tip, Topic, Tx};
 
 /// How often it is looked whether time has moved a booking, or another process has written to the file.
 const CHECK: Duration = Duration::from_secs(1);
-/// How many checks may pass without an event before a comment keeps the connection open.
-const QUIET_CHECKS: u32 = 15;
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
-pub(super) fn answer(
-    service: &Arc<Service>,
-    request: &ParsedRequest,
-) -> rusqlite::Result<Response> {
-    let (sender, receiver) = mpsc::channel(1);
+pub(super) fn answer(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
     let tip = service.store.follow()?;
     let now = tip.borrow().last;
     let last = request.header("last-event-id");
     let place = last.map_or(now, |it| it.parse().unwrap_or(i64::MIN));
+    let first = Event::default().retry(Duration::from_secs(1));
     let feed = Feed {
         service: Arc::clone(service),
+        tip,
         place,
-        quiet: 0,
-        sender,
+        waiting: VecDeque::from([first.id(place.to_string())]),
     };
-    tokio::spawn(feed.run(tip));
-    let mut response = Response::new(Body::new(Chunks(receiver)));
-    let headers = response.headers_mut();
-    let kind = HeaderValue::from_static("text/event-stream");
-    headers.insert(header::CONTENT_TYPE, kind);
-    let never = HeaderValue::from_static("no-store");
-    headers.insert(header::CACHE_CONTROL, never);
-    Ok(response)
+    let events = stream::unfold(feed, Feed::next).map(Ok::<_, Infallible>);
+    Ok(Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response())
 }
 
-/// The body of the response: it ends when the feed does.
-struct Chunks(mpsc::Receiver<Bytes>);
-
-impl HttpBody for Chunks {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let chunk = self.0.poll_recv(context);
-        chunk.map(|it| it.map(|chunk| Ok(Frame::data(chunk))))
-    }
-}
-
-/// What one client is sent. It reads a change only when the client has taken the one before.
+/// What one client is sent. A change is read only when the client has taken the one before.
 struct Feed {
     service: Arc<Service>,
-    /// The place of the last change that was sent.
+    tip: watch::Receiver<Tip>,
+    /// The place of the last change that was read.
     place: i64,
-    /// Checks since something was sent.
-    quiet: u32,
-    sender: mpsc::Sender<Bytes>,
+    waiting: VecDeque<Event>,
 }
 
 impl Feed {
-    /// Runs until the client has gone or the server stops.
-    async fn run(mut self, mut tip: watch::Receiver<Tip>) {
-        let mut stopping = tip.clone();
-        let stopped = async move {
-            let _ = stopping.wait_for(|tip| tip.is_stopped).await;
-        };
-        let closed = self.sender.clone();
-        let work = async move {
-            let mut checks = interval(CHECK);
-            checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            let first = format!("retry: 1000\nid: {}\n\n", self.place);
-            if self.sender.send(first.into()).await.is_err() {
-                return;
+    /// The next event; `None` when the server stops.
+    async fn next(mut self) -> Option<(Event, Self)> {
+        loop {
+            if self.tip.borrow_and_update().is_stopped {
+                return None;
             }
-            loop {
-                tip.mark_unchanged();
-                if !self.send_changes().await {
-                    return;
-                }
-                tokio::select! {
-                    _ = tip.changed() => {}
-                    _ = checks.tick() => if !self.check().await {
-                        return;
-                    },
-                }
+            if let Some(event) = self.waiting.pop_front() {
+                return Some((event, self));
             }
-        };
-        tokio::select! {
-            () = work => {}
-            () = stopped => {}
-            () = closed.closed() => {}
+            let (changes, last) = self.service.store.changes().since(self.place);
+            if last != self.place {
+                let events = self.events(changes).await;
+                self.waiting = placed(&events, self.place, last);
+                self.place = last;
+                continue;
+            }
+            tokio::select! {
+                _ = self.tip.changed() => {}
+                () = sleep(CHECK) => self.check().await,
+            }
         }
     }
 
-    /// Sends what has changed; returns false if the client has gone.
-    async fn send_changes(&mut self) -> bool {
-        let (changes, last) = self.service.store.changes().since(self.place);
-        if last == self.place {
-            return true;
+    /// Lets due bookings change, and notices what other processes wrote.
+    async fn check(&self) {
+        let store = &self.service.store;
+        if let Ok(version) = store.read(|tx| Ok(tx.data_version()?)).await {
+            store.changes().see_version(version);
         }
-        let is_all = |changes: &Vec<Change>| changes.iter().all(|it| it.topic != Topic::Everything);
-        let events = match changes.filter(is_all) {
-            Some(changes) => self.events(changes).await,
-            None => vec![("reset", json!({}))],
-        };
-        let text = text(&events, self.place, last);
-        self.place = last;
-        self.quiet = 0;
-        self.sender.send(text.into()).await.is_ok()
     }
 
     /// Names and states of what changed. A state that cannot be read is left out; the next request says why.
-    async fn events(&self, changes: Vec<Change>) -> Vec<(&'static str, Value)> {
-        let exchanges = self.service.exchanges.as_ref();
-        let is_request = |it: &&Change| it.topic == Topic::Request;
-        let requests = changes.iter().filter(is_request);
-        let requests = requests.filter_map(|it| exchanges?.numbered(it.number));
-        let mut events: Vec<_> = requests
-            .map(|it| ("request", json!(it.document())))
-            .collect();
+    async fn events(&self, changes: Option<Vec<Change>>) -> Vec<(&'static str, Value)> {
+        let is_all = |changes: &Vec<Change>| changes.iter().all(|it| it.topic != Topic::Everything);
+        let Some(changes) = changes.filter(is_all) else {
+            return vec![("reset", json!({}))];
+        };
+        let mut events = Vec::new();
+        for change in changes.iter().filter(|it| it.topic == Topic::Request) {
+            let log = self.service.exchanges.as_ref();
+            if let Some(exchange) = log.and_then(|it| it.numbered(change.number)) {
+                events.push(("request", json!(exchange.document())));
+            }
+        }
         let states = self.service.store.read(move |tx| {
             let states = changes.iter().map(|it| state(tx, *it));
             states.collect::<Result<Vec<_>, _>>()
         });
         events.extend(states.await.unwrap_or_default().into_iter().flatten());
         events
-    }
-
-    /// Lets due bookings change, and notices what other processes wrote. Returns false if the client has gone.
-    async fn check(&mut self) -> bool {
-        let store = &self.service.store;
-        if let Ok(version) = store.read(|tx| Ok(tx.data_version()?)).await {
-            store.changes().see_version(version);
-        }
-        self.quiet += 1;
-        if self.quiet < QUIET_CHECKS {
-            return true;
-        }
-        self.quiet = 0;
-        self.sender.send(":\n\n".into()).await.is_ok()
     }
 }
 
@@ -177,17 +119,20 @@ fn state(tx: &Tx<'_>, change: Change) -> Result<Option<(&'static str, Value)>, A
 }
 
 /// The events as they are sent. All but the last have the id of the place before them: a client that was cut off in
-/// between gets all of them again. JSON has no line breaks, so the data is one line.
-fn text(events: &[(&str, Value)], before: i64, last: i64) -> String {
-    let Some(((name, state), others)) = events.split_last() else {
-        return format!("id: {last}\n\n");
-    };
-    let event =
-        |name: &str, state: &Value, id| format!("id: {id}\nevent: {name}\ndata: {state}\n\n");
-    let mut text: String = others
+/// between gets all of them again.
+fn placed(events: &[(&str, Value)], before: i64, last: i64) -> VecDeque<Event> {
+    let mut placed: VecDeque<_> = events
         .iter()
-        .map(|(name, state)| event(name, state, before))
+        .enumerate()
+        .map(|(index, (name, state))| {
+            let is_last = index + 1 == events.len();
+            let id = if is_last { last } else { before };
+            let event = Event::default().id(id.to_string()).event(name);
+            event.data(state.to_string())
+        })
         .collect();
-    text.push_str(&event(name, state, last));
-    text
+    if placed.is_empty() {
+        placed.push_back(Event::default().id(last.to_string()));
+    }
+    placed
 }

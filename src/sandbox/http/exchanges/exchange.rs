@@ -1,232 +1,286 @@
-//! One request and its answer, as bytes.
+//! One request and its answer.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime};
 
-use axum::body::{Body, Bytes, HttpBody, to_bytes};
-use axum::extract::Request;
-use axum::http::{HeaderMap, Method};
-use axum::response::Response;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderName, Method, request, response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
+use super::super::reply::Refusal;
+use super::secrets::Secrets;
+use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
+use crate::sandbox::rules::no_key::masked;
+use crate::sandbox::wire::id::IdKind;
+use crate::sandbox::wire::moment::Moment;
 
 /// How much of a body is kept.
 const MOST_OF_BODY: usize = 64 * 1024;
 
-/// Why a request was refused: an extension of the response.
-#[derive(Clone)]
-pub(in super::super) struct Refusal(pub(in super::super) String);
-
-/// What the handlers know of a request: an extension of the response.
-#[derive(Clone, Default)]
-pub(in super::super) struct Received {
-    /// As much of the body as came.
-    body: Bytes,
-    /// Whether there was more.
-    is_cut: bool,
-    fault: Option<Fault>,
-}
-
-impl Received {
-    /// A request with this body; `whole` is false if more of it came.
-    pub(in super::super) fn new(body: Bytes, whole: bool) -> Self {
-        Self {
-            body,
-            is_cut: !whole,
-            ..Self::default()
-        }
-    }
-
-    /// The fault that the request met. Its body is the answer's.
-    pub(in super::super) fn met(&mut self, fault: Option<&Fault>) {
-        self.fault = fault.map(|fault| Fault {
-            body: None,
-            ..fault.clone()
-        });
-    }
-
-    /// Whether it says no more than the lack of it would.
-    pub(in super::super) fn is_empty(&self) -> bool {
-        self.body.is_empty() && !self.is_cut && self.fault.is_none()
-    }
-}
-
-/// A request on its way to the handlers.
-pub(in super::super) struct Opening {
-    began: Instant,
-    method: Method,
-    target: String,
-    headers: Vec<u8>,
-    /// Whether it is a call of the service, whose bodies are kept.
-    is_service: bool,
-}
-
-impl Opening {
-    pub(in super::super) fn of(request: &Request, is_service: bool) -> Self {
-        let target = request.uri().path_and_query();
-        Self {
-            began: Instant::now(),
-            method: request.method().clone(),
-            target: target.map_or("/", |it| it.as_str()).to_owned(),
-            headers: lines(request.headers()),
-            is_service,
-        }
-    }
-
-    /// The exchange, and the response as it is sent. `at` is the sandbox's time.
-    pub(in super::super) async fn close(
-        self,
-        mut response: Response,
-        at: Timestamp,
-    ) -> (Exchange, Response) {
-        let extensions = response.extensions_mut();
-        let received: Received = extensions.remove().unwrap_or_default();
-        let refusal = extensions.remove().map(|Refusal(why)| why);
-        let (head, mut body) = response.into_parts();
-        let mut answer = Bytes::new();
-        if self.is_service {
-            answer = whole(body).await;
-            body = Body::from(answer.clone());
-        }
-        let exchange = Exchange {
-            number: 0,
-            is_service: self.is_service,
-            at,
-            real: SystemTime::now(),
-            duration: self.began.elapsed(),
-            method: self.method,
-            target: self.target,
-            status: match received.fault.as_ref().map(|it| it.kind) {
-                // Nothing was sent.
-                Some(FaultKind::DropBefore) => 0,
-                _ => head.status.as_u16(),
-            },
-            request_headers: self.headers,
-            request: Message::of_request(&received.body, received.is_cut),
-            response_headers: lines(&head.headers),
-            response: Message::of_answer(&answer),
-            response_length: answer.len(),
-            refusal,
-            fault: received.fault,
-        };
-        (exchange, Response::from_parts(head, body))
-    }
-}
-
-/// Headers, a line each. A value that is not text keeps its bytes.
-fn lines(headers: &HeaderMap) -> Vec<u8> {
-    let mut lines = Vec::with_capacity(256);
-    for (name, value) in headers {
-        lines.extend_from_slice(name.as_str().as_bytes());
-        lines.push(b':');
-        lines.extend_from_slice(value.as_bytes());
-        lines.push(b'\n');
-    }
-    lines
-}
-
-/// The bytes of a body. Those of the service's answers are in memory, in one piece.
-async fn whole(mut body: Body) -> Bytes {
-    let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
-    let first = frame.and_then(|it| it.ok()?.into_data().ok());
-    let first = first.unwrap_or_default();
-    if body.is_end_stream() {
-        return first;
-    }
-    let rest = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    [first, rest].concat().into()
-}
-
-/// A body, up to 64 KB of it.
-pub(super) struct Message {
-    pub(super) body: Bytes,
-    pub(super) truncated: bool,
-}
-
-impl Message {
-    /// The body of a request: a copy, because it came as a part of the connection's buffer. `is_cut` if there was more of
-    /// it.
-    fn of_request(body: &Bytes, is_cut: bool) -> Self {
-        Self {
-            body: Bytes::copy_from_slice(body.get(..MOST_OF_BODY).unwrap_or(body)),
-            truncated: is_cut || body.len() > MOST_OF_BODY,
-        }
-    }
-
-    /// The body of an answer: itself, if all of it is kept.
-    fn of_answer(body: &Bytes) -> Self {
-        let first = body.get(..MOST_OF_BODY).map(Bytes::copy_from_slice);
-        Self {
-            truncated: body.len() > MOST_OF_BODY,
-            body: first.unwrap_or_else(|| body.clone()),
-        }
-    }
-}
-
 pub(crate) struct Exchange {
     /// Its number in the log.
     pub(crate) number: i64,
-    /// Whether it is a call of the service, not of the sandbox's own surface.
+    /// Whether it is a call of the service, not of the sandbox's own surface. Its bodies are kept.
     pub(crate) is_service: bool,
     /// When it was answered, by the sandbox's clock.
     pub(crate) at: Timestamp,
-    /// The same in real time.
-    pub(super) real: SystemTime,
+    /// When it came, in real time.
+    pub(super) came: SystemTime,
+    began: Instant,
     pub(super) duration: Duration,
     pub(crate) method: Method,
     /// Path and query.
     pub(super) target: String,
     /// 0 if a fault closed the connection before anything was sent.
     pub(crate) status: u16,
-    /// The headers of the request, a line each.
-    pub(super) request_headers: Vec<u8>,
-    pub(super) request: Message,
-    /// The headers of the answer, a line each.
-    pub(super) response_headers: Vec<u8>,
-    pub(super) response: Message,
-    /// How many bytes the body of the answer has, of which not all may be kept.
-    response_length: usize,
+    pub(crate) request: Message,
+    pub(crate) response: Message,
     /// The rule that refused the request.
-    pub(super) refusal: Option<String>,
+    refusal: Option<String>,
     /// The fault that the request met.
-    pub(super) fault: Option<Fault>,
+    fault: Option<Fault>,
+}
+
+#[derive(Default)]
+pub(crate) struct Message {
+    pub(super) headers: Vec<(HeaderName, String)>,
+    /// The first 64 KB.
+    pub(super) body: Bytes,
+    /// How many bytes the whole body has.
+    length: usize,
+}
+
+impl Message {
+    fn of(headers: &HeaderMap) -> Self {
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let headers = headers.iter();
+        Self {
+            headers: headers
+                .map(|(name, value)| (name.clone(), text(value.as_bytes())))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Keeps the beginning of a body: a copy, because a body is a part of a connection's buffer.
+    pub(in super::super) fn keep(&mut self, body: &Bytes) {
+        let first = body.get(..MOST_OF_BODY).unwrap_or(body);
+        self.body = Bytes::copy_from_slice(first);
+        self.length = body.len();
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.headers.iter().find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    fn size(&self) -> usize {
+        let headers = self.headers.iter();
+        let headers: usize = headers
+            .map(|(name, value)| name.as_str().len() + value.len())
+            .sum();
+        headers + self.body.len()
+    }
 }
 
 impl Exchange {
-    pub(super) fn size(&self) -> usize {
-        size_of::<Self>()
-            + self.target.len()
-            + self.request_headers.len()
-            + self.request.body.len()
-            + self.response_headers.len()
-            + self.response.body.len()
-            + self.refusal.as_ref().map_or(0, String::len)
+    /// A request that is about to be answered.
+    pub(in super::super) fn of(request: &request::Parts) -> Self {
+        let path = request.uri.path();
+        let target = request.uri.path_and_query();
+        Self {
+            number: 0,
+            is_service: !path.starts_with("/sandbox") && !["/", "/openapi.json"].contains(&path),
+            at: Timestamp::UNIX_EPOCH,
+            came: SystemTime::now(),
+            began: Instant::now(),
+            duration: Duration::ZERO,
+            method: request.method.clone(),
+            target: target.map_or("/", |it| it.as_str()).to_owned(),
+            status: 0,
+            request: Message::of(&request.headers),
+            response: Message::default(),
+            refusal: None,
+            fault: None,
+        }
     }
 
-    /// What the fault did, as one sentence.
-    pub(super) fn fault_in_words(&self) -> Option<String> {
-        Some(self.fault.as_ref()?.in_words(self.response_length))
+    /// Adds the head of the answer, and takes what its extensions say of it.
+    pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
+        self.duration = self.began.elapsed();
+        self.response.headers = Message::of(&head.headers).headers;
+        self.refusal = head.extensions.remove().map(|Refusal(why)| why);
+        self.fault = head.extensions.remove();
+        if self.fault_kind() != Some(FaultKind::DropBefore) {
+            self.status = head.status.as_u16();
+        }
+    }
+
+    /// How many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>() + self.target.len() + self.request.size() + self.response.size()
+    }
+
+    fn fault_kind(&self) -> Option<FaultKind> {
+        self.fault.as_ref().map(|it| it.kind)
     }
 
     /// The body of the service's own answer: empty if a fault answered instead.
     pub(super) fn service_answer(&self) -> &[u8] {
-        match self.fault.as_ref().map(|it| it.kind) {
-            Some(FaultKind::Status) => &[],
-            _ => &self.response.body,
+        if self.fault_kind() == Some(FaultKind::Status) {
+            return &[];
+        }
+        &self.response.body
+    }
+
+    /// The path without the query.
+    pub(super) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    pub(super) fn query(&self) -> Option<&str> {
+        self.target.split_once('?').map(|(_, query)| query)
+    }
+
+    /// The organization of its key.
+    pub(super) fn organization(&self) -> Option<String> {
+        if self.status == 401 {
+            return None;
+        }
+        access::key(self.key()?).map(|it| it.organization.into_owned())
+    }
+
+    /// The booking in its path, or the one that it made.
+    pub(super) fn booking(&self) -> Option<String> {
+        self.subject_id(IdKind::Booking, "/v1/bookings")
+    }
+
+    fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
+        let rest = self.path().strip_prefix(under)?;
+        let in_path = rest.trim_start_matches('/').split('/').next()?;
+        if kind.number(in_path).is_some() {
+            return Some(in_path.to_owned());
+        }
+        #[derive(serde::Deserialize)]
+        struct Made {
+            id: String,
+        }
+        let made: Made = serde_json::from_slice(self.service_answer()).ok()?;
+        kind.number(&made.id).map(|_| made.id)
+    }
+
+    /// What was sent as the key.
+    fn key(&self) -> Option<&str> {
+        let value = self.request.header("authorization")?;
+        let key = value.split_whitespace().last()?;
+        (!key.eq_ignore_ascii_case("Bearer")).then_some(key)
+    }
+
+    pub(crate) fn document(&self) -> ExchangeDocument {
+        let secrets = Secrets::of(&self.request.headers, &self.target, &self.request.body);
+        let fault = self.fault.as_ref();
+        // A fault may meet a request that is refused anyway.
+        let said = fault.map(|it| it.in_words(self.response.length));
+        let said: Vec<String> = said.into_iter().chain(self.refusal.clone()).collect();
+        ExchangeDocument {
+            id: IdKind::Request.id(self.number),
+            at: Moment(self.at),
+            duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
+            method: self.method.to_string(),
+            path: self.path().to_owned(),
+            query: self.query().map(|it| secrets.hide(it)),
+            status: self.status,
+            organization: self.organization(),
+            key: self.key().map(masked),
+            idempotency_key: self.request.header("idempotency-key").map(str::to_owned),
+            booking_id: self.booking(),
+            session_id: self.subject_id(IdKind::Session, "/v1/sessions"),
+            request: self.request.document(&secrets),
+            response: self.response.document(&secrets),
+            reason: (!said.is_empty()).then(|| said.join(" ")),
+            notes: self.notes(),
+            fault: fault.map(|it| it.kind.as_str()),
         }
     }
 }
 
-/// The names and values of header lines.
-pub(super) fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    lines.split(|it| *it == b'\n').filter_map(|line| {
-        let colon = line.iter().position(|it| *it == b':')?;
-        Some((&line[..colon], &line[colon + 1..]))
-    })
+/// An exchange as it is shown, with keys masked.
+#[derive(Serialize)]
+pub(crate) struct ExchangeDocument {
+    id: String,
+    at: Moment,
+    pub(crate) duration_ms: f64,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) query: Option<String>,
+    /// 0 if a fault closed the connection before anything was sent.
+    pub(crate) status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    organization: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    booking_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    pub(crate) request: MessageDocument,
+    pub(crate) response: MessageDocument,
+    /// What the fault did, and which rule refused the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    pub(crate) notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<&'static str>,
 }
 
-pub(super) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+#[derive(Serialize)]
+pub(crate) struct MessageDocument {
+    pub(super) headers: Map<String, Value>,
+    pub(crate) body: String,
+    pub(super) truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) encoding: Option<&'static str>,
+    /// How many bytes the whole body has.
+    #[serde(skip)]
+    pub(super) length: usize,
+}
+
+impl Message {
+    fn document(&self, secrets: &Secrets) -> MessageDocument {
+        let mut headers = Map::new();
+        for (name, value) in &self.headers {
+            let value = secrets.header(name.as_str(), value);
+            let value = match headers.get(name.as_str()).and_then(Value::as_str) {
+                Some(before) => format!("{before}, {value}"),
+                None => value,
+            };
+            headers.insert(name.to_string(), value.into());
+        }
+        let truncated = self.length > self.body.len();
+        // A body that is cut may end in the middle of a character.
+        let whole = match std::str::from_utf8(&self.body) {
+            Err(error) if truncated && error.error_len().is_none() => {
+                self.body.slice(..error.valid_up_to())
+            }
+            _ => self.body.clone(),
+        };
+        let (body, encoding) = match std::str::from_utf8(&whole) {
+            Ok(text) => (secrets.hide(text), None),
+            Err(_) => (STANDARD.encode(&whole), Some("base64")),
+        };
+        MessageDocument {
+            headers,
+            body,
+            truncated,
+            encoding,
+            length: self.length,
+        }
+    }
 }

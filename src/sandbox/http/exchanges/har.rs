@@ -1,15 +1,15 @@
 //! HAR 1.2 files, which browsers and proxies open: http://www.softwareishard.com/blog/har-12-spec/
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use jiff::{SignedDuration, Timestamp};
+use axum::http::StatusCode;
+use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::document::{ExchangeDocument, MessageDocument};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, ExchangeDocument, MessageDocument};
 use crate::platform::system::files;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
@@ -23,63 +23,41 @@ pub(crate) struct HarFile {
     file: File,
     /// Where the next entry begins.
     end: u64,
-    is_first: bool,
+    has_entries: bool,
 }
 
 impl HarFile {
-    /// Creates the file. One that bookctl wrote before is continued, so that nothing in it is lost.
+    /// Creates the file, in place of one that bookctl wrote before.
     ///
     /// # Errors
     /// If it cannot be written, another process writes it, or something else is in it.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let file = files::open_alone(&mut options, path).map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock => {
-                io::Error::new(error.kind(), "another process is writing to it")
+        let mut file = files::open_alone(&mut options, path).map_err(|error| {
+            if error.kind() == ErrorKind::WouldBlock {
+                return io::Error::new(error.kind(), "another process is writing to it");
             }
-            _ => error,
+            error
         })?;
-        let found = file.metadata()?;
-        if !found.is_file() {
+        if !file.metadata()?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }
-        match found.len() {
-            0 => Self::begin(file),
-            length => Self::go_on(file, length),
+        let mut found = Vec::new();
+        let beginning = BEGINNING.len() as u64;
+        (&file).take(beginning).read_to_end(&mut found)?;
+        if !found.is_empty() && found != BEGINNING.as_bytes() {
+            return Err(io::Error::other("it exists, and is no HAR file of bookctl"));
         }
-    }
-
-    fn begin(file: File) -> io::Result<Self> {
-        let creator = json!({"name": "bookctl", "version": env!("CARGO_PKG_VERSION")});
-        let start = format!("{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"entries\":[");
-        files::write_all_at(&file, format!("{start}{END}").as_bytes(), 0)?;
+        file.set_len(0)?;
+        file.rewind()?;
+        let version = env!("CARGO_PKG_VERSION");
+        let start = format!("{BEGINNING}\"version\":\"{version}\"}},\"entries\":[");
+        file.write_all(format!("{start}{END}").as_bytes())?;
         Ok(Self {
             file,
             end: start.len() as u64,
-            is_first: true,
-        })
-    }
-
-    fn go_on(file: File, length: u64) -> io::Result<Self> {
-        let mut beginning = [0; BEGINNING.len()];
-        // The end, with the last byte of what stands before it.
-        let mut end = [0; END.len() + 1];
-        let at = length.saturating_sub(end.len() as u64);
-        let is_ours = length >= (beginning.len() + end.len()) as u64
-            && files::read_exact_at(&file, &mut beginning, 0).is_ok()
-            && files::read_exact_at(&file, &mut end, at).is_ok()
-            && beginning == BEGINNING.as_bytes()
-            && end.ends_with(END.as_bytes());
-        if !is_ours {
-            return Err(io::Error::other(
-                "it exists, and is no complete HAR file of bookctl",
-            ));
-        }
-        Ok(Self {
-            file,
-            end: at + 1,
-            is_first: end[0] == b'[',
+            has_entries: false,
         })
     }
 
@@ -88,18 +66,19 @@ impl HarFile {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn add(&mut self, exchange: &Exchange, origin: &str) -> io::Result<()> {
-        let comma = if self.is_first { "\n" } else { ",\n" };
+        let comma = if self.has_entries { ",\n" } else { "\n" };
         let entry = format!("{comma}{}", exchange.har_entry(origin));
         // One write, over the end of the last one, which it repeats.
-        let text = format!("{entry}{END}");
-        if let Err(error) = files::write_all_at(&self.file, text.as_bytes(), self.end) {
+        self.file.seek(SeekFrom::Start(self.end))?;
+        if let Err(error) = self.file.write_all(format!("{entry}{END}").as_bytes()) {
             // A full disk may have taken a part of it, over the last end. Without the part there is room for that.
             let _ = self.file.set_len(self.end);
-            let _ = files::write_all_at(&self.file, END.as_bytes(), self.end);
+            let _ = self.file.seek(SeekFrom::Start(self.end));
+            let _ = self.file.write_all(END.as_bytes());
             return Err(error);
         }
         self.end += entry.len() as u64;
-        self.is_first = false;
+        self.has_entries = true;
         Ok(())
     }
 }
@@ -108,23 +87,19 @@ impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
         let document = self.document();
-        let duration = SignedDuration::try_from(self.duration).unwrap_or_default();
-        let ended = Timestamp::try_from(self.real).unwrap_or_default();
-        let began = ended.saturating_sub(duration).unwrap_or(ended);
+        let came = Timestamp::try_from(self.came).unwrap_or_default();
         let wait = document.duration_ms;
-        let mut entry = json!({
-            "startedDateTime": format!("{began:.3}"),
+        let (request, response) = (document.har_request(origin), document.har_response());
+        let comment: Vec<String> = document.reason.into_iter().chain(document.notes).collect();
+        json!({
+            "startedDateTime": format!("{came:.3}"),
             "time": wait,
-            "request": document.har_request(origin),
-            "response": document.har_response(),
+            "request": request,
+            "response": response,
             "cache": {},
             "timings": {"send": 0, "wait": wait, "receive": 0},
-        });
-        let comment: Vec<String> = document.reason.into_iter().chain(document.notes).collect();
-        if !comment.is_empty() {
-            entry["comment"] = json!(comment.join(" "));
-        }
-        entry
+            "comment": comment.join(" "),
+        })
     }
 }
 
@@ -147,15 +122,14 @@ impl ExchangeDocument {
             "headers": message.named_headers(),
             "queryString": pairs.unwrap_or_default(),
             "headersSize": -1,
-            "bodySize": message.size(),
+            "bodySize": message.length,
         });
         if message.length > 0 {
-            request["postData"] = json!({"mimeType": message.mime(), "text": message.body});
-            let comment = [message.encoding.map(str::to_owned), message.cut()];
-            let comment: Vec<String> = comment.into_iter().flatten().collect();
-            if !comment.is_empty() {
-                request["postData"]["comment"] = json!(comment.join("; "));
-            }
+            // HAR has no other place for the encoding of what is sent.
+            let comment = [message.encoding.unwrap_or_default(), message.cut()].concat();
+            let mime = message.mime();
+            request["postData"] =
+                json!({"mimeType": mime, "text": message.body, "comment": comment});
         }
         request
     }
@@ -166,14 +140,12 @@ impl ExchangeDocument {
             "size": message.length,
             "mimeType": message.mime(),
             "text": message.body,
+            "comment": message.cut(),
         });
         if let Some(encoding) = message.encoding {
             content["encoding"] = json!(encoding);
         }
-        if let Some(cut) = message.cut() {
-            content["comment"] = json!(cut);
-        }
-        let status = axum::http::StatusCode::from_u16(self.status).ok();
+        let status = StatusCode::from_u16(self.status).ok();
         json!({
             "status": self.status,
             "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
@@ -183,25 +155,19 @@ impl ExchangeDocument {
             "content": content,
             "redirectURL": "",
             "headersSize": -1,
-            "bodySize": message.size(),
+            "bodySize": message.length,
         })
     }
 }
 
 impl MessageDocument {
-    /// The length of the body; -1, which is HAR's word for a length that is not known, if only its beginning is kept.
-    fn size(&self) -> i64 {
-        if self.truncated {
-            return -1;
-        }
-        self.length.try_into().unwrap_or(-1)
-    }
-
     /// What to say of a body of which only the beginning is kept.
-    fn cut(&self) -> Option<String> {
-        let kept = self.length;
-        self.truncated
-            .then(|| format!("the body is longer: only its first {kept} bytes are here"))
+    fn cut(&self) -> &'static str {
+        if self.truncated {
+            "the body is longer: only its first 64 KB are here"
+        } else {
+            ""
+        }
     }
 
     fn mime(&self) -> &str {
@@ -209,7 +175,7 @@ impl MessageDocument {
         mime.unwrap_or("application/octet-stream")
     }
 
-    fn named_headers(&self) -> Value {
+    fn named_headers(&self) -> Vec<Value> {
         let headers = self.headers.iter();
         headers
             .map(|(name, value)| json!({"name": name, "value": value}))

@@ -61,10 +61,8 @@ impl ExchangeLog {
 
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
         let kept = self.lock();
-        kept.exchanges
-            .iter()
-            .rfind(|it| it.number == number)
-            .cloned()
+        let mut newest = kept.exchanges.iter().rev();
+        newest.find(|it| it.number == number).cloned()
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -107,7 +105,7 @@ impl Filter {
         }
         let status = query("status").map(|it| statuses(&it));
         if status == Some(None) {
-            let demand = "must be a status, 100 to 599, or a class, 1xx to 5xx";
+            let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
             errors.add("status", demand);
         }
         let after = query("after").map(|it| IdKind::Request.number(&it));
@@ -127,15 +125,12 @@ impl Filter {
         })
     }
 
-    /// Whether it lets an exchange through.
     fn takes(&self, exchange: &Exchange) -> bool {
         let is_method = |it: &String| it.eq_ignore_ascii_case(exchange.method.as_str());
         let is_path = |it: &String| exchange.path().starts_with(it.as_str());
+        let is_status = |it: &RangeInclusive<u16>| it.contains(&exchange.status);
         self.after.is_none_or(|after| exchange.number > after)
-            && self
-                .status
-                .as_ref()
-                .is_none_or(|it| it.contains(&exchange.status))
+            && self.status.as_ref().is_none_or(is_status)
             && self.method.as_ref().is_none_or(is_method)
             && self.path.as_ref().is_none_or(is_path)
             && (self.booking.is_none() || self.booking == exchange.booking())

@@ -1,9 +1,9 @@
 //! Keys, tokens, cookies and passwords of an exchange. They are masked wherever they stand: in their header or parameter,
 //! and in any other text of the exchange that repeats them.
 
+use axum::http::HeaderName;
 use serde_json::Value;
 
-use super::exchange::{Exchange, fields, text};
 use crate::sandbox::rules::no_key::masked;
 
 /// The parts of a name of a header or a parameter that holds a secret.
@@ -24,26 +24,20 @@ fn is_secret(name: &str) -> bool {
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    #[cfg(test)]
-    pub(super) fn none() -> Self {
-        Secrets(Vec::new())
-    }
-
-    pub(super) fn of(exchange: &Exchange) -> Self {
+    pub(super) fn of(headers: &[(HeaderName, String)], target: &str, body: &[u8]) -> Self {
         let mut found = Vec::new();
-        for (name, value) in fields(&exchange.request_headers) {
-            let value = text(value);
-            if is_secret(&text(name)) {
-                let (_, secret) = after_scheme(&value);
+        for (name, value) in headers {
+            if is_secret(name.as_str()) {
+                let (_, secret) = after_scheme(value);
                 found.push(secret.to_owned());
                 // Of a cookie the value alone.
                 let values = secret.split(';').filter_map(|part| part.split_once('='));
                 found.extend(values.map(|(_, value)| value.trim().to_owned()));
             }
-            found.extend(parameters(&value).map(str::to_owned));
+            found.extend(parameters(value).map(str::to_owned));
         }
-        found.extend(parameters(&exchange.target).map(str::to_owned));
-        let body = std::str::from_utf8(&exchange.request.body).unwrap_or_default();
+        found.extend(parameters(target).map(str::to_owned));
+        let body = std::str::from_utf8(body).unwrap_or_default();
         found.extend(parameters(body).map(str::to_owned));
         if let Ok(body) = serde_json::from_str(body) {
             members(&body, &mut found);

@@ -10,7 +10,7 @@ use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
 fn service() -> Value {
-    serde_json::from_str(DOCUMENT).unwrap()
+    serde_json::from_str(SERVICE).unwrap()
 }
 
 fn controls_document() -> Value {

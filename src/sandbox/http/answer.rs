@@ -1,0 +1,123 @@
+//! Answers a request under `/v1`: faults, then the checks in the order of the contract, then the endpoint.
+
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::endpoints::Endpoint;
+use super::reply::Outcome;
+use super::request::{Request, RequestContext};
+use super::{Service, bookings, faults};
+use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::no_key::{NoKey, Scope, masked};
+use crate::sandbox::rules::rate_limit::RateLimitStatus;
+use crate::sandbox::store::Tx;
+
+pub(super) async fn answer(
+    service: &Service,
+    endpoint: &'static Endpoint,
+    request: Request,
+) -> Response {
+    match faults::take(service, endpoint.method, &request).await {
+        Some(fault) => faults::meet(fault, serve(service, endpoint, request)).await,
+        None => serve(service, endpoint, request).await,
+    }
+}
+
+async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
+    let limits = service.limits;
+    let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
+    let work = move |tx: &Tx<'_>| {
+        let mut rate_limit = None;
+        match check_and_run(tx, endpoint, &request, limits, &mut rate_limit) {
+            Err(broken @ ApiError::Broken(_)) => Err(broken),
+            // What a refused request has counted or used up is committed.
+            outcome => Ok((outcome, rate_limit)),
+        }
+    };
+    let answered = if writes {
+        service.store.write(work).await
+    } else {
+        service.store.read(work).await
+    };
+    let (outcome, rate_limit) = match answered {
+        Ok(answered) => answered,
+        Err(broken) => return broken.into_response(),
+    };
+    let mut response = outcome.into_response();
+    if let Some(status) = rate_limit {
+        let headers = response.headers_mut();
+        headers.insert("ratelimit-limit", status.limit.into());
+        headers.insert("ratelimit-remaining", status.remaining.into());
+        headers.insert("ratelimit-reset", status.reset.into());
+        if status.is_over {
+            headers.insert(header::RETRY_AFTER, status.reset.into());
+        }
+    }
+    response
+}
+
+/// Checks key, environment, suspension, scope, rate limit, idempotency, billing and allowance, then
+/// runs the endpoint. `counted` is set once the request was counted against a rate limit.
+fn check_and_run(
+    tx: &Tx<'_>,
+    endpoint: &Endpoint,
+    request: &Request,
+    limits: bool,
+    counted: &mut Option<RateLimitStatus>,
+) -> Outcome {
+    let key = request.key()?;
+    let organization = tx.organization(&key.organization)?;
+    // The organization of a key that is not built in may have been removed, or may never have been.
+    let unknown = || ApiError::Unauthorized(NoKey::Unknown(masked(&key.secret)));
+    let organization = organization.ok_or_else(unknown)?;
+    let context = RequestContext {
+        tx,
+        request,
+        key,
+        organization,
+    };
+    access::admit(&context.key, &context.organization, endpoint.scope)?;
+    let is_of_sessions = matches!(
+        endpoint.scope,
+        Some(Scope::SessionsRead | Scope::SessionsWrite)
+    );
+    if is_of_sessions && context.key.kind != KeyKind::Live {
+        return Err(ApiError::LiveKeyRequired);
+    }
+    if limits && let Some(rate_limit) = endpoint.rate_limit {
+        counted
+            .insert(tx.count_request(&context.organization.id, rate_limit)?)
+            .check()?;
+    }
+    if endpoint.scope == Some(Scope::BookingsCreate)
+        && let Some(reply) = bookings::replay(&context)?
+    {
+        return Ok(reply);
+    }
+    check_plan(&context, endpoint.scope, limits)?;
+    (endpoint.answer)(&context)
+}
+
+/// Every call but the index needs billing. A search and a booking also need the plan's entitlement, or what is left of
+/// the test allowance.
+fn check_plan(
+    context: &RequestContext<'_, '_>,
+    scope: Option<Scope>,
+    limits: bool,
+) -> Result<(), ApiError> {
+    let (key, organization) = (&context.key, &context.organization);
+    if scope.is_some() {
+        access::check_billing(key, organization)?;
+    }
+    if !matches!(scope, Some(Scope::VenuesRead | Scope::BookingsCreate)) {
+        return Ok(());
+    }
+    let used = if limits && key.kind == KeyKind::Test {
+        let tx = context.tx;
+        tx.used_allowance(&organization.id, TEST_ALLOWANCE)?
+    } else {
+        0
+    };
+    access::check_entitlement(key, organization, used)
+}

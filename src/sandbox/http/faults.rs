@@ -1,0 +1,103 @@
+//! Applies a configured fault to a request and its response.
+
+use std::io;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::response::Parts;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use futures_util::stream::{self, StreamExt};
+use serde_json::{Value, json};
+
+use super::Service;
+use super::reply::Reply;
+use super::request::Request;
+use crate::sandbox::rules::fault::{Fault, FaultKind};
+
+/// Takes the oldest fault that matches the request, which then has one use less.
+pub(super) async fn take(
+    service: &Service,
+    method: &'static str,
+    request: &Request,
+) -> Option<Fault> {
+    // An error of the store is left to the request itself to report.
+    let store = &service.store;
+    if store.has_faults() != Ok(true) {
+        return None;
+    }
+    let path = request.uri.path().to_owned();
+    let organization = request.key().ok().map(|it| it.organization);
+    let taken = store.write(move |tx| tx.take_fault(organization.as_deref(), method, &path));
+    taken.await.ok()?
+}
+
+/// The answer to a request that meets a fault. The fault goes with it, for [`cut`] and for the log of requests.
+pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
+    let mut response = match fault.kind {
+        FaultKind::Status => replacement(&mut fault),
+        // Nothing of it is sent.
+        FaultKind::DropBefore => Response::default(),
+        FaultKind::Garbage => {
+            let answer = answer.await;
+            let page =
+                "<!doctype html><title>Welcome</title><p>This is not the answer you look for.";
+            let mut page = (answer.status(), Html(page)).into_response();
+            *page.extensions_mut() = answer.into_parts().0.extensions;
+            page
+        }
+        _ => {
+            let delay = Duration::from_millis(fault.delay_ms.unwrap_or_default());
+            tokio::time::sleep(delay).await;
+            answer.await
+        }
+    };
+    response.extensions_mut().insert(fault);
+    response
+}
+
+/// The response that a fault gives instead of the service.
+fn replacement(fault: &mut Fault) -> Response {
+    let status = fault.status.unwrap_or_default();
+    let usual = || json!({"error": format!("a fault answers {status}")});
+    let body = fault.body.take().unwrap_or_else(usual);
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = match &body {
+        // Such as the error page of a proxy.
+        Value::String(page) if page.trim_start().starts_with('<') => {
+            (status, Html(page.clone())).into_response()
+        }
+        Value::String(text) => (status, text.clone()).into_response(),
+        json => Reply::new(status, json.to_string().into_bytes()).into_response(),
+    };
+    // As the service's own refusal has it.
+    if let Some(seconds) = body["retry_after_seconds"].as_u64() {
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// The body as it is sent: a fault may end the connection before or within it.
+pub(super) fn cut(head: &mut Parts, body: Bytes) -> Body {
+    let failed = || Err(io::Error::from(io::ErrorKind::ConnectionAborted));
+    let Some(fault) = head.extensions.get::<Fault>() else {
+        return body.into();
+    };
+    if matches!(fault.kind, FaultKind::DropBefore | FaultKind::DropAfter) {
+        // The head waits for the first part of the body, so that it is not sent either.
+        return Body::from_stream(stream::iter([failed() as io::Result<Bytes>]));
+    }
+    let Some(after) = fault.cuts(body.len()) else {
+        return body.into();
+    };
+    head.headers
+        .insert(header::CONTENT_LENGTH, body.len().into());
+    let first = stream::iter([Ok(body.slice(..after))]);
+    let end = stream::once(async move {
+        // What came before is sent meanwhile.
+        tokio::task::yield_now().await;
+        failed()
+    });
+    Body::from_stream(first.chain(end))
+}

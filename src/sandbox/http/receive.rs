@@ -1,0 +1,86 @@
+//! What every request passes through: the host check, the headers of every answer, and the log.
+
+use std::sync::Arc;
+
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use jiff::fmt::rfc2822::DateTimePrinter;
+
+use super::exchanges::Exchange;
+use super::{Service, faults, loopback, page, request};
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::store::Topic;
+
+/// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
+/// service has no such header.
+const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
+
+pub(super) async fn receive(
+    State(service): State<Arc<Service>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut exchange = Exchange::of(&parts);
+    let own = loopback::Own {
+        port: service.port,
+        hosts: &service.hosts,
+        exposed: service.exposed,
+    };
+    let response = if let Err(error) = loopback::check(&parts, &own) {
+        error.into_response()
+    } else if page::is_wanted(&parts) {
+        page::answer()
+    } else {
+        match request::read(body).await {
+            Err(error) => error.into_response(),
+            Ok(body) => {
+                exchange.request.keep(&body);
+                if body.len() > request::BODY_LIMIT {
+                    ApiError::BodyTooLarge.into_response()
+                } else {
+                    let request = Request::from_parts(parts, body.into());
+                    next.run(request).await
+                }
+            }
+        }
+    };
+    service.send(exchange, response).await
+}
+
+impl Service {
+    /// Keeps and shows a request with its answer, and completes the answer.
+    async fn send(&self, mut exchange: Exchange, response: Response) -> Response {
+        exchange.at = self.store.recent_now();
+        let (mut head, mut body) = response.into_parts();
+        // `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.
+        let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&exchange.at);
+        if let Some(date) = date.ok().and_then(|it| HeaderValue::try_from(it).ok()) {
+            head.headers.insert(header::DATE, date);
+        }
+        let sandbox = HeaderValue::from_static("sandbox");
+        head.headers.insert(CONTRACT, sandbox);
+        // A stream of the controls has no end that could be waited for.
+        if exchange.is_service {
+            let answer = to_bytes(body, usize::MAX).await.unwrap_or_default();
+            body = faults::cut(&mut head, answer.clone());
+            exchange.response.keep(&answer);
+        }
+        exchange.answered(&mut head);
+        let exchange = match &self.exchanges {
+            Some(log) if exchange.is_service => {
+                let exchange = log.keep(exchange);
+                self.store.changes().add(Topic::Request, exchange.number);
+                exchange
+            }
+            _ => Arc::new(exchange),
+        };
+        if let Some(on_request) = &self.on_request {
+            on_request(&exchange);
+        }
+        Response::from_parts(head, body)
+    }
+}

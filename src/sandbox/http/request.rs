@@ -1,0 +1,128 @@
+//! A request as its handler reads it.
+
+use std::collections::HashMap;
+
+use axum::RequestExt;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, Query, RawPathParams};
+use axum::http::{HeaderMap, Uri};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use super::REQUEST_TIMEOUT;
+use crate::sandbox::rules::access::{self, ApiKey};
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fields::parse_body;
+use crate::sandbox::rules::no_key::NoKey;
+use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::store::Tx;
+
+/// The largest body that is taken ("Limits", 3).
+pub(crate) const BODY_LIMIT: usize = 1_048_576;
+/// How much of a larger body is read all the same, so that the client gets to read the response.
+const MOST_READ: usize = 64 * BODY_LIMIT;
+
+pub(super) async fn read(body: Body) -> Result<Bytes, ApiError> {
+    let broke_off = || ApiError::wrong_type("body", "broke off");
+    let body = timeout(REQUEST_TIMEOUT, to_bytes(body, MOST_READ)).await;
+    body.map_err(|_| broke_off())?.map_err(|error| {
+        // Any other error than that of the connection is that of the limit.
+        if error.into_inner().is::<axum::Error>() {
+            broke_off()
+        } else {
+            ApiError::BodyTooLarge
+        }
+    })
+}
+
+pub(crate) struct Request {
+    /// The path's only parameter, decoded; empty if there is none, or if it is not UTF-8, which no id is.
+    pub(crate) id: String,
+    pub(super) uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Request {
+    type Rejection = ApiError;
+
+    async fn from_request(
+        mut request: axum::extract::Request,
+        _: &S,
+    ) -> Result<Self, Self::Rejection> {
+        let params = request.extract_parts::<RawPathParams>().await.ok();
+        let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
+        let (parts, body) = request.into_parts();
+        Ok(Self {
+            id: id.unwrap_or_default(),
+            uri: parts.uri,
+            headers: parts.headers,
+            body: read(body).await?,
+        })
+    }
+}
+
+impl Request {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    fn queries(&self) -> HashMap<String, String> {
+        let queries = Query::try_from_uri(&self.uri);
+        queries.map(|Query(queries)| queries).unwrap_or_default()
+    }
+
+    pub(crate) fn query(&self, name: &str) -> Option<String> {
+        self.queries().remove(name)
+    }
+
+    pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
+        parse_body(&self.body)
+    }
+
+    pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
+        access::identify(self.header("authorization")).map_err(|error| match error {
+            ApiError::Unauthorized(NoKey::Missing) => {
+                let place = self.place_of_a_key();
+                ApiError::Unauthorized(place.map_or(NoKey::Missing, NoKey::Elsewhere))
+            }
+            other => other,
+        })
+    }
+
+    /// Where something that looks like a key came, if not in `Authorization`.
+    fn place_of_a_key(&self) -> Option<String> {
+        let is_key = |value: &str| {
+            value
+                .rsplit(' ')
+                .next()
+                .unwrap_or_default()
+                .starts_with("sk_")
+        };
+        let mut headers = self.headers.iter();
+        let header = headers.find(|(_, value)| value.to_str().is_ok_and(is_key));
+        if let Some((name, _)) = header {
+            return Some(format!("the header {name}"));
+        }
+        let queries = self.queries();
+        let (name, _) = queries.iter().find(|(_, value)| is_key(value))?;
+        Some(format!("the query parameter {name}"))
+    }
+
+    /// The idempotency key; `None` if it is absent or blank. Each byte of one that is not ASCII becomes one character,
+    /// so that different keys stay different.
+    pub(crate) fn idempotency_key(&self) -> Option<String> {
+        let key = self.headers.get("idempotency-key")?.as_bytes();
+        let key: String = key.trim_ascii().iter().copied().map(char::from).collect();
+        Some(key).filter(|it| !it.is_empty())
+    }
+}
+
+/// An authenticated request, with the transaction in which it is answered.
+pub(crate) struct RequestContext<'a, 't> {
+    pub(crate) tx: &'a Tx<'t>,
+    pub(crate) request: &'a Request,
+    pub(crate) key: ApiKey,
+    /// The key's organization, as the transaction finds it.
+    pub(crate) organization: Organization,
+}
