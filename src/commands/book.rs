@@ -1,5 +1,4 @@
 mod batch;
-mod missing;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,13 +14,19 @@ use super::place::Place;
 use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
-use crate::flows::{
-    BatchOptions, BookingDraft, EarlierAttempts, More, SlotChoice, VERTICALS, ZoneSource,
-    answer_pauses, ask_about_same_guest, ask_guest_again, create, finish, guide, is_key,
-    locate_slot, locate_venue, note_unused_zone, offer_to_find_out, offered, preview, profile,
-    refuse_to_repeat, repeated, resolve, review, show_command, take_slot, wait_while_processing,
-    warn_of_open_attempts,
-};
+use crate::flows::batch::rows::is_key;
+use crate::flows::booking_draft::BookingDraft;
+use crate::flows::create::create;
+use crate::flows::finish::finish;
+use crate::flows::locate::{locate_slot, locate_venue};
+use crate::flows::offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
+use crate::flows::open_attempts::{EarlierAttempts, offer_to_find_out, warn_of_open_attempts};
+use crate::flows::pause_prompts::answer_pauses;
+use crate::flows::preview::preview;
+use crate::flows::repeated::{refuse_to_repeat, repeated};
+use crate::flows::same_guest::ask_about_same_guest;
+use crate::flows::wait::wait_while_processing;
+use crate::flows::{review, walk};
 use crate::journal::KeyOrigin;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
@@ -33,7 +38,6 @@ use crate::model::zone::system_zone;
 use crate::model::{contact, duration};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::Shown;
-use missing::{lacking, missing};
 
 /// How long a person waits for a booking that is processing.
 const PATIENCE: &str = "2m";
@@ -66,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
     /// What to search, if no venue is given: dining, fitness, entertainment or travel
-    #[arg(long, value_name = "V", value_parser = PossibleValuesParser::new(VERTICALS), conflicts_with = "venue")]
+    #[arg(long, value_name = "V", value_parser = PossibleValuesParser::new(walk::VERTICALS), conflicts_with = "venue")]
     vertical: Option<String>,
     #[command(flatten)]
     place: Place,
@@ -151,192 +155,46 @@ const ONE_BOOKING: &[&str] = &[
     "fields",
 ];
 
-#[derive(Clone, Copy)]
-struct JournalFlags {
-    any_account: bool,
-    retention: Option<Retention>,
-}
-
-impl JournalFlags {
-    /// Tells the journal. It is opened only once the rest of the input is known to be usable.
-    fn apply(self, context: &Context) -> Result<()> {
-        if self.any_account {
-            context.journal()?.take_any_account();
-        }
-        if let Some(retention) = self.retention {
-            context.journal()?.keep_for(retention);
-        }
-        Ok(())
+/// Tells the journal what flags say of it. It is opened only once the rest of the input is known to be usable.
+fn tell_journal(context: &Context, any_account: bool, retention: Option<Retention>) -> Result<()> {
+    if any_account {
+        context.journal()?.take_any_account();
     }
+    if let Some(retention) = retention {
+        context.journal()?.keep_for(retention);
+    }
+    Ok(())
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.connect_ahead();
     }
-    let journal_flags = JournalFlags {
-        any_account: args.same_organization,
-        retention: args.retention,
-    };
-    if let Some(from) = args.from {
-        let manner = BatchOptions {
-            wait: args.wait,
-            retry_failed: args.retry_failed,
-            equal_rows: args.equal_rows,
-        };
-        let batch = batch::Batch {
-            from: from.into(),
-            name: args.batch,
-            manner,
-            dry_run: args.dry_run,
-            goes_ahead: args.yes,
-            results: args.results,
-            journal_flags,
-        };
-        return batch::run(context, batch).await;
+    if let Some(from) = args.from.clone() {
+        return batch::run(context, args, from.into()).await;
     }
-    let given = args.idempotency_key.is_some();
-    let key = args.idempotency_key.clone().unwrap_or_else(new_key);
-    let (wait, dry_run) = (args.wait, args.dry_run);
-    let mut draft = draft(context, args)?;
+    let (wait, dry_run, given) = (args.wait, args.dry_run, args.idempotency_key.clone());
+    let (same_organization, retention) = (args.same_organization, args.retention);
+    let mut run = BookingRun {
+        context,
+        draft: draft(context, args)?,
+        key_is_given: given.is_some(),
+        key: given.unwrap_or_else(new_key),
+        is_guided: false,
+    };
     if dry_run {
-        return show_request(context, &mut draft, &key).await;
+        return run.show_request().await;
     }
-    journal_flags.apply(context)?;
+    tell_journal(context, same_organization, retention)?;
     context.before_change()?;
-    let earlier = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
-    let booking = match given {
-        true => repeated(context, &draft, &key)?,
-        false => None,
-    };
-    let booking = match booking {
-        Some(request) => create(context, &key, KeyOrigin::Caller, request)
-            .await
-            .map_err(|error| explained(context, error, &draft, false)),
-        None => make(context, &mut draft, key, given, &earlier).await,
-    };
-    let booking = match booking {
+    let own = HashSet::from([run.key.clone()]);
+    let earlier = warn_of_open_attempts(context, &own).await?;
+    let booking = match run.book(&earlier).await {
         Err(error) => offer_to_find_out(context, error).await?,
         Ok(booking) => booking,
     };
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
-}
-
-/// Completes the draft and makes the booking.
-///
-/// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
-async fn make(
-    context: &Context,
-    draft: &mut BookingDraft,
-    key: String,
-    given: bool,
-    earlier: &EarlierAttempts,
-) -> Result<Booking> {
-    let mut key = key;
-    let mut walked = false;
-    loop {
-        let lacking = lacking(draft);
-        let interactive = context.prompter.interactive();
-        if !lacking.is_empty() || interactive && !walked && has_a_choice_of_providers(draft) {
-            if !interactive {
-                return Err(missing(&lacking));
-            }
-            guide(context, draft).await?;
-            walked = true;
-        }
-        let may_be_second = given || refuse_to_repeat(context, draft, &earlier.open).await?;
-        let (datetime, choice) = find_time(context, draft).await?;
-        let request = draft.request(context.adapter(), datetime.clone())?;
-        let (asked, resolved) = (&request.asked, &earlier.booked);
-        ask_about_same_guest(context, asked, resolved, draft.goes_ahead).await?;
-        if !walked {
-            review(context, draft, &datetime, choice).await?;
-        }
-        let origin = match given {
-            true => KeyOrigin::Caller,
-            false => KeyOrigin::Generated { may_be_second },
-        };
-        let error = match create(context, &key, origin, request).await {
-            Ok(booking) => {
-                if walked {
-                    show_command(context, draft);
-                }
-                return Ok(booking);
-            }
-            Err(error) => error,
-        };
-        let of_the_guest =
-            error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName;
-        if walked && of_the_guest && !given {
-            ask_guest_again(context, draft, &error).await?;
-            key = new_key();
-            continue;
-        }
-        return Err(explained(context, error, draft, walked));
-    }
-}
-
-/// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
-fn has_a_choice_of_providers(draft: &BookingDraft) -> bool {
-    draft.provider.is_none()
-        && draft.slot.is_none()
-        && draft.slot_id.is_none()
-        && providers(draft).len() > 1
-}
-
-/// The providers of the venue, if a search has shown them.
-fn providers(draft: &BookingDraft) -> Vec<&str> {
-    let venue = draft.venue.as_ref();
-    let venue = venue.and_then(|venue| venue.remembered.as_ref());
-    venue.map(Venue::providers).unwrap_or_default()
-}
-
-/// Adds to an error what the person needs to continue.
-fn explained(context: &Context, error: Error, draft: &BookingDraft, walked: bool) -> Error {
-    // Whose key is named may have booked: then it is not sent again.
-    let error = match draft.command(profile(context)) {
-        Some(command) if walked && error.idempotency_key.is_none() => {
-            error.detail(format!("to try again: {command}"))
-        }
-        _ => error,
-    };
-    // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
-    let names_a_field = error.body.as_ref().is_some_and(|body| {
-        let body = body.value();
-        body.get("fields").is_some() || body.get("field").is_some() || body.get("missing").is_some()
-    });
-    if error.code == Code::Http400 && draft.provider.is_none() && !names_a_field {
-        let flags = providers(draft).into_iter();
-        let flags: Vec<String> = flags
-            .map(|it| format!("--provider {}", shell::word(it)))
-            .collect();
-        return error.hint(match flags.len() {
-            0 | 1 => "if the venue has several providers, choose one with --provider; a search for the venue names them"
-                .to_owned(),
-            _ => format!("choose a provider: {}", flags.join(" or ")),
-        });
-    }
-    error
-}
-
-fn new_key() -> String {
-    Uuid::now_v7().to_string()
-}
-
-/// Guides a person through what follows. A script gets the first answer, unless it waits.
-async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
-    let interactive = context.prompter.interactive();
-    let patience = duration::duration(PATIENCE).unwrap_or_default();
-    let Some(longest) = wait.or(interactive.then_some(patience)) else {
-        return Ok(booking);
-    };
-    let mut booking = wait_while_processing(context, booking, longest).await?;
-    while interactive && booking.status() == Status::RequiresAction {
-        booking = answer_pauses(context, booking).await?;
-        booking = wait_while_processing(context, booking, longest).await?;
-    }
-    Ok(booking)
 }
 
 fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
@@ -362,68 +220,170 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     }
     if let Some(slot) = &args.slot {
         let (id, seen) = locate_slot(context, slot)?;
-        if let Some(seen) = seen {
-            if draft
-                .venue
-                .as_ref()
-                .is_some_and(|venue| venue.id != seen.venue_id)
-            {
-                return Err(Error::usage(format!(
-                    "slot {id} belongs to another venue: {}",
-                    seen.venue_id
-                ))
-                .hint("leave out the venue: the slot id includes it"));
+        match seen {
+            None => draft.slot_id = Some(id),
+            Some(seen) => {
+                let venue = &seen.venue_id;
+                if draft.venue.as_ref().is_some_and(|given| given.id != *venue) {
+                    let what = format!("slot {id} belongs to another venue: {venue}");
+                    return Err(
+                        Error::usage(what).hint("leave out the venue: the slot id includes it")
+                    );
+                }
+                draft.venue = Some(locate_venue(context, venue)?);
+                draft.provider = draft.provider.or(seen.provider);
+                draft.party_size = draft.party_size.or(Some(seen.party_size));
+                draft.slot = Some(seen.slot);
             }
-            draft.venue = Some(locate_venue(context, &seen.venue_id)?);
-            draft.provider = draft.provider.or(seen.provider);
-            draft.party_size = draft.party_size.or(Some(seen.party_size));
-            draft.slot = Some(seen.slot);
-        } else {
-            draft.slot_id = Some(id);
         }
     }
-    let remembered = draft.venue.as_ref().and_then(|it| it.remembered.as_ref());
     if let Some(when) = &draft.at {
-        note_unused_zone(context, remembered, when, draft.zone.as_ref());
+        note_unused_zone(context, draft.remembered(), when, draft.zone.as_ref());
     }
     Ok(draft)
 }
 
-/// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
-async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<(Value, SlotChoice)> {
-    if let Some(slot) = &draft.slot {
-        return Ok((time_beside(context, draft, slot)?, SlotChoice::Given));
+/// One booking, from what is known of it to the service's answer.
+struct BookingRun<'a> {
+    context: &'a Context,
+    draft: BookingDraft,
+    key: String,
+    /// Whether the caller named the key, and so may have sent it before.
+    key_is_given: bool,
+    /// Whether a person was guided through the questions.
+    is_guided: bool,
+}
+
+impl BookingRun<'_> {
+    /// Completes the draft and makes the booking.
+    ///
+    /// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
+    async fn book(&mut self, earlier: &EarlierAttempts) -> Result<Booking> {
+        let context = self.context;
+        if self.key_is_given
+            && let Some(request) = repeated(context, &self.draft, &self.key)?
+        {
+            let booked = create(context, &self.key, KeyOrigin::Caller, request).await;
+            return booked.map_err(|error| self.explained(error));
+        }
+        loop {
+            self.complete().await?;
+            let may_be_second =
+                self.key_is_given || refuse_to_repeat(context, &self.draft, &earlier.open).await?;
+            let (datetime, is_another_time) = self.find_time().await?;
+            let draft = &self.draft;
+            let request = draft.request(context.adapter(), datetime.clone())?;
+            let resolved = &earlier.booked;
+            ask_about_same_guest(context, &request.asked, resolved, draft.goes_ahead).await?;
+            if !self.is_guided {
+                review::review(context, draft, &datetime, is_another_time).await?;
+            }
+            let origin = if self.key_is_given {
+                KeyOrigin::Caller
+            } else {
+                KeyOrigin::Generated { may_be_second }
+            };
+            let booked = create(context, &self.key, origin, request).await;
+            let refuses_guest = booked.as_ref().is_err_and(|error| {
+                error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
+            });
+            match booked {
+                Err(error) if refuses_guest && self.is_guided && !self.key_is_given => {
+                    review::ask_guest_again(context, &mut self.draft, &error).await?;
+                    self.key = new_key();
+                }
+                Err(error) => return Err(self.explained(error)),
+                Ok(booking) => {
+                    if self.is_guided {
+                        review::show_command(context, &self.draft);
+                    }
+                    return Ok(booking);
+                }
+            }
+        }
     }
-    let Some(when) = &draft.at else {
-        return Err(Error::usage("no time given"));
-    };
-    let Some(venue) = &draft.venue else {
-        return Err(Error::usage("no venue given"));
-    };
-    let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
-    if draft.slot_id.is_some() {
-        let time = zone_source.wire_time(context, when, None)?;
-        return Ok((time.into(), SlotChoice::Given));
+
+    /// Asks a person for what the draft lacks.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) with what is missing, if nobody can be asked.
+    async fn complete(&mut self) -> Result<()> {
+        let can_ask = self.context.prompter.interactive();
+        if !can_ask {
+            return self.draft.refuse_missing();
+        }
+        let is_complete = self.draft.lacking().is_empty();
+        if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
+            walk::guide(self.context, &mut self.draft).await?;
+            self.is_guided = true;
+        }
+        Ok(())
     }
-    let offer = offered(
-        context,
-        venue,
-        when,
-        &zone_source,
-        draft.party_size.unwrap_or(1),
-        draft.provider.as_deref(),
-        More::default(),
-    )
-    .await?;
-    // With its terms, which the booking itself may not repeat.
-    offer.remember(context, Shown::No);
-    let Some((row, choice)) = take_slot(context, &offer, draft.goes_ahead).await? else {
-        return Err(offer.no_slot(venue.name(), "pass --slot"));
-    };
-    draft.choose(&offer, row);
-    let slot = draft.slot.as_ref();
-    let time = slot.map(Slot::datetime_value).unwrap_or_default();
-    Ok((time, choice))
+
+    /// The time to send, which is the slot's own, byte for byte, and whether a person chose it instead of the given one. If
+    /// only a time was given, the slot is looked up.
+    async fn find_time(&mut self) -> Result<(Value, bool)> {
+        let (context, draft) = (self.context, &mut self.draft);
+        if let Some(slot) = &draft.slot {
+            return Ok((time_beside(context, draft, slot)?, false));
+        }
+        let (Some(when), Some(venue)) = (&draft.at, &draft.venue) else {
+            return Err(Error::usage("no venue or no time given"));
+        };
+        let zone = known_zone(draft.remembered(), draft.zone.as_ref());
+        if draft.slot_id.is_some() {
+            return Ok((wire_time(context, when, zone)?.into(), false));
+        }
+        let (party, provider) = (draft.party_size.unwrap_or(1), draft.provider.as_deref());
+        let offer = offered(context, venue, when, zone.as_ref(), party, provider).await?;
+        // With its terms, which the booking itself may not repeat.
+        offer.remember(context, Shown::No);
+        let chosen = review::choose(context, &offer, draft.goes_ahead).await?;
+        let Some((row, is_another_time)) = chosen else {
+            return Err(offer.no_slot(venue.name(), "pass --slot"));
+        };
+        draft.choose(&offer, row);
+        let time = draft.slot.as_ref().map(Slot::datetime_value);
+        Ok((time.unwrap_or_default(), is_another_time))
+    }
+
+    /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.
+    async fn show_request(&mut self) -> Result<Exit> {
+        self.draft.refuse_missing()?;
+        let (datetime, _) = self.find_time().await?;
+        let request = self.draft.request(self.context.adapter(), datetime)?;
+        preview(self.context, create_call(request.body, &self.key))
+    }
+
+    /// Adds to an error what the person needs to continue.
+    fn explained(&self, error: Error) -> Error {
+        let profile = review::profile(self.context);
+        // Whose key is named may have booked: then it is not sent again.
+        let error = match self.draft.command(profile) {
+            Some(command) if self.is_guided && error.idempotency_key.is_none() => {
+                error.detail(format!("to try again: {command}"))
+            }
+            _ => error,
+        };
+        // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
+        let names_a_field = error.body.as_ref().is_some_and(|body| {
+            let fields = ["fields", "field", "missing"];
+            fields.iter().any(|name| body.value().get(name).is_some())
+        });
+        if error.code != Code::Http400 || self.draft.provider.is_some() || names_a_field {
+            return error;
+        }
+        let providers = self.draft.providers();
+        if providers.len() < 2 {
+            return error.hint(
+                "if the venue has several providers, choose one with --provider; a search for the venue names them",
+            );
+        }
+        let flags = providers.iter().map(|it| shell::flag("--provider", it));
+        let flags: Vec<String> = flags.collect();
+        error.hint(format!("choose a provider: {}", flags.join(" or ")))
+    }
 }
 
 /// The time of a slot that was given by its id. A time given next to it is sent as it was meant: if they differ, the
@@ -433,21 +393,16 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     let Some(when) = &draft.at else {
         return Ok(offered);
     };
-    let venue = draft.venue.as_ref();
-    let venue = venue.and_then(|venue| venue.remembered.as_ref());
-    let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
     // The slot is on the venue's clock, and may show its offset.
-    let seen = slot.offset().map(TimeZone::fixed);
-    let clock = seen.clone().unwrap_or_else(system_zone);
-    let meant = match &zone_source {
-        ZoneSource::Known(zone) => resolve(when, context.now()?, zone)?,
-        ZoneSource::Learned => resolve(when, context.now()?, &clock)?,
-    };
-    let instant = slot.instant(venue.and_then(Venue::timezone).as_ref());
+    let zone = known_zone(draft.remembered(), draft.zone.as_ref());
+    let zone = zone.or(slot.offset().map(TimeZone::fixed));
+    let clock = zone.clone().unwrap_or_else(system_zone);
+    let meant = resolve(when, context.now()?, &clock)?;
+    let instant = slot.instant(draft.remembered().and_then(Venue::timezone).as_ref());
     if instant.is_none() && slot.local() == Some(meant.zoned.datetime()) {
         return Ok(offered);
     }
-    let sent = zone_source.wire_time(context, when, seen)?;
+    let sent = wire_time(context, when, zone)?;
     Ok(if instant == Some(meant.timestamp()) {
         offered
     } else {
@@ -455,15 +410,23 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     })
 }
 
-/// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.
-async fn show_request(context: &Context, draft: &mut BookingDraft, key: &str) -> Result<Exit> {
-    let lacking = lacking(draft);
-    if !lacking.is_empty() {
-        return Err(missing(&lacking));
+/// Guides a person through what follows. A script gets the first answer, unless it waits.
+async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
+    let interactive = context.prompter.interactive();
+    let patience = duration::duration(PATIENCE).unwrap_or_default();
+    let Some(longest) = wait.or(interactive.then_some(patience)) else {
+        return Ok(booking);
+    };
+    let mut booking = wait_while_processing(context, booking, longest).await?;
+    while interactive && booking.status() == Status::RequiresAction {
+        booking = answer_pauses(context, booking).await?;
+        booking = wait_while_processing(context, booking, longest).await?;
     }
-    let (datetime, _) = find_time(context, draft).await?;
-    let request = draft.request(context.adapter(), datetime)?;
-    preview(context, create_call(request.body, key))
+    Ok(booking)
+}
+
+fn new_key() -> String {
+    Uuid::now_v7().to_string()
 }
 
 fn idempotency_key(text: &str) -> Result<String, String> {

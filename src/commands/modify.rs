@@ -7,9 +7,9 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::Changes;
 use crate::flows::{
-    Confirmation, More, NamedBooking, Offer, Offered, Reads, ZoneSource, add_stakes,
-    booking_or_pick, card, change, choose_slot, finish, finish_modified, locate_venue, not_found,
-    note_unused_zone, offered, preview, read_booking, refused, resolve, unknown_zone,
+    Confirmation, NamedBooking, Offer, Offered, Reads, add_stakes, booking_or_pick, card, change,
+    choose_slot, finish, finish_modified, known_zone, locate_venue, not_found, note_unused_zone,
+    offered, preview, read_booking, refused, resolve, unknown_zone,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
@@ -308,13 +308,12 @@ async fn offer_around(
     let booking = before.or(read.as_ref())?;
     let venue = locate_venue(context, &booking.venue_id()?).ok()?;
     let when = When::parse(changes.datetime.as_ref()?.as_str()?).ok()?;
-    let zone = ZoneSource::of(venue.remembered.as_ref(), own_clock(booking).as_ref());
+    let zone = known_zone(venue.remembered.as_ref(), own_clock(booking).as_ref());
     let (size, provider) = (
         changes.party_size.unwrap_or(booking.party()),
         booking.str("provider"),
     );
-    let more = More::default();
-    let offer = offered(context, &venue, &when, &zone, size, provider, more).await;
+    let offer = offered(context, &venue, &when, zone.as_ref(), size, provider).await;
     offer.ok().filter(|offer| !offer.slots.is_empty())
 }
 
@@ -356,27 +355,23 @@ async fn new_time(
     };
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     note_unused_zone(context, remembered, when, zone);
-    let zone_source = ZoneSource::of(remembered, zone);
+    let known_zone = known_zone(remembered, zone);
     let when = &match when.depends_on_a_day() {
-        true => when.near(own_day(booking, &zone_source)?),
+        true => when.near(own_day(booking, known_zone.as_ref())?),
         false => when.clone(),
     };
     let in_zone = |zone: &TimeZone| -> Result<Value> {
         let moment = resolve(when, context.now()?, zone)?;
         Ok(adapter.wire_time_in(&moment, Some(zone)).into())
     };
-    let venue = match (&zone_source, venue) {
-        (ZoneSource::Known(zone), _) => return in_zone(zone),
-        (ZoneSource::Learned, Some(venue)) => venue,
-        (ZoneSource::Learned, None) => {
-            return Err(unknown_zone(
-                "the booking names no venue, so the venue's time zone is unknown",
-            ));
-        }
-    };
+    if let Some(zone) = &known_zone {
+        return in_zone(zone);
+    }
+    let venue = venue.ok_or_else(|| {
+        unknown_zone("the booking names no venue, so the venue's time zone is unknown")
+    })?;
     let (size, provider) = (party.unwrap_or(booking.party()), booking.str("provider"));
-    let more = More::default();
-    let offer = offered(context, &venue, when, &zone_source, size, provider, more).await?;
+    let offer = offered(context, &venue, when, None, size, provider).await?;
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }
@@ -391,11 +386,11 @@ async fn new_time(
 }
 
 /// The day of the booking on the venue's clock.
-fn own_day(booking: &Booking, zone: &ZoneSource) -> Result<Date> {
+fn own_day(booking: &Booking, zone: Option<&TimeZone>) -> Result<Date> {
     let time = booking.value().get("datetime").and_then(DocumentTime::read);
     let instant = time.and_then(|time| time.instant);
     let day = match (zone, instant) {
-        (ZoneSource::Known(zone), Some(instant)) => Some(zone.to_datetime(instant).date()),
+        (Some(zone), Some(instant)) => Some(zone.to_datetime(instant).date()),
         // A time with an offset, or without one, shows the venue's clock. One in UTC does not.
         _ => time.and_then(|time| time.local).map(DateTime::date),
     };

@@ -4,7 +4,8 @@ use super::field::{ExtraFields, Limit};
 use super::timing::At;
 
 use crate::app::Context;
-use crate::flows::{More, ZoneSource, note_around, note_unused_zone, offered, venue_or_pick};
+use crate::flows::offer::SlotSearch;
+use crate::flows::{known_zone, note_around, note_unused_zone, venue_or_pick};
 use crate::model::contact;
 use crate::outcome::{Exit, Result};
 use crate::recent::Shown;
@@ -42,20 +43,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
     let when = args.when.when();
     note_unused_zone(context, remembered, &when, zone);
-    let zone_source = ZoneSource::of(remembered, zone);
-    let offer = offered(
+    let search = SlotSearch {
         context,
-        &venue,
-        &when,
-        &zone_source,
-        args.party,
-        args.provider.as_deref(),
-        More {
-            fields: Some(&args.extra.body()?),
-            limit: args.limit.get(),
-        },
-    )
-    .await?;
+        venue: &venue,
+        party_size: args.party,
+        provider: args.provider.as_deref(),
+        fields: args.extra.body()?,
+        limit: args.limit.get(),
+    };
+    let zone = known_zone(remembered, zone);
+    let offer = search.around(&when, zone.as_ref()).await?;
     offer.remember(context, Shown::AsList);
     let list = SlotList {
         document: &offer.document,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::kept_terms::{is_at, kept_terms};
 use super::locate::locate_venue;
-use super::offer::{More, ZoneSource, offered, terms_reader};
+use super::offer::{known_zone, offered, terms_reader};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::json::plain;
@@ -65,24 +65,11 @@ fn cost(context: &Context, booking: &Booking, terms: &Value) -> Option<String> {
 async fn offered_cost(context: &Context, booking: &Booking) -> Option<String> {
     let venue = locate_venue(context, &booking.venue_id()?).ok()?;
     let when = When::parse(booking.str("datetime")?).ok()?;
-    let zone = ZoneSource::of(venue.remembered.as_ref(), None);
-    let provider = booking.str("provider");
-    let more = More::default();
-    let offer = offered(
-        context,
-        &venue,
-        &when,
-        &zone,
-        booking.party(),
-        provider,
-        more,
-    )
-    .await;
-    let cost = cost(
-        context,
-        booking,
-        &common_terms(booking, &offer.ok()?.slots)?,
-    )?;
+    let zone = known_zone(venue.remembered.as_ref(), None);
+    let (party, provider) = (booking.party(), booking.str("provider"));
+    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await;
+    let terms = common_terms(booking, &offer.ok()?.slots)?;
+    let cost = cost(context, booking, &terms)?;
     Some(format!("{cost} (as the venue offers this slot now)"))
 }
 

@@ -1,7 +1,7 @@
 //! A booking request under construction: what flags, earlier searches and prompts have provided so far.
 
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::locate::LocatedVenue;
 use super::offer::Offer;
@@ -14,7 +14,7 @@ use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct BookingDraft {
     pub(crate) venue: Option<LocatedVenue>,
     pub(crate) slot: Option<Slot>,
@@ -54,6 +54,63 @@ impl BookingDraft {
             ..NewBooking::default()
         };
         with_fields(Value::Object(whole.body()), &self.fields).map(drop)
+    }
+
+    /// The venue as a search has shown it.
+    pub(crate) fn remembered(&self) -> Option<&Venue> {
+        self.venue.as_ref()?.remembered.as_ref()
+    }
+
+    /// The providers of the venue, if a search has shown them.
+    pub(crate) fn providers(&self) -> Vec<&str> {
+        self.remembered().map(Venue::providers).unwrap_or_default()
+    }
+
+    /// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
+    pub(crate) fn has_a_choice_of_providers(&self) -> bool {
+        let is_open = self.provider.is_none() && self.slot.is_none() && self.slot_id.is_none();
+        is_open && self.providers().len() > 1
+    }
+
+    /// What it lacks: each argument, and its description.
+    pub(crate) fn lacking(&self) -> Vec<(&'static str, &'static str)> {
+        let venue = if self.slot_id.is_some() {
+            "the slot is not from a list on this computer, so the venue"
+        } else {
+            "the venue"
+        };
+        let has_time = self.slot.is_some() || self.at.is_some();
+        [
+            (self.venue.is_some(), "VENUE", venue),
+            (has_time, "--at WHEN", "the time"),
+            (self.party_size.is_some(), "--party N", "the party size"),
+            (self.name.is_some(), "--name NAME", "the guest's name"),
+        ]
+        .into_iter()
+        .filter_map(|(is_known, argument, what)| (!is_known).then_some((argument, what)))
+        .collect()
+    }
+
+    /// Refuses (2) a draft that lacks something where nobody can be asked.
+    pub(crate) fn refuse_missing(&self) -> Result<()> {
+        let lacking = self.lacking();
+        let (arguments, what): (Vec<&str>, Vec<&str>) = lacking.iter().copied().unzip();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let are = if what.len() == 1 { "is" } else { "are" };
+        let message = format!("{} {are} missing, and prompts are disabled", listed(&what));
+        let hint = format!(
+            "pass {}; see `bookctl book --help` for examples",
+            listed(&arguments)
+        );
+        let problems = lacking.iter().map(|(argument, what)| {
+            let field = argument.split(' ').next();
+            json!({"field": field, "message": format!("{what} is missing")})
+        });
+        let mut error = Error::usage(message).hint(hint);
+        error.problems = problems.collect();
+        Err(error)
     }
 
     pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
@@ -99,64 +156,59 @@ impl BookingDraft {
     /// out: with it, the command would not book again.
     pub(crate) fn command(&self, profile: Option<&str>) -> Option<String> {
         let (venue, slot) = (self.venue.as_ref()?, self.slot.as_ref()?);
-        let text = |text: &str| Some(text.to_owned());
         let time = plain(&slot.datetime_value());
+        let party = self.party_size.map(|party| party.to_string());
         // The only provider of a venue is not worth a flag.
-        let providers = venue.remembered.as_ref().map(Venue::providers);
         let provider = self.provider.as_deref();
-        let is_implied = providers.is_some_and(|all| all.as_slice() == provider.as_slice());
-        let slot = Some(slot.id()).filter(|_| self.slot_shares_its_time);
+        let provider = provider.filter(|provider| self.providers() != [*provider]);
         let options = [
-            ("--slot", slot.and_then(text)),
-            ("--at", Some(time)),
-            ("--party", self.party_size.map(|party| party.to_string())),
-            (
-                "--provider",
-                provider.filter(|_| !is_implied).and_then(text),
-            ),
-            ("--name", self.name.clone()),
-            ("--email", self.email.clone()),
-            ("--phone", self.phone.clone()),
-            ("--end-user", self.end_user.clone()),
-            (
-                "--payment",
-                self.vendor_payment.then(|| "vendor".to_owned()),
-            ),
+            ("--slot", self.slot_shares_its_time.then(|| slot.id())),
+            ("--at", Some(time.as_str())),
+            ("--party", party.as_deref()),
+            ("--provider", provider),
+            ("--name", self.name.as_deref()),
+            ("--email", self.email.as_deref()),
+            ("--phone", self.phone.as_deref()),
+            ("--end-user", self.end_user.as_deref()),
+            ("--payment", self.vendor_payment.then_some("vendor")),
         ];
-        let name = match profile {
-            Some(profile) => format!("{} book", shell::flag("--profile", profile)),
-            None => "book".to_owned(),
-        };
-        let options = options.into_iter();
-        let options = options.filter_map(|(name, value)| Some(shell::flag(name, &value?)));
-        let fields = leaves(&self.fields).into_iter();
-        let fields = fields.map(|(path, value)| shell::flag("-F", &format!("{path}={value}")));
-        let flags: Vec<String> = options.chain(fields).collect();
+        let mut flags: Vec<String> = options
+            .into_iter()
+            .filter_map(|(name, value)| Some(shell::flag(name, value?)))
+            .collect();
+        for (name, value) in &self.fields {
+            leaves(name.clone(), value, &mut |leaf| {
+                flags.push(shell::flag("-F", &leaf))
+            });
+        }
+        let name = profile.map(|profile| format!("{} ", shell::flag("--profile", profile)));
+        let name = format!("{}book", name.unwrap_or_default());
         Some(shell::command(&name, &venue.id, &flags.join(" ")))
     }
 }
 
-/// Every field with its path as `-F` writes it: `customer[title]`.
-fn leaves(fields: &Map<String, Value>) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut waiting: Vec<(String, &Value)> = fields
-        .iter()
-        .rev()
-        .map(|(name, value)| (name.clone(), value))
-        .collect();
-    while let Some((path, value)) = waiting.pop() {
-        match value {
-            Value::Object(inner) => {
-                let inner = inner.iter().rev();
-                waiting.extend(inner.map(|(name, value)| (format!("{path}[{name}]"), value)));
-            }
-            Value::Array(inner) => {
-                let inner = inner.iter().rev();
-                waiting.extend(inner.map(|value| (format!("{path}[]"), value)));
-            }
-            Value::Null => found.push((path, "null".to_owned())),
-            value => found.push((path, plain(value))),
-        }
+/// `a, b and c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        words => words.concat(),
     }
-    found
+}
+
+/// Every field within a value, as `-F` writes it: `customer[title]=Dr`.
+fn leaves(path: String, value: &Value, found: &mut dyn FnMut(String)) {
+    match value {
+        Value::Object(inner) => {
+            for (name, value) in inner {
+                leaves(format!("{path}[{name}]"), value, found);
+            }
+        }
+        Value::Array(inner) => {
+            for value in inner {
+                leaves(format!("{path}[]"), value, found);
+            }
+        }
+        Value::Null => found(format!("{path}=null")),
+        value => found(format!("{path}={}", plain(value))),
+    }
 }

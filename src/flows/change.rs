@@ -1,7 +1,7 @@
 //! Changes a booking once. If the answer is lost, the booking is read to see whether the change was made; the change
 //! is never repeated.
 
-use super::comparison::difference;
+use super::difference::difference;
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::{another, look_up, read_booking};

@@ -1,10 +1,9 @@
-//! Compares what was asked of a booking with what the booking says afterwards.
+//! What a command says when a booking was changed or answered, and does not show it.
 
 use serde_json::{Map, Value};
 
-use super::comparison::differences;
+use super::difference::{differences, shown};
 use super::finish::finish;
-use super::said::Said;
 use super::wait::read_booking;
 use crate::adapter::{Adapter, WriteKind};
 use crate::app::Context;
@@ -28,15 +27,14 @@ pub(crate) fn finish_compared(
         return Ok(exit);
     }
     let differences = differences(asked, booking);
-    for (field, said) in &differences {
-        context.out.warn(&format!(
-            "the service accepted the request, but in the booking {said}; {}",
-            cause(context.adapter(), kind, field)
-        ));
+    for (field, clause) in &differences {
+        let what = format!("the service accepted the request, but in the booking {clause}");
+        warn_of_field(context, &what, kind, field);
     }
-    Ok(match differences.is_empty() {
-        true => exit,
-        false => Exit::Refused,
+    Ok(if differences.is_empty() {
+        exit
+    } else {
+        Exit::Refused
     })
 }
 
@@ -44,23 +42,23 @@ pub(crate) fn finish_compared(
 /// it does not show either is the exit code 7: some services ignore fields whose names they do not know.
 pub(crate) async fn finish_modified(
     context: &Context,
-    booking: Booking,
+    mut booking: Booking,
     asked: &Map<String, Value>,
 ) -> Result<Exit> {
-    let booking = match unshown(asked, &booking).is_empty() {
-        true => booking,
-        false => match read_booking(context, booking.id()).await {
+    if !unshown(asked, &booking).is_empty() {
+        match read_booking(context, booking.id()).await {
             Err(error) if error.exit == Exit::Interrupted => return Err(error),
-            read => read.unwrap_or(booking),
-        },
-    };
+            Err(_) => {}
+            Ok(read) => booking = read,
+        }
+    }
     let exit = finish_compared(context, &booking, WriteKind::Modify, asked)?;
     let unshown = unshown(asked, &booking);
     for field in &unshown {
-        context.out.warn(&format!(
-            "the service accepted the request, but the booking does not show its {field}, so the change may not have been made; {}",
-            cause(context.adapter(), WriteKind::Modify, field)
-        ));
+        let what = format!(
+            "the service accepted the request, but the booking does not show its {field}, so the change may not have been made"
+        );
+        warn_of_field(context, &what, WriteKind::Modify, field);
     }
     Ok(match exit {
         Exit::Done if !unshown.is_empty() => Exit::Refused,
@@ -70,26 +68,28 @@ pub(crate) async fn finish_modified(
 
 /// The fields of a change of which the booking says nothing. A booking with `last_modification` was changed (spec,
 /// Bookings), and one in processing may be.
-fn unshown<'a>(asked: &'a Map<String, Value>, booking: &Booking) -> Vec<&'a str> {
+fn unshown(asked: &Map<String, Value>, booking: &Booking) -> Vec<&'static str> {
     let modification = booking.value().get("last_modification");
     if booking.status() == Status::Processing || modification.is_some_and(|it| !it.is_null()) {
         return Vec::new();
     }
-    let said = Said::by(booking);
-    let fields = MODIFIED
+    let asked = MODIFIED
         .into_iter()
-        .filter_map(|field| asked.get_key_value(field));
-    let fields = fields.map(|(field, _)| field.as_str());
-    fields
-        .filter(|field| said.of(field, true).is_empty())
+        .filter(|field| asked.contains_key(*field));
+    asked
+        .filter(|field| shown(booking, field).is_empty())
         .collect()
 }
 
-/// What can be the cause of a field that was not taken: the setting that names it.
+/// Warns of a field that was not taken, with the setting that can be the cause.
+fn warn_of_field(context: &Context, what: &str, kind: WriteKind, field: &str) {
+    let cause = cause(context.adapter(), kind, field);
+    context.out.warn(&format!("{what}; {cause}"));
+}
+
 fn cause(adapter: &Adapter, kind: WriteKind, field: &str) -> String {
     let names = adapter.names_of(kind);
-    let key = names.iter().find(|(own, ..)| *own == field);
-    match key {
+    match names.iter().find(|(own, ..)| *own == field) {
         Some((_, key, _)) if !adapter.write.contains_key(&kind) => format!(
             "if the service names it otherwise: {}",
             adapter.set_command(&format!("dialect.{key}=NAME"))
@@ -110,9 +110,7 @@ pub(super) fn warn_if_still_asked(
     asked_again: bool,
 ) {
     if booking.status() == Status::RequiresAction && asked_again {
-        context.out.warn(&format!(
-            "the service accepted the answer, and the booking still waits for it; {}",
-            cause(context.adapter(), kind, field)
-        ));
+        let what = "the service accepted the answer, and the booking still waits for it";
+        warn_of_field(context, what, kind, field);
     }
 }

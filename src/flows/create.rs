@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::comparison::{difference, is_a_booking};
+use super::difference::{difference, is_a_booking};
 use super::guarded::no_booking;
 use super::kept_terms::terms_asked_for;
 use super::understood::booking_of;

@@ -6,14 +6,12 @@ pub(crate) mod before_change;
 pub(crate) mod booking_draft;
 pub(crate) mod change;
 pub(crate) mod compared;
-pub(crate) mod compared_time;
-pub(crate) mod comparison;
 pub(crate) mod confirmation;
 pub(crate) mod create;
+pub(crate) mod difference;
 pub(crate) mod finish;
 pub(crate) mod forget_secrets;
 pub(crate) mod guarded;
-pub(crate) mod guided;
 pub(crate) mod input;
 pub(crate) mod kept_terms;
 pub(crate) mod learn;
@@ -30,43 +28,30 @@ pub(crate) mod preview;
 pub(crate) mod received;
 pub(crate) mod reminder;
 pub(crate) mod repeated;
-pub(crate) mod said;
+pub(crate) mod review;
 pub(crate) mod same_guest;
 pub(crate) mod sessions;
 pub(crate) mod timeline;
 pub(crate) mod understood;
 pub(crate) mod venues;
 pub(crate) mod wait;
+pub(crate) mod walk;
 pub(crate) mod webhook_secrets;
 
-pub(crate) use batch::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, ask_about_same_guests, is_key,
-    keyed, known_result, read_rows, refuse_equal_rows, run_batch,
-};
 pub(crate) use before_change::{add_stakes, cancellation_terms, refuse_uncancellable, refused};
-pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use compared::{finish_compared, finish_modified};
 pub(crate) use confirmation::Confirmation;
-pub(crate) use create::create;
 pub(crate) use finish::{card, finish, remember_shown, warn_of_unknown_status};
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
-pub(crate) use guided::{
-    SlotChoice, VERTICALS, ask_guest_again, choose_slot, guide, profile, review, show_command,
-    take_slot,
-};
 pub(crate) use input::{one_time_code, read_file, read_stdin};
 pub(crate) use kept_terms::keep_cancellation;
-pub(crate) use locate::{
-    LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
-};
+pub(crate) use locate::{LAST, locate_booking, locate_row, locate_session, locate_venue};
 pub(crate) use offer::{
-    More, Offer, ZoneSource, note_unused_zone, offered, resolve, terms_reader, unknown_zone,
+    Offer, known_zone, note_unused_zone, offered, resolve, terms_reader, unknown_zone,
 };
-pub(crate) use open_attempts::{
-    EarlierAttempts, find_attempt, offer_to_find_out, resume, warn_of_open_attempts,
-};
+pub(crate) use open_attempts::{find_attempt, resume};
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use own_address::own_address;
 pub(crate) use pages::DEFAULT_LIMIT;
@@ -79,11 +64,11 @@ pub(crate) use pick::{
 pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;
 pub(crate) use reminder::remind_of_open_attempts;
-pub(crate) use repeated::{refuse_to_repeat, repeated};
-pub(crate) use same_guest::ask_about_same_guest;
+pub(crate) use review::choose_slot;
 pub(crate) use sessions::{PENDING, find_sessions, read_session, waits_for_code};
 pub(crate) use timeline::timeline;
 pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{Wait, find_booking, read_booking, wait_while_processing};
+pub(crate) use walk::VERTICALS;
 pub(crate) use webhook_secrets::webhook_secrets;

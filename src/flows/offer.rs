@@ -1,12 +1,11 @@
 //! Asks a venue for its slots around a time.
 
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::locate::LocatedVenue;
-use super::pages::{DEFAULT_LIMIT, Listing, Pages};
+use super::pages::{DEFAULT_LIMIT, Listing};
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::json::Document;
@@ -24,23 +23,10 @@ use crate::terminal::view::{TermsReader, slot_line};
 /// How many venues of earlier searches a mistyped id is compared with.
 const REMEMBERED: u32 = 1000;
 
-/// How to read a time that has no offset.
-#[derive(Clone, Debug)]
-pub(crate) enum ZoneSource {
-    /// In a known zone: the venue's, else that of `--tz`.
-    Known(TimeZone),
-    /// In the venue's zone, which only its slots can show.
-    Learned,
-}
-
-impl ZoneSource {
-    /// The venue's zone if a search returned it, else that of `--tz`.
-    pub(crate) fn of(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Self {
-        match venue.and_then(Venue::timezone).or_else(|| flag.cloned()) {
-            Some(zone) => ZoneSource::Known(zone),
-            None => ZoneSource::Learned,
-        }
-    }
+/// The zone of a time without an offset: the venue's if a search returned it, else that of `--tz`. `None` if only the venue's
+/// slots can show it.
+pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Option<TimeZone> {
+    venue.and_then(Venue::timezone).or_else(|| flag.cloned())
 }
 
 /// Tells that `--tz` has no effect, because the venue's own zone is known.
@@ -50,44 +36,41 @@ pub(crate) fn note_unused_zone(
     when: &When,
     flag: Option<&TimeZone>,
 ) {
-    let own = venue.and_then(Venue::timezone);
-    if let (Some(own), Some(flag)) = (own, flag)
+    if let (Some(own), Some(flag)) = (venue.and_then(Venue::timezone), flag)
         && own != *flag
         && when.exact().is_none()
     {
-        let own = own
-            .iana_name()
-            .map_or(String::new(), |name| format!(", {name}"));
+        let own = own.iana_name().map(|name| format!(", {name}"));
         context.out.note(&format!(
-            "--tz is not used: the time is in the venue's zone{own}"
+            "--tz is not used: the time is in the venue's zone{}",
+            own.unwrap_or_default()
         ));
     }
 }
 
-impl ZoneSource {
-    /// A time as the service wants it, if no slot shows it. `seen` is a zone that a slot shows.
-    ///
-    /// # Errors
-    ///
-    /// `usage` (2) if the time is the venue's, and nothing shows the venue's zone.
-    pub(crate) fn wire_time(
-        &self,
-        context: &Context,
-        when: &When,
-        seen: Option<TimeZone>,
-    ) -> Result<String> {
-        let adapter = context.adapter();
-        let zone = match self {
-            ZoneSource::Known(zone) => Some(zone.clone()),
-            ZoneSource::Learned => seen,
-        };
-        if zone.is_none() && when.needs_zone() && !adapter.local_times {
-            return Err(unknown_zone("the venue's time zone is unknown"));
-        }
-        let clock = zone.clone().unwrap_or_else(system_zone);
-        let moment = resolve(when, context.now()?, &clock)?;
-        Ok(adapter.wire_time_in(&moment, zone.as_ref()))
+/// A time as the service wants it, if no slot shows it.
+///
+/// # Errors
+///
+/// `usage` (2) if the time is the venue's, and the venue's zone is not known.
+pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) -> Result<String> {
+    let adapter = context.adapter();
+    if zone.is_none() && when.needs_zone() && !adapter.local_times {
+        return Err(unknown_zone("the venue's time zone is unknown"));
     }
+    let clock = zone.clone().unwrap_or_else(system_zone);
+    let moment = resolve(when, context.now()?, &clock)?;
+    Ok(adapter.wire_time_in(&moment, zone.as_ref()))
+}
+
+/// The moment that `when` means.
+///
+/// # Errors
+///
+/// `usage` (2) for a time that a clock change skips or repeats.
+pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
+    when.resolve(now, zone)
+        .map_err(|error| Error::usage(error.to_string()))
 }
 
 /// The error (2) for a time that is the venue's, if nothing shows the venue's zone.
@@ -107,7 +90,6 @@ pub(crate) fn terms_reader(context: &Context, party: u32) -> TermsReader {
 }
 
 /// The slots of a venue around a time.
-#[derive(Clone)]
 pub(crate) struct Offer {
     venue_id: String,
     party_size: u32,
@@ -147,14 +129,6 @@ impl Offer {
         terms_reader(context, self.party_size)
     }
 
-    pub(crate) fn only(&self, rows: &[usize]) -> Offer {
-        let slots = rows.iter().filter_map(|row| self.slots.get(*row));
-        Offer {
-            slots: slots.cloned().collect(),
-            ..self.clone()
-        }
-    }
-
     /// Up to `count` slots, nearest to the requested time first.
     pub(crate) fn nearest(&self, count: usize) -> Vec<&Slot> {
         let mut slots: Vec<&Slot> = self.slots.iter().collect();
@@ -180,12 +154,6 @@ impl Offer {
         });
     }
 
-    /// A slot whose time is not understood. The requested time may be its own.
-    pub(crate) fn unread(&self) -> Option<&Slot> {
-        let is_read = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
-        self.slots.iter().find(is_read)
-    }
-
     /// Whether the requested time can be compared with the slots.
     pub(crate) fn is_comparable(&self) -> bool {
         !self.is_assumed || self.slots.iter().all(|slot| slot.local().is_some())
@@ -195,7 +163,8 @@ impl Offer {
     /// understood, nobody can say so (15). `how` is how a slot is named by its id.
     pub(crate) fn no_slot(&self, venue: &str, how: &str) -> Error {
         let wanted = human(&self.wanted.wire());
-        if let Some(slot) = self.unread() {
+        let is_unread = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
+        if let Some(slot) = self.slots.iter().find(is_unread) {
             let mut error = Error::new(
                 Code::UnexpectedAnswer,
                 format!(
@@ -214,10 +183,8 @@ impl Offer {
                 "neither a search nor a slot shows the venue's time zone; nothing was booked",
             );
         }
-        let mut error = Error::new(
-            Code::NoSlot,
-            format!("{venue} has no slot at {wanted}; nothing was booked"),
-        );
+        let what = format!("{venue} has no slot at {wanted}; nothing was booked");
+        let mut error = Error::new(Code::NoSlot, what);
         let nearest = self.nearest(5);
         for slot in &nearest {
             error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
@@ -236,42 +203,17 @@ impl Offer {
         }
     }
 
-    fn distance(&self, slot: &Slot) -> u64 {
-        let utc = Some(&TimeZone::UTC);
-        let apart = match (slot.instant(self.zone.as_ref()), slot.instant(utc)) {
+    fn distance(&self, slot: &Slot) -> SignedDuration {
+        let apart = match (slot.instant(self.zone.as_ref()), slot.local()) {
             (Some(instant), _) => instant.duration_since(self.wanted.timestamp()),
-            // Two times on one clock are as far apart as if it were set to UTC.
-            (None, Some(local)) => {
-                let wanted = self.wanted.zoned.datetime().to_zoned(TimeZone::UTC);
-                wanted.map_or(SignedDuration::MAX, |wanted| {
-                    local.duration_since(wanted.timestamp())
-                })
-            }
+            (None, Some(local)) => local.duration_since(self.wanted.zoned.datetime()),
             (None, None) => SignedDuration::MAX,
         };
-        apart.as_secs().unsigned_abs()
+        apart.abs()
     }
 }
 
-/// What else is said about the slots that are asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct More<'a> {
-    /// Fields of the request that have no flag (`-F`).
-    pub(crate) fields: Option<&'a Map<String, Value>>,
-    pub(crate) limit: usize,
-}
-
-impl Default for More<'_> {
-    /// To find one slot, more of them are read than a person wants to see.
-    fn default() -> Self {
-        More {
-            fields: None,
-            limit: 10 * DEFAULT_LIMIT,
-        }
-    }
-}
-
-/// Asks a venue for its slots on the day of `when`.
+/// Asks a venue for its slots on the day of `when`, to find one of them.
 ///
 /// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
 /// another day is asked for if that changes the date. If no slot has an offset, the time stays on this computer's clock.
@@ -279,130 +221,118 @@ pub(crate) async fn offered(
     context: &Context,
     venue: &LocatedVenue,
     when: &When,
-    zone_source: &ZoneSource,
+    zone: Option<&TimeZone>,
     party_size: u32,
     provider: Option<&str>,
-    more: More<'_>,
 ) -> Result<Offer> {
-    let now = context.now()?;
-    let ask = async |moment: Moment| ask(context, venue, moment, party_size, provider, more).await;
-    let zone = match (when.exact(), zone_source) {
-        (Some(_), _) => TimeZone::UTC,
-        (None, ZoneSource::Known(zone)) => zone.clone(),
-        (None, ZoneSource::Learned) => {
-            let assumed = resolve(when, now, &system_zone())?;
-            let offer = ask(assumed.clone()).await?;
-            let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
-                return Ok(Offer {
-                    is_assumed: when.needs_zone(),
-                    ..offer
-                });
-            };
-            if offset == assumed.zoned.offset() {
-                return Ok(offer);
-            }
-            let zone = TimeZone::fixed(offset);
-            let wanted = resolve(when, now, &zone)?;
-            let day = |datetime: DateTime| datetime.date();
-            if offer
-                .slots
-                .iter()
-                .filter_map(Slot::local)
-                .any(|local| day(local) == day(wanted.zoned.datetime()))
-            {
-                return Ok(Offer { wanted, ..offer });
-            }
-            zone
-        }
-    };
-    ask(resolve(when, now, &zone)?).await
-}
-
-/// The moment that `when` means.
-///
-/// # Errors
-///
-/// `usage` (2) for a time that a clock change skips or repeats.
-pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
-    when.resolve(now, zone)
-        .map_err(|error| Error::usage(error.to_string()))
-}
-
-async fn ask(
-    context: &Context,
-    venue: &LocatedVenue,
-    wanted: Moment,
-    party_size: u32,
-    provider: Option<&str>,
-    more: More<'_>,
-) -> Result<Offer> {
-    let More { fields, limit } = more;
-    let zone = venue.remembered.as_ref().and_then(Venue::timezone);
-    let query = SlotQuery {
-        venue_id: venue.id_value(),
-        datetime: context.adapter().wire_time_in(&wanted, zone.as_ref()),
+    let search = SlotSearch {
+        context,
+        venue,
         party_size,
-        provider: provider.map(str::to_owned),
-        fields: fields.cloned().unwrap_or_default(),
-        page: None,
-    };
-    let progress = context
-        .out
-        .progress(&format!("looking for slots at {}", venue.name()));
-    let listing = Listing {
-        nouns: "slots",
-        limit,
-        setting: Some("write.slots"),
-        key: |slot: &Slot| slot.id().to_owned(),
-        read: &|document| context.adapter().slots(document),
-        next: &|name, value| {
-            let page = Some((name.to_owned(), value.clone()));
-            SlotQuery {
-                page,
-                ..query.clone()
-            }
-            .call(context.adapter())
-        },
-    };
-    let first = query.call(context.adapter())?;
-    let Pages {
-        document,
-        items: slots,
-        around,
-    } = listing
-        .read(context, first)
-        .await
-        .map_err(|error| match error.exit {
-            Exit::NotFound => {
-                let meant = similar_venue(context, &venue.id);
-                let search = "find venues with `bookctl search`, then use the venue's id or @1";
-                error.hint(match meant {
-                    Some(meant) => format!("{meant} Or {search}"),
-                    None => search.to_owned(),
-                })
-            }
-            _ => error,
-        })?;
-    drop(progress);
-    let provider = document
-        .str("provider")
-        .map(str::to_owned)
-        .or(query.provider);
-    Ok(Offer {
-        venue_id: venue.id.clone(),
-        party_size,
-        document,
-        slots,
-        around,
         provider,
-        wanted,
-        is_assumed: false,
-        zone,
-    })
+        fields: Map::new(),
+        // To find one slot, more of them are read than a person wants to see.
+        limit: 10 * DEFAULT_LIMIT,
+    };
+    search.around(when, zone).await
 }
 
-/// The venue of an earlier search that a mistyped id may stand for.
-fn similar_venue(context: &Context, id: &str) -> Option<String> {
-    let venues = context.recent().ok()?.recent_venues(REMEMBERED).ok()?;
-    did_you_mean(id, venues.iter().map(Venue::id))
+pub(crate) struct SlotSearch<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) venue: &'a LocatedVenue,
+    pub(crate) party_size: u32,
+    pub(crate) provider: Option<&'a str>,
+    /// Fields of the request that have no flag (`-F`).
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) limit: usize,
+}
+
+impl SlotSearch<'_> {
+    /// The same as [`offered`], for a list of any length.
+    pub(crate) async fn around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
+        let now = self.context.now()?;
+        let zone = match (when.exact(), zone) {
+            (Some(_), _) => TimeZone::UTC,
+            (None, Some(zone)) => zone.clone(),
+            (None, None) => {
+                let assumed = resolve(when, now, &system_zone())?;
+                let mut offer = self.at(assumed.clone()).await?;
+                let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
+                    offer.is_assumed = when.needs_zone();
+                    return Ok(offer);
+                };
+                let zone = TimeZone::fixed(offset);
+                let wanted = resolve(when, now, &zone)?;
+                let day = wanted.zoned.date();
+                let mut days = offer.slots.iter().filter_map(Slot::local);
+                if offset == assumed.zoned.offset() || days.any(|local| local.date() == day) {
+                    offer.wanted = wanted;
+                    return Ok(offer);
+                }
+                zone
+            }
+        };
+        self.at(resolve(when, now, &zone)?).await
+    }
+
+    async fn at(&self, wanted: Moment) -> Result<Offer> {
+        let (context, venue) = (self.context, self.venue);
+        let zone = venue.remembered.as_ref().and_then(Venue::timezone);
+        let query = SlotQuery {
+            venue_id: venue.id_value(),
+            datetime: context.adapter().wire_time_in(&wanted, zone.as_ref()),
+            party_size: self.party_size,
+            provider: self.provider.map(str::to_owned),
+            fields: self.fields.clone(),
+            page: None,
+        };
+        let progress = context
+            .out
+            .progress(&format!("looking for slots at {}", venue.name()));
+        let listing = Listing {
+            nouns: "slots",
+            limit: self.limit,
+            setting: Some("write.slots"),
+            key: |slot: &Slot| slot.id().to_owned(),
+            read: &|document| context.adapter().slots(document),
+            next: &|name, value| {
+                let page = Some((name.to_owned(), value.clone()));
+                SlotQuery {
+                    page,
+                    ..query.clone()
+                }
+                .call(context.adapter())
+            },
+        };
+        let first = query.call(context.adapter())?;
+        let pages = listing.read(context, first).await;
+        let pages = pages.map_err(|error| venue_not_found(context, &venue.id, error))?;
+        drop(progress);
+        let named = pages.document.str("provider").map(str::to_owned);
+        Ok(Offer {
+            venue_id: venue.id.clone(),
+            party_size: self.party_size,
+            document: pages.document,
+            slots: pages.items,
+            around: pages.around,
+            provider: named.or(query.provider),
+            wanted,
+            is_assumed: false,
+            zone,
+        })
+    }
+}
+
+/// Names the venues of earlier searches that a mistyped id may stand for.
+fn venue_not_found(context: &Context, id: &str, error: Error) -> Error {
+    if error.exit != Exit::NotFound {
+        return error;
+    }
+    let venues = context.recent().and_then(|it| it.recent_venues(REMEMBERED));
+    let venues = venues.unwrap_or_default();
+    let search = "find venues with `bookctl search`, then use the venue's id or @1";
+    error.hint(match did_you_mean(id, venues.iter().map(Venue::id)) {
+        Some(meant) => format!("{meant} Or {search}"),
+        None => search.to_owned(),
+    })
 }

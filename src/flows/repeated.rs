@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::booking_draft::BookingDraft;
 use super::confirmation::Confirmation;
 use super::create::{asked_before, attempt_request};
-use super::offer::{ZoneSource, resolve};
+use super::offer::{known_zone, resolve};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
@@ -69,16 +69,12 @@ fn is_at(context: &Context, draft: &BookingDraft, time: &Value) -> bool {
 
 /// The time of the draft. Where the venue's zone is not known, the earlier request shows its offset.
 fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> Option<Moment> {
-    let venue = draft.venue.as_ref();
-    let venue = venue.and_then(|venue| venue.remembered.as_ref());
     let offset = || {
         let written = When::parse(time.as_str()?).ok()?;
         Some(TimeZone::fixed(written.exact()?.zoned.offset()))
     };
-    let zone = match ZoneSource::of(venue, draft.zone.as_ref()) {
-        ZoneSource::Known(zone) => zone,
-        ZoneSource::Learned => offset().unwrap_or(TimeZone::UTC),
-    };
+    let zone = known_zone(draft.remembered(), draft.zone.as_ref()).or_else(offset);
+    let zone = zone.unwrap_or(TimeZone::UTC);
     resolve(when, context.now().ok()?, &zone).ok()
 }
 

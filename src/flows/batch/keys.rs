@@ -3,21 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::rows::BatchRow;
+use super::rows::{BatchRow, ranges};
 use crate::model::request::canonical;
+use crate::outcome::{Error, Result};
 use crate::platform::crypto::{Digest, sha256};
-
-#[derive(Clone, Debug)]
-pub(crate) enum BatchIdentity {
-    Name(String),
-    Content(Digest),
-}
-
-impl BatchIdentity {
-    pub(crate) fn of_content(text: &str) -> Self {
-        BatchIdentity::Content(sha256([text.as_bytes()]))
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct KeyedRow {
@@ -46,35 +35,34 @@ impl KeyedRow {
     }
 }
 
-/// Derives the keys of each row from the batch, the row's content and its position among equal rows.
+/// Derives the keys of each row from the batch, the row's content and its position among equal rows. The batch is known by its
+/// name, else by the `text` of its file.
 ///
 /// `embedded` is whether the batch goes to the embedded sandbox. Its keys then differ, so that a rehearsal there does
 /// not count as the real batch.
-pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &BatchIdentity, embedded: bool) -> Vec<KeyedRow> {
-    let batch = match batch {
-        BatchIdentity::Name(name) => digest(&[b"name", name.as_bytes()]),
-        BatchIdentity::Content(content) => digest(&[b"content", content]),
+pub(crate) fn keyed(
+    rows: Vec<BatchRow>,
+    name: Option<&str>,
+    text: &str,
+    embedded: bool,
+) -> Vec<KeyedRow> {
+    let mut batch = match name {
+        Some(name) => digest(&[b"name", name.as_bytes()]),
+        None => digest(&[b"content", &sha256([text.as_bytes()])]),
     };
-    let batch = match embedded {
-        true => digest(&[b"embedded sandbox", &batch]),
-        false => batch,
-    };
+    if embedded {
+        batch = digest(&[b"embedded sandbox", &batch]);
+    }
     let mut seen: HashMap<Digest, u64> = HashMap::new();
     let keyed = rows.into_iter().map(|row| {
-        let content = digest(&[canonical(&row.body).as_bytes(), own(&row)]);
+        let own = row.idempotency_key.as_deref().unwrap_or_default();
+        let content = digest(&[canonical(&row.body).as_bytes(), own.as_bytes()]);
         let occurrence = seen.entry(content).or_default();
         let seed = digest(&[&batch, &content, &occurrence.to_be_bytes()]);
         *occurrence += 1;
         KeyedRow { row, seed }
     });
     keyed.collect()
-}
-
-fn own(row: &BatchRow) -> &[u8] {
-    row.idempotency_key
-        .as_deref()
-        .unwrap_or_default()
-        .as_bytes()
 }
 
 /// A digest of length-prefixed parts, so that moving a byte from one part to the next changes it.
@@ -84,11 +72,62 @@ fn digest(parts: &[&[u8]]) -> Digest {
     sha256(prefixed.flat_map(|(length, part)| [&length[..], part]))
 }
 
+/// Refuses rows that ask for the same booking, unless each names a key of its own.
+///
+/// # Errors
+///
+/// `usage` (2), with the numbers of the rows.
+pub(crate) fn refuse_equal_rows(rows: &[BatchRow]) -> Result<()> {
+    let mut equal: HashMap<String, Vec<&BatchRow>> = HashMap::new();
+    for row in rows {
+        equal.entry(canonical(&row.body)).or_default().push(row);
+    }
+    let mut refused: Vec<Vec<usize>> = equal
+        .into_values()
+        .filter(|rows| rows.len() > 1 && rows.iter().any(|row| row.idempotency_key.is_none()))
+        .map(|rows| rows.iter().map(|row| row.number).collect())
+        .collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    refused.sort();
+    let refused: Vec<String> = refused
+        .iter()
+        .map(|rows| format!("rows {} are equal", ranges(rows)))
+        .collect();
+    Err(
+        Error::usage(format!("{}; nothing was sent", refused.join("; "))).hint(
+            "remove the rows that are not meant; to book each of them: --equal-rows, or an idempotency_key in each",
+        ),
+    )
+}
+
+/// Refuses two rows that name the same key, because a key belongs to one booking.
+pub(crate) fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for row in rows {
+        let Some(key) = &row.idempotency_key else {
+            continue;
+        };
+        if let Some(other) = named.insert(key, row.number) {
+            let two = row.number;
+            let what =
+                format!("rows {other} and {two} use the same idempotency_key; nothing was sent");
+            return Err(Error::usage(what).hint(
+                "a key can be used for one booking only: give each row its own key, or none",
+            ));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use serde_json::json;
     use std::collections::HashSet;
+
+    use serde_json::json;
+
+    use super::*;
 
     fn rows() -> Vec<BatchRow> {
         let row = |number, party| BatchRow {
@@ -99,49 +138,34 @@ mod tests {
         vec![row(1, 2), row(2, 3), row(3, 2)]
     }
 
-    fn keys(rows: Vec<BatchRow>, batch: &BatchIdentity) -> Vec<String> {
-        keyed(rows, batch, false)
-            .iter()
-            .map(|row| row.key(0))
-            .collect()
+    fn keys(rows: Vec<BatchRow>, batch: &str) -> Vec<String> {
+        let rows = keyed(rows, Some(batch), "", false);
+        rows.iter().map(|row| row.key(0)).collect()
     }
 
     #[test]
-    fn equal_rows_have_keys_of_their_own_and_the_order_of_rows_does_not_matter() {
-        let batch = BatchIdentity::Name("friday".into());
-        let first = keys(rows(), &batch);
+    fn each_row_of_each_batch_has_a_key_of_its_own_and_their_order_does_not_matter() {
+        let first = keys(rows(), "friday");
+        assert_eq!(first[0], "batch-2c91ddc93869eb8f8d9c332afb2b6ebc");
         assert_eq!(first.iter().collect::<HashSet<_>>().len(), 3);
         let mut turned = rows();
         turned.rotate_left(1);
-        let turned: HashSet<_> = keys(turned, &batch).into_iter().collect();
-        assert_eq!(turned, first.into_iter().collect());
-    }
-
-    #[test]
-    fn another_batch_has_other_keys() {
-        let friday = keys(rows(), &BatchIdentity::Name("friday".into()));
-        let monday = keys(rows(), &BatchIdentity::Name("monday".into()));
-        assert!(friday.iter().all(|key| !monday.contains(key)));
-    }
-
-    #[test]
-    fn a_batch_that_was_tried_in_the_sandbox_is_another_one_where_it_is_meant() {
-        let friday = BatchIdentity::Name("friday".into());
-        let tried = &keyed(rows(), &friday, true)[0];
-        assert_ne!(tried.key(0), keys(rows(), &friday)[0]);
-    }
-
-    #[test]
-    fn the_keys_of_a_batch_are_what_they_were_in_every_version() {
-        let key = &keys(rows(), &BatchIdentity::Name("friday".into()))[0];
-        assert_eq!(key, "batch-2c91ddc93869eb8f8d9c332afb2b6ebc");
+        let turned: HashSet<_> = keys(turned, "friday").into_iter().collect();
+        assert_eq!(turned, first.iter().cloned().collect());
+        assert!(
+            keys(rows(), "monday")
+                .iter()
+                .all(|key| !first.contains(key))
+        );
+        let tried = &keyed(rows(), Some("friday"), "", true)[0];
+        assert_ne!(tried.key(0), first[0], "a rehearsal in the sandbox");
     }
 
     #[test]
     fn a_row_that_names_its_key_has_it_and_a_new_one_for_a_retry() {
         let mut rows = rows();
         rows[0].idempotency_key = Some("own".into());
-        let keyed = keyed(rows, &BatchIdentity::of_content("x"), false);
+        let keyed = keyed(rows, None, "x", false);
         assert_eq!(keyed[0].key(0), "own");
         assert!(keyed[0].key(1).starts_with("batch-"));
         assert_ne!(keyed[0].key(1), keyed[0].key(2));

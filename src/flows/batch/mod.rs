@@ -1,51 +1,33 @@
 //! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
 //! or on another machine.
 
-mod earlier;
-mod fields;
-mod keys;
-mod known;
-mod problem;
+pub(crate) mod keys;
 mod request;
-mod rows;
-mod share;
-mod spreadsheet;
-mod unique_keys;
+pub(crate) mod rows;
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
+use self::keys::KeyedRow;
+use self::request::{is_of_row, row_request};
+use self::rows::ranges;
 use super::create::{CreatedBooking, make};
 use super::repeated::refuse_to_repeat_row;
 use super::same_guest::{Booked, ask_about};
-use super::wait::wait_while_processing;
+use super::wait::{read_booking, wait_while_processing};
 use crate::app::Context;
-use crate::app::in_flight::BatchProgress;
-use crate::journal::{Attempt, KeyOrigin, LiveBooking};
+use crate::app::in_flight::{BatchProgress, resume_command};
+use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
 use crate::model::booking::{Booking, Status};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::code::exit_for_refusal;
+use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
 use crate::terminal::output::Progress;
-use earlier::{EarlierResult, earlier_result};
-pub(crate) use fields::is_key;
-pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
-pub(crate) use known::known_result;
-use request::row_request;
-use rows::ranges;
-pub(crate) use rows::{BatchFormat, read_rows, refuse_equal_rows};
-use share::Share;
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BatchOptions {
-    /// How long to wait for each booking that is processing, if at all.
-    pub(crate) wait: Option<Duration>,
-    /// Give rows whose booking failed in an earlier run a new key.
-    pub(crate) retry_failed: bool,
-    /// Rows that ask for the same booking are meant.
-    pub(crate) equal_rows: bool,
-}
+/// How often is looked whether another machine has done its row.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 pub(crate) struct RowResult {
     pub(crate) row: usize,
@@ -55,6 +37,15 @@ pub(crate) struct RowResult {
 }
 
 impl RowResult {
+    fn of(keyed: &KeyedRow, retry: u32, outcome: Result<Booking>) -> Self {
+        RowResult {
+            row: keyed.row.number,
+            idempotency_key: keyed.key(retry),
+            guest: keyed.row.guest(),
+            outcome,
+        }
+    }
+
     /// The exit code that `book` would have had for this row alone.
     pub(crate) fn exit(&self) -> Exit {
         match &self.outcome {
@@ -64,114 +55,244 @@ impl RowResult {
     }
 }
 
-/// Books the rows in order, and passes each result to `told`, which returns whether anybody still reads the results.
-///
-/// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
-/// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
-/// The same batch can then be started again.
-///
-/// A row for which one of the `open` attempts may have booked is not sent, unless it has a key of its own.
-///
-/// `again` tells a person how to continue a batch that stopped.
-///
-/// Returns exit code 18 if a row did not end confirmed.
-pub(crate) async fn run_batch(
-    context: &Context,
-    rows: Vec<KeyedRow>,
-    options: BatchOptions,
-    open: &[Attempt],
-    again: &str,
-    told: impl Fn(&RowResult) -> Result<bool>,
-) -> Result<Exit> {
-    context.wait_for_rate_limits();
-    let total = rows.len();
-    let progress = context.out.progress_of(total);
-    let mut failed: Vec<usize> = Vec::new();
-    let mut unknown = 0;
-    let mut rows = Share::new(context, &rows);
-    let mut done = 0;
-    while let Some(keyed) = rows.next(&progress).await? {
-        if !failed.is_empty() {
-            progress.say(&format!("{} not confirmed", failed.len()));
-        }
-        context
-            .batch_progress
-            .replace(Some(batch_progress(done, total, again)));
-        let result = settle(context, keyed, options, open).await;
-        rows.release(keyed);
-        let exit = result.exit();
-        unknown = if exit == Exit::OutcomeUnknown {
-            unknown + 1
-        } else {
-            0
-        };
-        let ends_here = match &result.outcome {
-            Err(error) => refuses_all(error) || unknown == UNKNOWN_IN_A_ROW,
-            Ok(_) => false,
-        };
-        if !ends_here {
-            let done = batch_progress(done + 1, total, again);
-            context.batch_progress.replace(Some(done));
-        }
-        // If the first row fails with an error that every row would get, that error is the whole result.
-        if !(ends_here && done == 0) {
-            let is_last = done + 1 == total;
-            match told(&result) {
-                Ok(false) if !is_last => {
-                    return Err(stopped(
-                        nobody_reads(),
-                        done + 1,
-                        total,
-                        RowState::Done,
-                        again,
-                    ));
-                }
-                Err(error) if !is_last => {
-                    return Err(stopped(error, done + 1, total, RowState::Done, again));
-                }
-                told => told?,
-            };
-        }
-        progress.step();
-        if exit != Exit::Done {
-            failed.push(result.row);
-        }
-        if let (true, Err(error)) = (ends_here, result.outcome) {
-            let state = match done + 1 > failed.len() {
-                true => RowState::Refused,
-                false => RowState::RefusedFirst,
-            };
-            return Err(stopped(error, done + 1, total, state, again));
-        }
-        done += 1;
-    }
-    context
-        .batch_progress
-        .replace(Some(batch_progress(total, total, again)));
-    finish(context, progress, &failed, total)
+pub(crate) struct BatchRun<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) rows: &'a [KeyedRow],
+    /// How long to wait for each booking that is processing, if at all.
+    pub(crate) wait: Option<Duration>,
+    /// Give rows whose booking failed in an earlier run a new key.
+    pub(crate) retry_failed: bool,
+    /// Rows that ask for the same booking are meant.
+    pub(crate) equal_rows: bool,
+    /// Attempts under other keys that may have booked. Their rows are not sent without a key of their own.
+    pub(crate) open: Vec<Attempt>,
+    /// How to continue a batch that stopped.
+    pub(crate) again: String,
 }
 
-fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize) -> Result<Exit> {
-    drop(progress);
-    if failed.is_empty() {
-        context.out.note(&match total {
-            1 => "1 of 1 rows confirmed.".to_owned(),
-            _ => format!("{total} of {total} rows confirmed."),
+impl BatchRun<'_> {
+    /// Books the rows in order, and passes each result to `emit`, which returns whether anybody still reads the results.
+    ///
+    /// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
+    /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
+    /// The same batch can then be started again.
+    ///
+    /// Returns exit code 18 if a row did not end confirmed.
+    pub(crate) async fn run(&self, emit: impl Fn(&RowResult) -> Result<bool>) -> Result<Exit> {
+        let out = &self.context.out;
+        self.context.wait_for_rate_limits();
+        let total = self.rows.len();
+        let progress = out.progress_of(total);
+        let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
+        let mut failed = Vec::new();
+        let mut unknown = 0;
+        self.note_progress(0);
+        for done in 1..=total {
+            let Some(keyed) = self.claim_next(&mut left, &progress).await? else {
+                break;
+            };
+            if !failed.is_empty() {
+                progress.say(&format!("{} not confirmed", failed.len()));
+            }
+            let result = self.book(keyed).await;
+            self.release(keyed);
+            let exit = result.exit();
+            if exit != Exit::Done {
+                failed.push(result.row);
+            }
+            unknown = if exit == Exit::OutcomeUnknown {
+                unknown + 1
+            } else {
+                0
+            };
+            let outcome = result.outcome.as_ref();
+            let ends_here =
+                outcome.is_err_and(|error| refuses_all(error) || unknown == UNKNOWN_IN_A_ROW);
+            if !ends_here {
+                self.note_progress(done);
+            }
+            // If the first row fails with an error that every row would get, that error is the whole result.
+            if !ends_here || done > 1 {
+                let read = emit(&result);
+                if done < total && !matches!(read, Ok(true)) {
+                    // Whoever started the batch has probably gone: it does not continue unseen.
+                    let closed = || Error::new(Code::Io, "the output was closed");
+                    let error = read.err().unwrap_or_else(closed);
+                    return Err(self
+                        .stopped(error, "after", done)
+                        .exiting(Exit::PartialBatch));
+                }
+                read?;
+            }
+            progress.step();
+            if ends_here && let Err(error) = result.outcome {
+                let mut error = self.stopped(error, "at", done);
+                if failed.len() < done {
+                    error.exit = Exit::PartialBatch;
+                }
+                return Err(error);
+            }
+        }
+        drop(progress);
+        if failed.is_empty() {
+            out.note(&format!("{total} of {total} rows confirmed."));
+            return Ok(Exit::Done);
+        }
+        out.warn(&format!(
+            "{} of {total} rows are not confirmed: {}",
+            failed.len(),
+            ranges(&failed)
+        ));
+        Ok(Exit::PartialBatch)
+    }
+
+    /// What an interrupt says.
+    fn note_progress(&self, done: usize) {
+        let progress = BatchProgress {
+            done: format!("{done} of {} rows done", self.rows.len()),
+            hint: self.again.clone(),
+        };
+        self.context.batch_progress.replace(Some(progress));
+    }
+
+    /// The error of a batch that ended before its last row.
+    fn stopped(&self, mut error: Error, place: &str, row: usize) -> Error {
+        let total = self.rows.len();
+        error.message = format!(
+            "batch stopped {place} row {row} of {total}: {}",
+            error.message
+        );
+        error.hint = Some(match error.hint.take() {
+            Some(why) => format!("{why}; then {}", self.again),
+            None => self.again.clone(),
         });
-        return Ok(Exit::Done);
+        error
     }
-    let count = failed.len();
-    context.out.warn(&format!(
-        "{count} of {total} rows are not confirmed: {}",
-        ranges(failed)
-    ));
-    Ok(Exit::PartialBatch)
-}
 
-fn batch_progress(done: usize, total: usize, again: &str) -> BatchProgress {
-    BatchProgress {
-        done: format!("{done} of {total} rows done"),
-        hint: again.to_owned(),
+    /// Whether a team shares the journal. Several machines may then book one batch at the same time.
+    fn is_shared(&self) -> bool {
+        self.context.target().journal().is_some()
+    }
+
+    /// The next row: one that no other machine books right now. Rows of others are left for later; waits if there are only
+    /// such ones.
+    async fn claim_next<'r>(
+        &self,
+        left: &mut VecDeque<&'r KeyedRow>,
+        progress: &Progress,
+    ) -> Result<Option<&'r KeyedRow>> {
+        let mut others = 0;
+        while let Some(keyed) = left.pop_front() {
+            if !self.is_shared() {
+                return Ok(Some(keyed));
+            }
+            let key = keyed.key(0);
+            let claim = self.context.journal()?.claim(&key, LONGEST_LEASE)?;
+            let Claim::Others { seconds } = claim else {
+                return Ok(Some(keyed));
+            };
+            // A row with a result needs no claim: its machine may have died before it released its own.
+            let attempt = self.context.journal()?.attempt(&key)?;
+            if attempt.is_some_and(|attempt| attempt.state == State::Settled) {
+                return Ok(Some(keyed));
+            }
+            left.push_back(keyed);
+            others += 1;
+            if others >= left.len() {
+                progress.say(&format!(
+                    "other machines book the last rows; waiting up to {seconds} s"
+                ));
+                tokio::time::sleep(LOOK_AGAIN).await;
+                others = 0;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives a row back that was settled, or that ended without a result.
+    fn release(&self, keyed: &KeyedRow) {
+        if self.is_shared() {
+            let journal = self.context.journal();
+            // If it cannot be released, its time ends.
+            let _ = journal.and_then(|mut journal| journal.release(&keyed.key(0)));
+        }
+    }
+
+    async fn book(&self, keyed: &KeyedRow) -> RowResult {
+        let mut retry = 0;
+        loop {
+            match self.book_under(keyed, retry).await.transpose() {
+                Some(outcome) => return RowResult::of(keyed, retry, outcome),
+                None => retry += 1,
+            }
+        }
+    }
+
+    /// Books a row under one of its keys, unless an earlier run or another machine has. `None` if the row's next key counts.
+    async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
+        let (context, key) = (self.context, keyed.key(retry));
+        let attempt = self.own_attempt(keyed, &key)?;
+        // The runners of a shared batch do not ask again what one of them was told.
+        if let Some(attempt) = attempt.as_ref().filter(|_| self.is_shared())
+            && !self.retry_failed
+            && let Some(status @ (400 | 404 | 413 | 422)) = refused_with(attempt)
+        {
+            return Err(refusal(status).idempotency_key(&key));
+        }
+        let settled = attempt.filter(|attempt| attempt.state == State::Settled);
+        let created = match settled.and_then(|attempt| attempt.booking_id) {
+            Some(id) => {
+                let next = context.journal()?.attempt(&keyed.key(retry + 1))?;
+                if next.is_some() {
+                    return Ok(None);
+                }
+                let ended = context.journal()?.ended(&id)?;
+                let booking = match ended {
+                    Some(booking) => booking,
+                    None => read_booking(context, &id).await?,
+                };
+                CreatedBooking {
+                    booking,
+                    earlier: true,
+                }
+            }
+            None => self.send(keyed, &key).await?,
+        };
+        let booking = created.booking;
+        if created.earlier && self.retry_failed && booking.status() == Status::Failed {
+            return Ok(None);
+        }
+        match self.wait {
+            Some(longest) => wait_while_processing(context, booking, longest)
+                .await
+                .map(Some),
+            None => Ok(Some(booking)),
+        }
+    }
+
+    /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
+    fn own_attempt(&self, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
+        let journal = self.context.journal()?;
+        let attempt = journal.attempt(key)?;
+        Ok(attempt.filter(|attempt| {
+            attempt.origin == self.context.target().address()
+                && is_of_row(attempt, keyed, key)
+                && journal.owns(attempt)
+        }))
+    }
+
+    async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
+        let request = row_request(self.context, keyed, key).await?;
+        let is_own = keyed.row.idempotency_key.as_deref() == Some(key);
+        if !is_own && !self.equal_rows {
+            refuse_to_repeat_row(&self.open, &request)?;
+        }
+        let origin = if is_own {
+            KeyOrigin::Caller
+        } else {
+            KeyOrigin::Derived
+        };
+        make(self.context, key, origin, request).await
     }
 }
 
@@ -188,6 +309,54 @@ fn refuses_all(error: &Error) -> bool {
     )
 }
 
+/// The status with which the last run of an attempt was refused.
+fn refused_with(attempt: &Attempt) -> Option<u16> {
+    let run = attempt.runs.last()?;
+    run.http_status.filter(|_| attempt.state == State::Refused)
+}
+
+/// The error for a refusal of which only the status is known.
+fn refusal(status: u16) -> Error {
+    let code = ErrorCode::of_refusal(None, status);
+    let message = format!("the service refused it with HTTP {status}");
+    let mut error = Error::of(code, exit_for_refusal(None, status), message);
+    error.http_status = Some(status);
+    error
+}
+
+/// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
+pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowResult> {
+    let journal = context.journal()?;
+    let mut retry = 0;
+    let mut attempt = journal.attempt(&keyed.key(0))?;
+    while let Some(later) = journal.attempt(&keyed.key(retry + 1))? {
+        retry += 1;
+        attempt = Some(later);
+    }
+    let outcome = match attempt {
+        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
+        Some(attempt) => match (attempt.state, &attempt.booking_id) {
+            (State::Settled, Some(id)) => {
+                journal.kept(id)?.map(|kept| kept.booking).ok_or_else(|| {
+                    let what = format!("booking {id} was deleted from the journal");
+                    Error::new(Code::Http404, what)
+                })
+            }
+            (State::Refused, _) => Err(match refused_with(&attempt) {
+                Some(status) => refusal(status),
+                None => Error::new(Code::Network, "the service was not reached"),
+            }),
+            _ => {
+                let what = "the outcome is unknown: a booking may exist";
+                let resume = resume_command(&attempt.idempotency_key);
+                Err(Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}")))
+            }
+        }
+        .map_err(|error| error.idempotency_key(&attempt.idempotency_key)),
+    };
+    Ok(RowResult::of(keyed, retry, outcome))
+}
+
 /// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.
 /// What was booked under the batch's `own` keys does not count.
 ///
@@ -201,148 +370,21 @@ pub(crate) async fn ask_about_same_guests(
     goes_ahead: bool,
 ) -> Result<()> {
     let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
+    let is_own = |live: &LiveBooking| {
+        let key = live.idempotency_key.as_ref();
+        key.is_some_and(|key| own.contains(key))
+    };
     let same = rows.iter().filter_map(|keyed| {
-        let is_own = |live: &LiveBooking| {
-            let key = live.idempotency_key.as_ref();
-            key.is_some_and(|key| own.contains(key))
-        };
         let other = booked.for_guest_of(&keyed.row.body, is_own)?;
         Some((keyed.row.number, other))
     });
     let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();
-    let warning = match (numbers.as_slice(), others.first()) {
-        ([only], Some(other)) => format!("row {only}: {other}"),
-        ([first, more @ ..], Some(other)) => {
-            format!(
-                "row {first}: {other}; the same holds for rows {}",
-                ranges(more)
-            )
-        }
-        _ => return Ok(()),
+    let (Some((first, more)), Some(other)) = (numbers.split_first(), others.first()) else {
+        return Ok(());
     };
+    let mut warning = format!("row {first}: {other}");
+    if !more.is_empty() {
+        warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
+    }
     ask_about(context, &warning, "Book these rows as well?", goes_ahead).await
-}
-
-/// The reader of the results has gone, and probably whoever started the batch: it does not continue unseen.
-fn nobody_reads() -> Error {
-    Error::new(Code::Io, "the output was closed")
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RowState {
-    Done,
-    /// Refused, after other rows were confirmed.
-    Refused,
-    /// Refused, and no other row was confirmed.
-    RefusedFirst,
-}
-
-/// The error of a batch that ended before its last row.
-fn stopped(mut error: Error, row: usize, total: usize, state: RowState, again: &str) -> Error {
-    let place = match state {
-        RowState::Done => "after",
-        RowState::Refused | RowState::RefusedFirst => "at",
-    };
-    error.message = format!(
-        "batch stopped {place} row {row} of {total}: {}",
-        error.message
-    );
-    let why = error.hint.take();
-    error.hint = Some(match why {
-        Some(why) => format!("{why}; then {again}"),
-        None => again.to_owned(),
-    });
-    if state != RowState::RefusedFirst {
-        error.exit = Exit::PartialBatch;
-    }
-    error
-}
-
-/// Books one row.
-async fn settle(
-    context: &Context,
-    keyed: &KeyedRow,
-    options: BatchOptions,
-    open: &[Attempt],
-) -> RowResult {
-    let mut retry = 0;
-    loop {
-        let key = keyed.key(retry);
-        let known = match earlier_result(context, keyed, retry, options.retry_failed).await {
-            // An earlier run gave the row a new key, and that key counts.
-            Ok(EarlierResult::Superseded) => {
-                retry += 1;
-                continue;
-            }
-            Ok(EarlierResult::Created(created)) => Ok(*created),
-            Ok(EarlierResult::Refused(error)) => Err(*error),
-            Ok(EarlierResult::None) => send(context, keyed, &key, options, open).await,
-            Err(error) => Err(error),
-        };
-        let outcome = match known {
-            Ok(made) => {
-                let booking = made.booking;
-                if made.earlier && options.retry_failed && booking.status() == Status::Failed {
-                    retry += 1;
-                    continue;
-                }
-                match options.wait {
-                    Some(longest) => wait_while_processing(context, booking, longest).await,
-                    None => Ok(booking),
-                }
-            }
-            Err(error) => Err(error),
-        };
-        return of_row(keyed, key, outcome);
-    }
-}
-
-async fn send(
-    context: &Context,
-    keyed: &KeyedRow,
-    key: &str,
-    options: BatchOptions,
-    open: &[Attempt],
-) -> Result<CreatedBooking> {
-    let request = row_request(context, keyed, key).await?;
-    let is_own = keyed.row.idempotency_key.as_deref() == Some(key);
-    if !is_own && !options.equal_rows {
-        refuse_to_repeat_row(open, &request)?;
-    }
-    let origin = match is_own {
-        true => KeyOrigin::Caller,
-        false => KeyOrigin::Derived,
-    };
-    make(context, key, origin, request).await
-}
-
-fn of_row(keyed: &KeyedRow, key: String, outcome: Result<Booking>) -> RowResult {
-    RowResult {
-        row: keyed.row.number,
-        idempotency_key: key,
-        guest: keyed.row.guest(),
-        outcome,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_batch_that_stopped_half_way_failed_in_part_and_says_how_to_go_on() {
-        const AGAIN: &str = "to continue: bookctl book --from friday.csv";
-        let error = || Error::config("the key is gone").hint("log in");
-        let first = stopped(error(), 1, 9, RowState::RefusedFirst, AGAIN);
-        assert_eq!(first.exit, Exit::Config);
-        let later = stopped(error(), 3, 9, RowState::Refused, AGAIN);
-        assert_eq!(later.exit, Exit::PartialBatch);
-        assert!(
-            later
-                .hint
-                .clone()
-                .unwrap()
-                .contains("log in; then to continue: bookctl book --from friday.csv")
-        );
-    }
 }

@@ -6,7 +6,7 @@ use super::keys::KeyedRow;
 use crate::app::Context;
 use crate::client::BookingRequest;
 use crate::flows::locate::LocatedVenue;
-use crate::flows::offer::{More, ZoneSource, offered};
+use crate::flows::offer::{known_zone, offered};
 use crate::journal::{Attempt, is_same_time};
 use crate::json::plain;
 use crate::model::document_time::DocumentTime;
@@ -80,20 +80,10 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
     let instant = time(row).and_then(|time| time.instant);
     let when = instant.map_or_else(|| text("datetime"), |instant| instant.to_string());
     let when = When::parse(&when).map_err(|error| Error::usage(error.to_string()))?;
-    let zone = ZoneSource::of(venue.remembered.as_ref(), None);
-    let party = row.get("party_size").and_then(Value::as_u64);
-    let party = party.and_then(|party| u32::try_from(party).ok());
+    let zone = known_zone(venue.remembered.as_ref(), None);
+    let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);
-    let offer = offered(
-        context,
-        &venue,
-        &when,
-        &zone,
-        party.unwrap_or(1),
-        provider,
-        More::default(),
-    )
-    .await?;
+    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(context, Shown::No);
     let slot = offer

@@ -1,18 +1,39 @@
-//! Reads the rows of a batch, JSON lines or CSV. All rows are checked before anything is sent.
+//! Reads the rows of a batch, JSON lines or CSV: a line is a row. All rows are checked before anything is sent.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fmt;
 
-use serde_json::{Map, Value};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use super::fields::booking;
-use super::problem::{Place, Problem, unless_wrong};
-use super::spreadsheet;
-use super::unique_keys::UniqueKeys;
-use crate::adapter::Adapter;
-use crate::client::BookingRequest;
+use crate::client::NewBooking;
 use crate::json::plain;
-use crate::model::request::canonical;
+use crate::model::document_time::DocumentTime;
+use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Result};
+
+/// The most mistakes that are written out. The others are counted.
+const MOST_SHOWN: usize = 20;
+
+/// The characters that may separate columns: the one that the header has most of does, and of several the last.
+const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
+
+const COLUMNS: [&str; 12] = [
+    "venue_id",
+    "provider",
+    "datetime",
+    "availability_id",
+    "party_size",
+    "customer.name",
+    "customer.email",
+    "customer.phone",
+    "end_user",
+    "webhook_url",
+    "payment_collection",
+    "idempotency_key",
+];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchRow {
@@ -25,164 +46,375 @@ pub(crate) struct BatchRow {
 
 impl BatchRow {
     pub(crate) fn guest(&self) -> String {
-        let name = self.body.get("customer").and_then(|it| it.get("name"));
+        let name = self.body.pointer("/customer/name");
         name.map(plain).unwrap_or_default()
     }
-
-    pub(crate) fn request(&self, adapter: &Adapter) -> Result<BookingRequest> {
-        let asked = self.body.as_object().cloned().unwrap_or_default();
-        BookingRequest::new(adapter, asked, &Map::new())
-    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BatchFormat {
-    JsonLines,
-    Csv,
+/// A row as it stands in the file. A field that is missing is `null`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct Fields {
+    #[serde(default)]
+    venue_id: Value,
+    provider: Option<String>,
+    #[serde(default)]
+    datetime: Value,
+    #[serde(default)]
+    availability_id: Value,
+    #[serde(default)]
+    party_size: Value,
+    customer: Option<Customer>,
+    end_user: Option<String>,
+    webhook_url: Option<String>,
+    #[serde(default)]
+    payment_collection: Value,
+    #[serde(default)]
+    idempotency_key: Value,
 }
 
-impl BatchFormat {
-    /// Detects the format from the file's name, else from how the text begins. It has no byte order mark.
-    pub(crate) fn of(name: &str, text: &str) -> Self {
-        let name = name.to_ascii_lowercase();
-        let begins = text.trim_start();
-        if name.ends_with(".csv") {
-            BatchFormat::Csv
-        } else if [".jsonl", ".ndjson", ".json"]
-            .iter()
-            .any(|end| name.ends_with(end))
-            || begins.starts_with(['{', '['])
-        {
-            BatchFormat::JsonLines
-        } else {
-            BatchFormat::Csv
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct Customer {
+    #[serde(default)]
+    name: Value,
+    email: Option<String>,
+    phone: Option<String>,
+}
+
+/// What is wrong with a field, with a row or, without a row, with the header.
+#[derive(Debug, Default, Serialize)]
+struct Mistake {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
+    message: String,
+}
+
+impl Mistake {
+    fn of(field: &str, message: String) -> Self {
+        Mistake {
+            field: (!field.is_empty()).then(|| field.to_owned()),
+            message,
+            ..Mistake::default()
         }
     }
 }
 
-/// Parses every row of a text. `local_times` is whether times without an offset are the venue's own; the time of a slot may be
-/// one anyway.
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.row, self.line) {
+            (Some(row), Some(line)) => write!(f, "row {row} (line {line}): {}", self.message),
+            _ => write!(f, "the header: {}", self.message),
+        }
+    }
+}
+
+/// Reads every row of a text without a byte order mark. The name of its file, or else its first character, says whether it is
+/// CSV. `local_times` is whether times without an offset are the venue's own; the time of a slot may be one anyway.
 ///
 /// # Errors
 ///
 /// `usage` (2) with everything that is wrong with any row, and if there is no row at all; nothing has been sent then.
-pub(crate) fn read_rows(
-    text: &str,
-    format: BatchFormat,
-    local_times: bool,
-) -> Result<Vec<BatchRow>> {
-    let (read, mut problems) = match format {
-        BatchFormat::JsonLines => (json_lines(text)?, Vec::new()),
-        BatchFormat::Csv => spreadsheet::read(text)?,
+pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
+    let name = name.to_ascii_lowercase();
+    let is_json = [".jsonl", ".ndjson", ".json"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let read = if is_json || !name.ends_with(".csv") && text.trim_start().starts_with(['{', '[']) {
+        json_lines(text)?
+    } else {
+        csv_lines(text)?
     };
-    if read.is_empty() && problems.is_empty() {
+    if read.is_empty() {
         return Err(Error::usage("the batch has no rows; nothing was sent")
             .hint("check the file, or the command that writes it"));
     }
-    let mut rows = Vec::new();
-    for (place, fields) in read {
-        let row = fields
-            .map_err(|problem| vec![*problem])
-            .and_then(|fields| booking(&fields, local_times));
-        match row {
-            Ok((body, idempotency_key)) => rows.push(BatchRow {
-                number: place.row,
-                body,
-                idempotency_key,
-            }),
-            Err(wrong) => {
-                // Each row lacks the columns that the header misspells.
-                let told = wrong.into_iter().filter(|problem| {
-                    problem.has_value() || !problems.iter().any(Problem::is_of_header)
-                });
-                let told: Vec<_> = told.map(|problem| problem.at(place)).collect();
-                problems.extend(told);
+    let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
+    for ((line, fields), number) in read.into_iter().zip(1..) {
+        let wrong = match fields.map(|fields| checked(fields, number, local_times)) {
+            Ok(Ok(row)) => {
+                rows.push(row);
+                continue;
             }
-        }
+            Ok(Err(wrong)) => wrong,
+            Err(wrong) => vec![wrong],
+        };
+        mistakes.extend(wrong.into_iter().map(|mistake| Mistake {
+            row: Some(number),
+            line: Some(line),
+            ..mistake
+        }));
     }
-    let rows = unless_wrong(rows, &problems)?;
-    one_key_one_row(&rows)?;
+    if !mistakes.is_empty() {
+        return Err(report(&mistakes));
+    }
     Ok(rows)
 }
 
-fn json_lines(text: &str) -> Result<Vec<spreadsheet::Row>> {
+/// The rows as they were read, with their lines, counted from 1.
+type Lines = Vec<(usize, Result<Fields, Mistake>)>;
+
+fn json_lines(text: &str) -> Result<Lines> {
     if text.trim_start().starts_with('[') {
         return Err(
             Error::usage("a batch has one JSON object per line, but this is an array")
                 .hint("convert it with: jq -c '.[]' FILE"),
         );
     }
-    let lines = text.lines().zip(1..);
-    let lines = lines.filter(|(line, _)| !line.trim().is_empty());
-    let rows = lines.zip(1..).map(|((text, line), row)| {
-        let fields = serde_json::from_str::<Value>(text);
-        let fields = fields.and_then(|fields| {
-            serde_json::from_str::<UniqueKeys>(text)?;
-            Ok(fields)
-        });
-        let place = Place { row, line };
-        (
-            place,
-            fields.map_err(|error| Box::new(Problem::new(json_reason(&error)))),
-        )
-    });
-    Ok(rows.collect())
+    let lines = (1..).zip(text.lines());
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    Ok(lines.map(|(line, text)| (line, json_row(text))).collect())
 }
 
-/// The parser counts the lines of what it is given, which is one.
-fn json_reason(error: &serde_json::Error) -> String {
-    error
-        .to_string()
-        .replace(" at line 1 column ", " at column ")
-}
-
-/// Refuses rows that ask for the same booking, unless each names a key of its own.
-///
-/// # Errors
-///
-/// `usage` (2), with the numbers of the rows.
-pub(crate) fn refuse_equal_rows(rows: &[BatchRow]) -> Result<()> {
-    let mut equal: HashMap<String, Vec<&BatchRow>> = HashMap::new();
-    for row in rows {
-        equal.entry(canonical(&row.body)).or_default().push(row);
+/// Reads a JSON object. A field that stands in it twice is a mistake: which of the two is meant cannot be known.
+fn json_row(text: &str) -> Result<Fields, Mistake> {
+    // An array would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        let message = "it is not a JSON object".to_owned();
+        return Err(Mistake::of("", message));
     }
-    let is_meant = |rows: &[&BatchRow]| rows.iter().all(|row| row.idempotency_key.is_some());
-    let refused = equal.into_values();
-    let refused = refused.filter(|rows| rows.len() > 1 && !is_meant(rows));
-    let refused = refused.map(|rows| rows.iter().map(|row| row.number).collect());
-    let mut refused: Vec<Vec<usize>> = refused.collect();
-    refused.sort();
-    let refused = refused
-        .iter()
-        .map(|rows| format!("rows {} are equal", ranges(rows)));
-    let refused: Vec<String> = refused.collect();
-    if refused.is_empty() {
-        return Ok(());
-    }
-    Err(
-        Error::usage(format!("{}; nothing was sent", refused.join("; "))).hint(
-            "remove the rows that are not meant; to book each of them: --equal-rows, or an idempotency_key in each",
-        ),
-    )
+    typed(&mut serde_json::Deserializer::from_str(text)).map_err(|(field, why)| {
+        // The parser counts the lines of what it is given, which is one.
+        let why = why.replace(" at line 1 column ", " at column ");
+        Mistake::of(&field, why)
+    })
 }
 
-/// Refuses two rows that name the same key, because a key belongs to one booking.
-fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
-    let mut named: HashMap<&str, usize> = HashMap::new();
-    for row in rows {
-        let Some(key) = &row.idempotency_key else {
+/// The fields of a row, or the path to the first that cannot be read, and why.
+fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<Fields, (String, String)> {
+    serde_path_to_error::deserialize(row).map_err(|error| {
+        let path = error.path().to_string();
+        let (field, why) = (path.trim_start_matches('.'), error.inner().to_string());
+        match field {
+            "" | "?" => (String::new(), why),
+            field => (field.to_owned(), format!("{field}: {why}")),
+        }
+    })
+}
+
+/// CSV as people and spreadsheets write it: separated by commas, semicolons or tabs, with any line ends. Rows without any
+/// value are left out, as blank lines are. A value has no line break: one that seems to have is a quote that is not closed,
+/// and would swallow the rows after it.
+fn csv_lines(text: &str) -> Result<Lines> {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let header = text.trim_start_matches('\n').lines().next();
+    let header = header.unwrap_or_default().as_bytes();
+    let count = |separator: &u8| header.iter().filter(|it| *it == separator).count();
+    let separator = SEPARATORS.into_iter().max_by_key(count).unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .delimiter(separator)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let lines = (1..).zip(text.lines());
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    let mut columns: Option<Vec<String>> = None;
+    let mut rows = Vec::new();
+    for (record, (line, _)) in reader.records().zip(&mut lines) {
+        let broken = |message: String| Err(Mistake::of("", message));
+        let record = match record {
+            Ok(record) if !record.iter().any(|cell| cell.contains('\n')) => record,
+            other => {
+                let why = other.err().map(|error| error.to_string());
+                let why =
+                    why.unwrap_or("a quote is not closed, or a value has a line break".into());
+                rows.push((line, broken(why)));
+                break;
+            }
+        };
+        let Some(columns) = &columns else {
+            let named = record.iter().map(str::to_ascii_lowercase).collect();
+            columns = Some(checked_header(named)?);
             continue;
         };
-        if let Some(other) = named.insert(key, row.number) {
-            let two = row.number;
-            let what =
-                format!("rows {other} and {two} use the same idempotency_key; nothing was sent");
-            return Err(Error::usage(what).hint(
-                "a key can be used for one booking only: give each row its own key, or none",
-            ));
+        if record.iter().all(str::is_empty) {
+            continue;
+        }
+        let (cells, needed) = (record.len(), columns.len());
+        let beyond = record.iter().skip(needed).any(|cell| !cell.is_empty());
+        rows.push((
+            line,
+            if cells < needed || beyond {
+                broken(format!(
+                    "it has {cells} columns, but the header has {needed}"
+                ))
+            } else {
+                csv_row(columns, &record)
+            },
+        ));
+    }
+    Ok(rows)
+}
+
+fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
+    let mut mistakes = Vec::new();
+    let mut seen = HashSet::new();
+    for column in columns.iter().filter(|column| !column.is_empty()) {
+        if !seen.insert(column) {
+            let message = format!("column {column} appears twice");
+            mistakes.push(Mistake::of(column, message));
+        } else if !COLUMNS.contains(&column.as_str()) {
+            let meant = did_you_mean(column, COLUMNS).map(|meant| format!("{meant} "));
+            let (meant, known) = (meant.unwrap_or_default(), COLUMNS.join(", "));
+            let message = format!("unknown column {column}; {meant}known columns: {known}");
+            mistakes.push(Mistake::of(column, message));
         }
     }
-    Ok(())
+    if mistakes.is_empty() {
+        Ok(columns)
+    } else {
+        Err(report(&mistakes))
+    }
+}
+
+/// Reads a row as the object that a JSON line would hold. An empty cell is left out.
+fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Fields, Mistake> {
+    let (mut row, mut customer) = (Map::new(), Map::new());
+    for (column, cell) in columns.iter().zip(record) {
+        if cell.is_empty() {
+            continue;
+        }
+        if column.is_empty() {
+            let message = format!("the column of {cell:?} has no name in the header");
+            return Err(Mistake::of("", message));
+        }
+        let value = match cell.parse::<u32>() {
+            Ok(number) if column == "party_size" => json!(number),
+            _ => json!(cell),
+        };
+        match column.strip_prefix("customer.") {
+            Some(field) => customer.insert(field.to_owned(), value),
+            None => row.insert(column.clone(), value),
+        };
+    }
+    row.insert("customer".to_owned(), customer.into());
+    typed(Value::Object(row)).map_err(|(field, why)| Mistake::of(&field, why))
+}
+
+/// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
+fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
+    let customer = fields.customer.unwrap_or_default();
+    let (slot, payment, key) = (
+        &fields.availability_id,
+        &fields.payment_collection,
+        &fields.idempotency_key,
+    );
+    let party_size = fields.party_size.as_u64().filter(|size| *size > 0);
+    let party_size = party_size.and_then(|size| u32::try_from(size).ok());
+    let is_id = |id: &Value| id.is_string() || id.is_number();
+    let is_time = is_time(&fields.datetime, local_times || !is_blank(slot));
+    let is_own_key = key.as_str().is_some_and(is_key);
+
+    let mut mistakes = Vec::new();
+    let mut must_be = |field: &str, value: &Value, is_valid: bool, form: &str| {
+        if is_valid && !is_blank(value) {
+            return;
+        }
+        let message = if is_blank(value) {
+            format!("{field} is missing")
+        } else {
+            format!("{field} must be {form}, not {}", quoted(value))
+        };
+        mistakes.push(Mistake {
+            value: (!value.is_null()).then(|| value.clone()),
+            ..Mistake::of(field, message)
+        });
+    };
+    let (venue, time, party) = (&fields.venue_id, &fields.datetime, &fields.party_size);
+    must_be("venue_id", venue, is_id(venue), "an id");
+    let form = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
+    must_be("datetime", time, is_time, form);
+    let form = "a whole number from 1";
+    must_be("party_size", party, party_size.is_some(), form);
+    let name = &customer.name;
+    must_be("customer.name", name, name.is_string(), "text");
+    if !is_blank(slot) {
+        must_be("availability_id", slot, is_id(slot), "an id");
+    }
+    if !is_blank(payment) {
+        let (field, form) = ("payment_collection", "vendor_external");
+        must_be(field, payment, payment == form, form);
+    }
+    if !is_blank(key) {
+        let form = "1 to 255 ASCII characters without spaces";
+        must_be("idempotency_key", key, is_own_key, form);
+    }
+    let (Some(party_size), []) = (party_size, mistakes.as_slice()) else {
+        return Err(mistakes);
+    };
+    let booking = NewBooking {
+        name: plain(name),
+        venue_id: fields.venue_id,
+        provider: fields.provider,
+        datetime: fields.datetime,
+        availability_id: Some(fields.availability_id).filter(|slot| !is_blank(slot)),
+        party_size,
+        email: customer.email,
+        phone: customer.phone,
+        end_user: fields.end_user,
+        webhook_url: fields.webhook_url,
+        vendor_payment: !is_blank(payment),
+    };
+    Ok(BatchRow {
+        number,
+        body: booking.body().into(),
+        idempotency_key: is_own_key.then(|| plain(key)),
+    })
+}
+
+fn is_blank(value: &Value) -> bool {
+    plain(value).trim().is_empty()
+}
+
+/// Whether it is a time as it can be sent: with an offset, or as a slot of the service gives it, which may be a number since
+/// 1970 or, where the venue's own clock is meant, a text without an offset.
+fn is_time(value: &Value, may_be_local: bool) -> bool {
+    match value.as_str() {
+        Some(text) => {
+            text.parse::<Timestamp>().is_ok() || may_be_local && text.parse::<DateTime>().is_ok()
+        }
+        None => DocumentTime::read(value).is_some(),
+    }
+}
+
+pub(crate) fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// A value as it stands in the file, in quotes and cut if it is long.
+fn quoted(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn report(mistakes: &[Mistake]) -> Error {
+    let mut error = if let [only] = mistakes {
+        Error::usage(format!("cannot read {only}; nothing was sent"))
+    } else {
+        let count = mistakes.len();
+        Error::usage(format!("the batch has {count} mistakes; nothing was sent"))
+    };
+    let shown = mistakes.iter().take(MOST_SHOWN);
+    error.problems = shown.clone().map(|mistake| json!(mistake)).collect();
+    if mistakes.len() > 1 {
+        error.details = shown.map(ToString::to_string).collect();
+    }
+    if mistakes.len() > MOST_SHOWN {
+        let more = mistakes.len() - MOST_SHOWN;
+        error.details.push(format!("and {more} more"));
+    }
+    error.hint("see `bookctl book --help` for an example row")
 }
 
 /// Row numbers as people write them: `1-3, 7`.
@@ -194,9 +426,12 @@ pub(super) fn ranges(rows: &[usize]) -> String {
             _ => ranges.push((row, row)),
         }
     }
-    let written = ranges.into_iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
+    let written = ranges.into_iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
     });
     written.collect::<Vec<_>>().join(", ")
 }

@@ -1,0 +1,456 @@
+//! The guided booking: venue, time, slot, guest, confirmation. It asks for everything that flags have not set, one question after
+//! the other. Esc and Shift-Tab lead back to the question before, with its answer filled in.
+
+use serde_json::Map;
+
+use super::booking_draft::BookingDraft;
+use super::locate::LocatedVenue;
+use super::offer::{known_zone, offered, resolve};
+use super::pages::DEFAULT_LIMIT;
+use super::review::{
+    ask_name, ask_to_book, declined, has_consequences, name_question, not_empty, pick_slot, summary,
+};
+use super::venues::find_venues;
+use crate::app::Context;
+use crate::client::{SearchLocation, VenueQuery};
+use crate::model::contact;
+use crate::model::venue::Venue;
+use crate::model::when::{Moment, When};
+use crate::model::zone::system_zone;
+use crate::outcome::{Error, Exit, Result};
+use crate::recent::Shown;
+use crate::terminal::output::visible;
+use crate::terminal::prompt::{Place, PromptError, Question};
+use crate::terminal::view::venue_line;
+
+/// The four verticals (spec, What the service does).
+pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
+
+/// The places of a sandbox, that of the scenario venues first.
+const SANDBOX_PLACES: [&str; 6] = ["Sandbox", "London", "Paris", "New York", "Tokyo", "Sydney"];
+
+/// The questions, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Vertical,
+    Place,
+    Time,
+    Party,
+    Venue,
+    Provider,
+    Slot,
+    Name,
+    Email,
+    Phone,
+    Confirmation,
+}
+
+const STEPS: [Step; 11] = [
+    Step::Vertical,
+    Step::Place,
+    Step::Time,
+    Step::Party,
+    Step::Venue,
+    Step::Provider,
+    Step::Slot,
+    Step::Name,
+    Step::Email,
+    Step::Phone,
+    Step::Confirmation,
+];
+
+/// Why a question was not answered.
+enum Left {
+    /// The person wants to return to the question before.
+    Back,
+    /// What an earlier question was answered with turned out to be wrong.
+    To(Step),
+    Failed(Error),
+}
+
+impl From<PromptError> for Left {
+    fn from(error: PromptError) -> Self {
+        match error {
+            PromptError::Back => Left::Back,
+            error => Left::Failed(error.into()),
+        }
+    }
+}
+
+impl From<Error> for Left {
+    fn from(error: Error) -> Self {
+        Left::Failed(error)
+    }
+}
+
+/// Whether the question was asked, and so can be returned to.
+type Asked = Result<bool, Left>;
+
+/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
+pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
+    // Notes about the service (such as the embedded sandbox) come before the first question.
+    context.client()?;
+    let mut walk = Walk {
+        context,
+        flags: draft.clone(),
+        at: draft.at.clone(),
+        draft,
+        is_sandbox: context.is_sandbox().await,
+        asked: Vec::new(),
+        time: None,
+    };
+    let mut next = 0;
+    while let Some(step) = STEPS.get(next).copied() {
+        let place = context.prompter.place();
+        match walk.ask(step).await {
+            Ok(was_asked) => {
+                if was_asked {
+                    walk.asked.push((step, place));
+                }
+                next += 1;
+            }
+            Err(Left::Back) => {
+                let (former, place) = walk.asked.pop().ok_or_else(declined)?;
+                context.prompter.return_to(place);
+                next = former as usize;
+            }
+            Err(Left::To(earlier)) => {
+                walk.asked.retain(|(asked, _)| *asked < earlier);
+                next = earlier as usize;
+            }
+            Err(Left::Failed(error)) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+struct Walk<'a> {
+    context: &'a Context,
+    draft: &'a mut BookingDraft,
+    /// What flags gave, which is not asked for.
+    flags: BookingDraft,
+    is_sandbox: bool,
+    /// The questions that were asked, to go back to, and where each of them stands.
+    asked: Vec<(Step, Place)>,
+    at: Option<When>,
+    /// The time as it was typed.
+    time: Option<String>,
+}
+
+impl Walk<'_> {
+    async fn ask(&mut self, step: Step) -> Asked {
+        match step {
+            Step::Vertical => self.vertical().await,
+            Step::Place => self.place().await,
+            Step::Time => self.time().await,
+            Step::Party => self.party().await,
+            Step::Venue => self.venue().await,
+            Step::Provider => self.provider().await,
+            Step::Slot => self.slot().await,
+            Step::Name => self.name().await,
+            Step::Email => self.email().await,
+            Step::Phone => self.phone().await,
+            Step::Confirmation => self.confirmation().await,
+        }
+    }
+
+    fn question(&self, text: &str, flag: &'static str, what: &'static str) -> Question {
+        Question::new(text, flag, what).back(!self.asked.is_empty())
+    }
+
+    async fn vertical(&mut self) -> Asked {
+        if self.flags.venue.is_some() || self.flags.vertical.is_some() {
+            return Ok(false);
+        }
+        let question = self.question("What would you like to book?", "VENUE", "the venue");
+        let question = question.former(self.draft.vertical.clone());
+        let row = self.context.prompter.choose(&question, &VERTICALS).await?;
+        self.draft.vertical = Some(VERTICALS[row].to_owned());
+        Ok(true)
+    }
+
+    /// Asks for the place until the service knows it.
+    async fn place(&mut self) -> Asked {
+        if self.flags.venue.is_some() {
+            return Ok(false);
+        }
+        let mut asked = false;
+        loop {
+            if self.flags.place.is_none() {
+                self.draft.place = Some(SearchLocation::Near(self.ask_place().await?));
+                asked = true;
+            }
+            match self.unknown_place().await? {
+                Some(error) => self.context.out.warn(&error.message),
+                None => return Ok(asked),
+            }
+            self.flags.place = None;
+        }
+    }
+
+    /// A sandbox has only a few places, which are listed.
+    async fn ask_place(&self) -> Result<String, PromptError> {
+        let prompter = &self.context.prompter;
+        let former = match &self.draft.place {
+            Some(SearchLocation::Near(place)) => Some(place.clone()),
+            _ => None,
+        };
+        let check = |text: &str| not_empty(text, "enter a place");
+        if self.is_sandbox {
+            let question = self.question("Where?", "VENUE", "the venue").former(former);
+            let question = question.of("places of the sandbox");
+            let places = SANDBOX_PLACES.map(str::to_owned);
+            return prompter.pick_or_type(&question, &places, &check).await;
+        }
+        let question = self.question("Where? (city or district)", "VENUE", "the venue");
+        prompter.text(&question.former(former), None, &check).await
+    }
+
+    /// The service's refusal of the place (spec, Errors: "location could not be resolved"). All else that a search may be
+    /// refused for is left to the search itself.
+    async fn unknown_place(&self) -> Result<Option<Error>> {
+        let now = Moment::zulu(self.context.now()?);
+        match self.search(&self.moment().unwrap_or(now)).await {
+            Err(error) if error.exit == Exit::Invalid => {
+                let message = error.message.to_lowercase();
+                let mut words = ["location", "place", "latitude"].iter();
+                Ok(words.any(|word| message.contains(word)).then_some(error))
+            }
+            Err(error) if error.exit == Exit::Interrupted => Err(error),
+            _ => Ok(None),
+        }
+    }
+
+    async fn time(&mut self) -> Asked {
+        if self.flags.at.is_some() || self.flags.slot.is_some() {
+            return Ok(false);
+        }
+        let question = self.question("When? (e.g. tomorrow 19:30)", "--at", "the time");
+        let question = question.former(self.time.clone());
+        let parse = |text: &str| When::parse(text).map_err(|error| error.to_string());
+        let check = |text: &str| parse(text).map(drop);
+        let text = self.context.prompter.text(&question, None, &check).await?;
+        self.at = Some(parse(&text).map_err(Error::usage)?);
+        self.time = Some(text);
+        Ok(true)
+    }
+
+    async fn party(&mut self) -> Asked {
+        if self.flags.party_size.is_some() {
+            return Ok(false);
+        }
+        let former = self.draft.party_size.map(|party| party.to_string());
+        let default = if former.is_none() { Some("2") } else { None };
+        let question = self.question("How many people?", "--party", "the party size");
+        let question = question.former(former);
+        let check = |text: &str| contact::party(text).map(drop);
+        let text = self.context.prompter.text(&question, default, &check);
+        self.draft.party_size = Some(contact::party(&text.await?).map_err(Error::usage)?);
+        Ok(true)
+    }
+
+    async fn venue(&mut self) -> Asked {
+        if self.flags.venue.is_some() {
+            return Ok(false);
+        }
+        let found = match self.moment() {
+            Ok(moment) => self.search(&moment).await,
+            Err(error) => Err(error),
+        };
+        let venues = match found {
+            Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
+                return Err(self.ask_again(&error, Step::Place));
+            }
+            Err(error) if error.exit == Exit::Usage => {
+                return Err(self.ask_again(&error, Step::Time));
+            }
+            found => found?,
+        };
+        if venues.is_empty() {
+            let vertical = self.draft.vertical.as_deref().unwrap_or_default();
+            self.context.out.note(&format!(
+                "No {vertical} venues found there. Try another place."
+            ));
+            self.flags.place = None;
+            return Err(Left::To(Step::Place));
+        }
+        let lines = venues
+            .iter()
+            .map(|venue| visible(&venue_line(venue)).into_owned());
+        let lines: Vec<String> = lines.collect();
+        let former = self.draft.venue.as_ref();
+        let row = venues
+            .iter()
+            .position(|venue| former.is_some_and(|former| former.id == venue.id()));
+        let question = self
+            .question("Which venue?", "VENUE", "the venue")
+            .of("venues");
+        let picked = self
+            .context
+            .prompter
+            .pick(&question, &lines, row.unwrap_or(0));
+        let row = picked.await?;
+        self.draft.provider = self.flags.provider.clone();
+        self.draft.venue = venues.into_iter().nth(row).map(|venue| LocatedVenue {
+            id: venue.id().to_owned(),
+            remembered: Some(venue),
+        });
+        Ok(true)
+    }
+
+    /// Leads back to the question whose answer the service refused, even if a flag gave it: the field that it names, or else
+    /// `step`.
+    fn ask_again(&mut self, error: &Error, step: Step) -> Left {
+        self.context.out.warn(&error.message);
+        let fields = error
+            .body
+            .as_ref()
+            .and_then(|body| body.value().get("fields"));
+        if fields.is_some_and(|fields| fields.get("party_size").is_some()) {
+            self.flags.party_size = None;
+            return Left::To(Step::Party);
+        }
+        if step == Step::Time {
+            self.flags.at = None;
+        } else {
+            self.flags.place = None;
+        }
+        Left::To(step)
+    }
+
+    fn moment(&self) -> Result<Moment> {
+        let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
+        let when = self.at.as_ref();
+        let when = when.ok_or_else(|| Error::usage("no time given"))?;
+        resolve(when, self.context.now()?, &zone)
+    }
+
+    async fn search(&self, moment: &Moment) -> Result<Vec<Venue>> {
+        let place = self.draft.place.clone();
+        let query = VenueQuery {
+            vertical: self.draft.vertical.clone().unwrap_or_default(),
+            place: place.ok_or_else(|| Error::usage("no place given"))?,
+            datetime: self.context.adapter().wire_time(moment),
+            party_size: self.draft.party_size,
+            providers: self.flags.provider.clone().into_iter().collect(),
+            fields: Map::new(),
+            page: None,
+        };
+        let found = find_venues(self.context, &query, DEFAULT_LIMIT, Shown::No).await;
+        found.map(|pages| pages.items)
+    }
+
+    /// Asks for the provider at a venue that has several, because one of them must be named (spec, Booking: provider).
+    async fn provider(&mut self) -> Asked {
+        let has_slot = self.flags.slot.is_some() || self.flags.slot_id.is_some();
+        let providers = self.draft.providers();
+        if has_slot || self.flags.provider.is_some() || providers.len() < 2 {
+            return Ok(false);
+        }
+        let question = self.question("Which provider?", "--provider", "the provider");
+        let question = question.former(self.draft.provider.clone());
+        let row = self.context.prompter.choose(&question, &providers).await?;
+        self.draft.provider = Some(providers[row].to_owned());
+        Ok(true)
+    }
+
+    async fn slot(&mut self) -> Asked {
+        if self.flags.slot.is_some() {
+            return Ok(false);
+        }
+        if self.flags.slot_id.is_some() {
+            // A slot that no list has shown is booked at the time that was given.
+            self.draft.at = self.at.clone();
+            return Ok(false);
+        }
+        let context = self.context;
+        let (Some(venue), Some(when)) = (&self.draft.venue, &self.at) else {
+            return Err(Error::usage("no venue or no time given").into());
+        };
+        let zone = known_zone(self.draft.remembered(), self.draft.zone.as_ref());
+        let party = self.draft.party_size.unwrap_or(1);
+        let provider = self.draft.provider.as_deref();
+        let offer = match offered(context, venue, when, zone.as_ref(), party, provider).await {
+            Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
+                return Err(self.ask_again(&error, Step::Time));
+            }
+            offer => offer?,
+        };
+        if offer.slots.is_empty() {
+            context.out.note(&format!(
+                "No slots found at {} on that day. Try another day.",
+                venue.name()
+            ));
+            self.flags.at = None;
+            return Err(Left::To(Step::Time));
+        }
+        // If the time from the flags is offered, the slot is not asked for.
+        let rows = if self.flags.at.is_some() {
+            offer.rows_at_wanted(context)
+        } else {
+            Vec::new()
+        };
+        let row = if let [only] = rows.as_slice() {
+            *only
+        } else {
+            let former = self.draft.slot.as_ref().map(|slot| slot.id());
+            pick_slot(context, &offer, &rows, former, !self.asked.is_empty()).await?
+        };
+        offer.remember(context, Shown::No);
+        self.draft.choose(&offer, row);
+        Ok(rows.len() != 1)
+    }
+
+    async fn name(&mut self) -> Asked {
+        if self.flags.name.is_some() {
+            return Ok(false);
+        }
+        let provider = self.draft.provider.as_deref();
+        let needs_both = provider == Some(self.context.dialect().provider_a.as_str());
+        let question = name_question().back(!self.asked.is_empty());
+        let question = question.former(self.draft.name.clone());
+        self.draft.name = Some(ask_name(self.context, &question, needs_both).await?);
+        Ok(true)
+    }
+
+    async fn email(&mut self) -> Asked {
+        if self.flags.name.is_some() || self.flags.email.is_some() {
+            return Ok(false);
+        }
+        let question = self.question("Guest's email (optional)", "--email", "an answer");
+        let question = question.former(self.draft.email.clone());
+        self.draft.email = self.ask_optional(&question, contact::email).await?;
+        Ok(true)
+    }
+
+    async fn phone(&mut self) -> Asked {
+        if self.flags.name.is_some() || self.flags.phone.is_some() {
+            return Ok(false);
+        }
+        let question = self.question("Guest's phone (optional)", "--phone", "an answer");
+        let question = question.former(self.draft.phone.clone());
+        self.draft.phone = self.ask_optional(&question, contact::phone).await?;
+        Ok(true)
+    }
+
+    async fn ask_optional(
+        &self,
+        question: &Question,
+        check: fn(&str) -> Result<(), String>,
+    ) -> Result<Option<String>, PromptError> {
+        let check = |text: &str| if text.is_empty() { Ok(()) } else { check(text) };
+        let text = self.context.prompter.text(question, None, &check).await?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    async fn confirmation(&mut self) -> Asked {
+        let (context, draft) = (self.context, &*self.draft);
+        context.out.show(&summary(context, draft, None));
+        let has_consequences = has_consequences(self.is_sandbox, draft);
+        let goes_back = !self.asked.is_empty();
+        if draft.goes_ahead || ask_to_book(context, goes_back, has_consequences).await? {
+            return Ok(false);
+        }
+        Err(declined().into())
+    }
+}
