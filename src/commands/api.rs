@@ -55,20 +55,19 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let key_header = &context.dialect().auth_header;
-    if args
-        .headers
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case(key_header))
-    {
+    if has_header(&args.headers, key_header) {
         return Err(Error::usage(format!(
             "-H {key_header} is not allowed: an API key must not be an argument"
         ))
         .hint("set BOOKCTL_API_KEY, or use another profile"));
     }
     let mut path = own_path(&args.path)?;
-    let mut fields = Vec::new();
-    for field in args.fields {
-        fields.push(from_file(field).await?);
+    let mut fields = args.fields;
+    for field in &mut fields {
+        let source = field.value.as_str().and_then(|it| it.strip_prefix('@'));
+        if let Some(source) = source {
+            field.value = Value::String(read_text(source).await?);
+        }
     }
     fields.extend(args.raw_fields);
     let fields = body(fields)?;
@@ -103,41 +102,43 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let (head, answer) = send(context, &call).await;
-    let answer = answer.map_err(|error| {
-        if error.code == Code::OutcomeUnknown {
-            error.hint(how_to_find_out(&call))
-        } else {
-            error
-        }
-    });
     let head = head.filter(|_| args.include);
-    let (body, failed) = match answer {
-        Ok(document) => (Some(document), None),
-        Err(error) => (error.body.clone(), Some(error)),
+    let error = match answer {
+        Ok(document) => {
+            context.out.emit(&ApiView {
+                head,
+                body: Some(document),
+                refused: false,
+            })?;
+            return Ok(Exit::Done);
+        }
+        Err(error) if error.code == Code::OutcomeUnknown => error.hint(how_to_find_out(&call)),
+        Err(error) => error,
     };
     // A person sees a refusal as it came. A script finds it in the error object.
-    if failed.is_some() && !context.out.is_human() {
+    if !context.out.is_human() {
         let head = head.map(|head| head.to_string()).unwrap_or_default();
         head.lines().for_each(|line| context.out.note(line));
-    } else if head.is_some() || body.is_some() {
-        let refused = failed.is_some();
+    } else if head.is_some() || error.body.is_some() {
         context.out.emit(&ApiView {
             head,
-            body,
-            refused,
+            body: error.body.clone(),
+            refused: true,
         })?;
     }
-    failed.map_or(Ok(Exit::Done), Err)
+    Err(error)
+}
+
+fn has_header(headers: &[(String, String)], wanted: &str) -> bool {
+    let mut names = headers.iter().map(|(name, _)| name);
+    names.any(|name| name.eq_ignore_ascii_case(wanted))
 }
 
 /// What to do about a call whose outcome is unknown. A booking request of `api` is no attempt of the journal.
 fn how_to_find_out(call: &Call) -> String {
     let path = call.path.split('?').next().unwrap_or_default();
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-    let has_key = call
-        .headers
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case("idempotency-key"));
+    let has_key = has_header(&call.headers, "idempotency-key");
     match segments.as_slice() {
         ["v1", "bookings"] if has_key => {
             "send it again with the same Idempotency-Key: the service makes one booking per key".to_owned()
@@ -159,11 +160,13 @@ async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>
         Err(error) => return (None, Err(error)),
     };
     let head = RefCell::new(None);
-    let in_flight = || match call.is_write() {
-        true => InFlight::Sent {
-            request: call.name(),
-        },
-        false => InFlight::Nothing,
+    let in_flight = || {
+        if call.is_write() {
+            let request = call.name();
+            InFlight::Sent { request }
+        } else {
+            InFlight::Nothing
+        }
     };
     let send = async || {
         head.take();
@@ -200,17 +203,6 @@ fn own_path(path: &str) -> Result<String> {
     Ok(rooted)
 }
 
-async fn from_file(field: Field) -> Result<Field> {
-    let Some(source) = field.value.as_str().and_then(|text| text.strip_prefix('@')) else {
-        return Ok(field);
-    };
-    let value = Value::String(read_text(source).await?);
-    Ok(Field {
-        key: field.key,
-        value,
-    })
-}
-
 async fn read_body(source: &str) -> Result<Value> {
     let text = read_text(source).await?;
     serde_json::from_str(&text).map_err(|error| {
@@ -222,23 +214,22 @@ async fn read_body(source: &str) -> Result<Value> {
 }
 
 async fn read_text(source: &str) -> Result<String> {
-    match source {
-        "-" => read_stdin().await,
-        path => read_file(path).await,
+    if source == "-" {
+        read_stdin().await
+    } else {
+        read_file(source).await
     }
 }
 
 fn method(text: &str) -> Result<Method, String> {
-    let known = [
-        Method::GET,
-        Method::POST,
-        Method::PUT,
-        Method::PATCH,
-        Method::DELETE,
-    ];
-    let mut known = known.into_iter();
-    let found = known.find(|method| method.as_str().eq_ignore_ascii_case(text));
-    found.ok_or_else(|| "must be GET, POST, PUT, PATCH or DELETE".to_owned())
+    match text.to_ascii_uppercase().as_str() {
+        "GET" => Ok(Method::GET),
+        "POST" => Ok(Method::POST),
+        "PUT" => Ok(Method::PUT),
+        "PATCH" => Ok(Method::PATCH),
+        "DELETE" => Ok(Method::DELETE),
+        _ => Err("must be GET, POST, PUT, PATCH or DELETE".to_owned()),
+    }
 }
 
 struct ApiView {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Output, Page, View};
+use crate::terminal::output::{DocumentView, Output, Page};
 
 /// Generate a shell completion script
 ///
@@ -28,7 +28,6 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-/// A shell with completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Shell {
@@ -52,27 +51,15 @@ impl Shell {
 }
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
+    let script = args.shell.script();
     if out.is_human() {
         // The script does not depend on the terminal's width.
-        out.print_script(args.shell.script())?;
+        out.print_script(script)?;
     } else {
-        out.emit(&Script(args.shell))?;
+        let document = json!({ "shell": args.shell, "script": script });
+        out.emit(&DocumentView(document.into(), |_: &Document| {
+            Page::default()
+        }))?;
     }
     Ok(Exit::Done)
-}
-
-struct Script(Shell);
-
-impl View for Script {
-    fn json(&self) -> Document {
-        json!({ "shell": self.0, "script": self.0.script() }).into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        for line in self.0.script().lines() {
-            page.line(line);
-        }
-        page
-    }
 }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::json::Document;
 use crate::model::similar::did_you_mean;
 use crate::outcome::code::{ALL, CodeEntry, CodeKind, entry, exit_for_refusal};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 use crate::terminal::view::capitalised;
 
@@ -40,17 +40,20 @@ fn explained(code: Option<&str>) -> Result<Explained> {
         });
     }
     let mut exits = Exit::ALL.iter().copied();
-    if let Some(exit) = exits.find(|exit| exit.code().to_string() == code) {
-        let codes = ALL.iter().filter(|entry| entry.exit == exit).collect();
+    let exit = exits.find(|exit| exit.code().to_string() == code);
+    if exit.is_some() {
+        let codes = ALL.iter().filter(|entry| Some(entry.exit) == exit);
         return Ok(Explained {
-            codes,
-            exit: Some(exit),
+            codes: codes.collect(),
+            exit,
         });
     }
-    let error = Error::new(Code::Usage, format!("unknown code {}", code.escape_debug()));
     let list = "list all codes with `bookctl explain`";
     let meant = did_you_mean(code, ALL.iter().map(|entry| entry.name));
-    Err(error.hint(meant.map_or(list.to_owned(), |meant| format!("{meant} Or {list}"))))
+    Err(
+        Error::usage(format!("unknown code {}", code.escape_debug()))
+            .hint(meant.map_or(list.to_owned(), |meant| format!("{meant} Or {list}"))),
+    )
 }
 
 struct Explained {

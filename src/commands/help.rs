@@ -1,4 +1,3 @@
-use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::adapter::{Dialect, ReadKind, WriteKind};
@@ -23,23 +22,21 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-/// A help topic.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Topic {
-    Environment,
-    ExitCodes,
-    Output,
-    Sandbox,
-    Dialect,
-    Privacy,
-}
+pub(crate) const TOPICS: [&str; 6] = [
+    "environment",
+    "exit-codes",
+    "output",
+    "sandbox",
+    "dialect",
+    "privacy",
+];
 
 pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
     if let [word] = args.words.as_slice()
-        && let Ok(topic) = Topic::from_str(word, false)
+        && let Some(topic) = topic(word)
     {
         // `sandbox` is a command too. Its help is `bookctl sandbox --help`.
-        out.emit_long(&Explained::of(topic))?;
+        out.emit_long(&topic)?;
         return Ok(Exit::Done);
     }
     root.build();
@@ -60,25 +57,18 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
 
 /// The error for a word that is no topic and no command of `above`.
 fn unknown(word: &str, above: &clap::Command) -> Error {
-    let is_first = above.get_name() == "bookctl";
-    let topics: Vec<_> = Topic::value_variants()
-        .iter()
-        .filter_map(ValueEnum::to_possible_value)
+    let mut names: Vec<&str> = above
+        .get_subcommands()
+        .map(clap::Command::get_name)
         .collect();
-    let topics: Vec<&str> = topics.iter().map(|it| it.get_name()).collect();
-    let commands = above.get_subcommands().map(clap::Command::get_name);
-    let names = commands.chain(topics.iter().copied().filter(|_| is_first));
-    let all = if is_first {
-        format!(
-            "topics: {}; list the commands with: bookctl --help",
-            topics.join(", ")
-        )
-    } else {
-        format!(
-            "list the commands with: {} --help",
-            above.get_bin_name().unwrap_or("bookctl")
-        )
-    };
+    let mut all = format!(
+        "list the commands with: {} --help",
+        above.get_bin_name().unwrap_or("bookctl")
+    );
+    if above.get_name() == "bookctl" {
+        all = format!("topics: {}; {all}", TOPICS.join(", "));
+        names.extend(TOPICS);
+    }
     Error::usage(format!(
         "unknown topic or command `{}`",
         word.escape_debug()
@@ -86,145 +76,130 @@ fn unknown(word: &str, above: &clap::Command) -> Error {
     .hint(did_you_mean(word, names).unwrap_or(all))
 }
 
-/// A topic: a few sentences and a table, each of whose rows is a JSON object under `name`.
-struct Explained {
+/// A few sentences and a table, each of whose rows is a JSON object under `name`.
+struct Topic {
     intro: &'static str,
     name: &'static str,
     headers: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-impl Explained {
-    fn of(topic: Topic) -> Self {
-        match topic {
-            Topic::Environment => Explained {
-                intro: "Flags override environment variables, which override config.toml. An empty variable counts \
-                        as unset. config.toml, journal.db, recent.db and sandbox.db are in BOOKCTL_HOME if it \
-                        is set, otherwise in the platform's standard folders.",
-                name: "environment",
-                headers: vec!["variable", "meaning"],
-                rows: rows(
-                    Environment::TABLE
-                        .iter()
-                        .map(|(name, meaning)| [*name, *meaning]),
-                ),
-            },
-            Topic::ExitCodes => Explained {
-                intro: "The service's error code decides before the HTTP status. With 0, 8, 10 and 11, stdout has \
-                        the booking.",
-                name: "exit_codes",
-                headers: vec!["code", "meaning", "the booking"],
-                rows: rows(Exit::ALL.iter().map(|exit| {
-                    [
-                        exit.code().to_string(),
-                        exit.meaning().to_owned(),
-                        exit.certainty().to_owned(),
-                    ]
-                })),
-            },
-            Topic::Output => Explained {
-                intro: "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters \
-                        in text from outside are made visible.",
-                name: "output",
-                headers: vec!["where", "what"],
-                rows: rows([
-                    [
-                        "on a terminal",
-                        "a table, or a card that starts with the status",
-                    ],
-                    ["in a pipe", "the same, tab-separated and never truncated"],
-                    [
-                        "--json",
-                        "exactly one JSON document: the service's own, if there is one",
-                    ],
-                    [
-                        "--jq EXPR",
-                        "the results of the filter, strings without quotes",
-                    ],
-                    ["a failure", "one sentence, its details, and a hint"],
-                    [
-                        "a failure under --json",
-                        "stdout is empty; the last line of stderr is {\"error\": {…}}",
-                    ],
-                ]),
-            },
-            Topic::Sandbox => Explained {
-                intro: "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. \
-                        The venue decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. \
-                        `bookctl sandbox inbox` shows the one-time codes, and `bookctl sandbox clock` moves the time.",
-                name: "scenarios",
-                headers: vec!["scenario", "what a booking there does"],
-                rows: rows(
-                    Scenario::ALL
-                        .iter()
-                        .map(|scenario| [scenario.name(), scenario.describe()]),
-                ),
-            },
-            Topic::Dialect => Explained {
-                intro: "Header, field and provider names that differ between services. A profile sets its own names under \
-                        [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
-                        [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows \
-                        what a service sends.",
-                name: "dialect",
-                headers: vec!["key", "default", "used for"],
-                rows: adapter_rows(),
-            },
-            Topic::Privacy => Explained {
-                intro: "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after \
-                        a booking request. Change that with `retention` in config.toml, for all profiles or for one, \
-                        or with `book --retention`; 0 keeps no guest once the outcome is known. Each booking request \
-                        deletes older guests.",
-                name: "privacy",
-                headers: vec!["what", "where", "until"],
-                rows: rows([
-                    [
-                        "guests, and bookings as last seen",
-                        "journal.db",
-                        "the retention ends, or `bookctl bookings forget`; id and status may stay",
-                    ],
-                    [
-                        "guests of open attempts",
-                        "journal.db",
-                        "`bookctl attempts resume` or `abandon`",
-                    ],
-                    [
-                        "venues and slots, without guests",
-                        "recent.db",
-                        "the next search; slots for 30 days",
-                    ],
-                    [
-                        "bookings of the embedded sandbox",
-                        "sandbox.db",
-                        "`bookctl sandbox reset`",
-                    ],
-                    [
-                        "keys and webhook secrets",
-                        "the keyring, or secrets.toml with --storage file",
-                        "`bookctl auth logout`",
-                    ],
-                    ["one-time codes and payment answers", "nowhere", ""],
-                ]),
-            },
-        }
-    }
+fn topic(name: &str) -> Option<Topic> {
+    Some(match name {
+        "environment" => Topic {
+            intro: "Flags override environment variables, which override config.toml. An empty variable counts as \
+                    unset. config.toml, journal.db, recent.db and sandbox.db are in BOOKCTL_HOME if it is set, \
+                    otherwise in the platform's standard folders.",
+            name: "environment",
+            headers: vec!["variable", "meaning"],
+            rows: rows(Environment::TABLE.iter().map(|it| [it.0, it.1])),
+        },
+        "exit-codes" => Topic {
+            intro: "The service's error code decides before the HTTP status. With 0, 8, 10 and 11, stdout has the \
+                    booking.",
+            name: "exit_codes",
+            headers: vec!["code", "meaning", "the booking"],
+            rows: rows(Exit::ALL.iter().map(|exit| {
+                [&exit.code().to_string(), exit.meaning(), exit.certainty()].map(str::to_owned)
+            })),
+        },
+        "output" => Topic {
+            intro: "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters in \
+                    text from outside are made visible.",
+            name: "output",
+            headers: vec!["where", "what"],
+            rows: rows([
+                [
+                    "on a terminal",
+                    "a table, or a card that starts with the status",
+                ],
+                ["in a pipe", "the same, tab-separated and never truncated"],
+                [
+                    "--json",
+                    "exactly one JSON document: the service's own, if there is one",
+                ],
+                [
+                    "--jq EXPR",
+                    "the results of the filter, strings without quotes",
+                ],
+                ["a failure", "one sentence, its details, and a hint"],
+                [
+                    "a failure under --json",
+                    "stdout is empty; the last line of stderr is {\"error\": {…}}",
+                ],
+            ]),
+        },
+        "sandbox" => Topic {
+            intro: "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. The \
+                    venue decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. \
+                    `bookctl sandbox inbox` shows the one-time codes, and `bookctl sandbox clock` moves the time.",
+            name: "scenarios",
+            headers: vec!["scenario", "what a booking there does"],
+            rows: rows(Scenario::ALL.iter().map(|it| [it.name(), it.describe()])),
+        },
+        "dialect" => Topic {
+            intro: "Header, field and provider names that differ between services. A profile sets its own names under \
+                    [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
+                    [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows \
+                    what a service sends.",
+            name: "dialect",
+            headers: vec!["key", "default", "used for"],
+            rows: adapter_rows(),
+        },
+        "privacy" => Topic {
+            intro: "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after a \
+                    booking request. Change that with `retention` in config.toml, for all profiles or for one, or \
+                    with `book --retention`; 0 keeps no guest once the outcome is known. Each booking request \
+                    deletes older guests.",
+            name: "privacy",
+            headers: vec!["what", "where", "until"],
+            rows: rows([
+                [
+                    "guests, and bookings as last seen",
+                    "journal.db",
+                    "the retention ends, or `bookctl bookings forget`; id and status may stay",
+                ],
+                [
+                    "guests of open attempts",
+                    "journal.db",
+                    "`bookctl attempts resume` or `abandon`",
+                ],
+                [
+                    "venues and slots, without guests",
+                    "recent.db",
+                    "the next search; slots for 30 days",
+                ],
+                [
+                    "bookings of the embedded sandbox",
+                    "sandbox.db",
+                    "`bookctl sandbox reset`",
+                ],
+                [
+                    "keys and webhook secrets",
+                    "the keyring, or secrets.toml with --storage file",
+                    "`bookctl auth logout`",
+                ],
+                ["one-time codes and payment answers", "nowhere", ""],
+            ]),
+        },
+        _ => return None,
+    })
 }
 
 /// The settings of a profile's adapter: names, expressions by kind, and how times are read.
 fn adapter_rows() -> Vec<Vec<String>> {
-    let names = Dialect::TABLE
-        .iter()
-        .map(|(key, default, meaning)| [*key, *default, *meaning].map(str::to_owned).to_vec());
-    let read = ReadKind::TABLE.iter().map(|(_, kind, what)| {
+    let mut all = rows(Dialect::TABLE.iter().map(|it| [it.0, it.1, it.2]));
+    for (_, kind, what) in ReadKind::TABLE {
         let meaning = format!("expression that reads {what}");
-        vec![format!("read.{kind}"), String::new(), meaning]
-    });
-    let write = WriteKind::TABLE.iter().map(|(_, kind, what)| {
+        all.push(vec![format!("read.{kind}"), String::new(), meaning]);
+    }
+    for (_, kind, what) in WriteKind::TABLE {
         let meaning = format!("expression that writes {what}");
-        vec![format!("write.{kind}"), String::new(), meaning]
-    });
+        all.push(vec![format!("write.{kind}"), String::new(), meaning]);
+    }
     let times = "whether times without an offset are the venue's own, in requests as well";
-    let times = ["local_times", "false", times].map(str::to_owned).to_vec();
-    names.chain(read).chain(write).chain([times]).collect()
+    all.extend(rows([["local_times", "false", times]]));
+    all
 }
 
 fn rows<const N: usize, T: Into<String>>(
@@ -235,7 +210,7 @@ fn rows<const N: usize, T: Into<String>>(
         .collect()
 }
 
-impl View for Explained {
+impl View for Topic {
     fn json(&self) -> Document {
         let rows = self.rows.iter().map(|row| {
             let cells = self.headers.iter().zip(row);

@@ -1,10 +1,10 @@
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::app::Context;
-use crate::journal::{Copied, JournalState, Prepared, copy, prepare};
+use crate::journal::{Copied, JournalState, copy, prepare};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, View};
@@ -47,30 +47,33 @@ pub(super) fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Copy { from } => {
             shared(context)?;
             let mut journal = context.journal()?;
-            context.out.emit(&CopyView(copy(&from, &mut journal)?))?;
+            context.out.emit(&copy(&from, &mut journal)?)?;
             Ok(Exit::Done)
         }
     }
 }
 
 fn status(context: &Context) -> Result<Exit> {
-    let file = context.journal_file().display().to_string();
-    let view = if context.has_journal() {
-        let shared = context.target().journal();
+    let mut view = StatusView {
+        kind: "file",
+        place: context.journal_file().display().to_string(),
+        exists: context.has_journal(),
+        state: None,
+        latency_ms: None,
+    };
+    if view.exists {
         let journal = context.journal()?;
         let began = Instant::now();
         let _ = journal.rate_limit("")?;
-        let latency = began.elapsed();
-        StatusView {
-            place: shared.map_or(file, |shared| shared.address.to_string()),
-            state: Some((journal.state()?, latency)),
+        let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+        view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
+        let state = journal.state()?;
+        view.kind = state.kind;
+        view.state = Some(state);
+        if let Some(shared) = context.target().journal() {
+            view.place = shared.address.to_string();
         }
-    } else {
-        StatusView {
-            place: file,
-            state: None,
-        }
-    };
+    }
     context.out.emit(&view)?;
     Ok(Exit::Done)
 }
@@ -84,8 +87,10 @@ fn init(context: &Context) -> Result<Exit> {
     let state = context.journal()?.state()?;
     context.out.emit(&InitView {
         place,
-        prepared,
-        state,
+        made: prepared.is_new,
+        version: state.version,
+        search_indexed: state.search_is_indexed,
+        search_not_indexed: prepared.not_indexed,
     })?;
     Ok(Exit::Done)
 }
@@ -99,41 +104,31 @@ fn shared(context: &Context) -> Result<String> {
     Ok(shared.address.to_string())
 }
 
+#[derive(Serialize)]
 struct StatusView {
+    kind: &'static str,
     place: String,
-    state: Option<(JournalState, Duration)>,
+    exists: bool,
+    #[serde(flatten)]
+    state: Option<JournalState>,
+    /// Of one question to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<f64>,
 }
 
 impl View for StatusView {
     fn json(&self) -> Document {
-        let Some((state, latency)) = &self.state else {
-            return json!({"kind": "file", "place": self.place, "exists": false}).into();
-        };
-        let mut document = json!({
-            "kind": state.kind,
-            "place": self.place,
-            "exists": true,
-            "version": state.version,
-            "attempts": state.attempts,
-            "bookings": state.bookings,
-            "open_attempts": state.open_attempts,
-            "oldest_open_at": state.oldest_open_at,
-            "latency_ms": (latency.as_secs_f64() * 100_000.0).round() / 100.0,
-        });
-        if let Some(is_indexed) = state.search_is_indexed {
-            document["search_indexed"] = json!(is_indexed);
-        }
-        document.into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.field("journal", &self.place);
-        let Some((state, latency)) = &self.state else {
+        let Some(state) = &self.state else {
             page.line("None yet. The first booking request creates it.");
             return page;
         };
-        page.field("kind", state.kind);
+        page.field("kind", self.kind);
         page.field("version", state.version.to_string());
         page.field("attempts", state.attempts.to_string());
         page.field("bookings", state.bookings.to_string());
@@ -142,81 +137,61 @@ impl View for StatusView {
             Some(oldest) => format!("{}, the oldest of {oldest}", state.open_attempts),
         };
         page.field("open attempts", &open);
-        page.field(
-            "latency",
-            format!("{:.1} ms", latency.as_secs_f64() * 1000.0),
-        );
-        if let Some(is_indexed) = state.search_is_indexed {
-            page.field(
-                "searches",
-                if is_indexed {
-                    "with an index"
-                } else {
-                    "without an index; to make it: bookctl journal init"
-                },
-            );
-        }
+        let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
+        page.field_if("latency", latency);
+        let searches = state.search_is_indexed.map(|is_indexed| {
+            if is_indexed {
+                "with an index"
+            } else {
+                "without an index; to make it: bookctl journal init"
+            }
+        });
+        page.field_if("searches", searches);
         page
     }
 }
 
+#[derive(Serialize)]
 struct InitView {
     place: String,
-    prepared: Prepared,
-    state: JournalState,
+    made: bool,
+    version: i64,
+    search_indexed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_not_indexed: Option<String>,
 }
 
 impl View for InitView {
     fn json(&self) -> Document {
-        let mut document = json!({
-            "place": self.place,
-            "made": self.prepared.is_new,
-            "version": self.state.version,
-            "search_indexed": self.state.search_is_indexed,
-        });
-        if let Some(why) = &self.prepared.not_indexed {
-            document["search_not_indexed"] = json!(why);
-        }
-        document.into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let already = if self.prepared.is_new { "" } else { " already" };
+        let already = if self.made { "" } else { " already" };
         page.line(format!(
             "The journal at {} is prepared{already}.",
             self.place
         ));
-        if let Some(why) = &self.prepared.not_indexed {
+        if let Some(why) = &self.search_not_indexed {
             page.line(format!("Searches have no index, because the server {why}."));
         }
         page
     }
 }
 
-struct CopyView(Copied);
-
-impl View for CopyView {
+impl View for Copied {
     fn json(&self) -> Document {
-        let Copied {
-            attempts,
-            bookings,
-            refused,
-        } = &self.0;
-        json!({"attempts": attempts, "bookings": bookings, "refused": refused}).into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
-        let Copied {
-            attempts,
-            bookings,
-            refused,
-        } = &self.0;
         let mut page = Page::default();
         page.line(format!(
-            "Copied {attempts} attempts and {bookings} bookings."
+            "Copied {} attempts and {} bookings.",
+            self.attempts, self.bookings
         ));
-        for key in refused {
+        for key in &self.refused {
             page.line(format!(
                 "Left out {key}: the shared journal has another request under this key."
             ));

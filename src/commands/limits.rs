@@ -1,5 +1,5 @@
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::app::Context;
 use crate::config::Target;
@@ -20,12 +20,16 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
-    let limits = LimitList(known(context)?);
+    let limits = known(context)?;
+    let is_empty = limits.is_empty();
     let none = "No rate limits known yet. A search or a booking shows them.";
-    context.out.emit_list(&limits, limits.0.is_empty(), none)?;
+    context
+        .out
+        .emit_list(&LimitList { limits }, is_empty, none)?;
     Ok(Exit::Done)
 }
 
+/// The limits as they are now, if nobody else has used them since.
 pub(super) fn known(context: &Context) -> Result<Vec<Seen>> {
     if !context.has_journal() {
         return Ok(Vec::new());
@@ -36,74 +40,74 @@ pub(super) fn known(context: &Context) -> Result<Vec<Seen>> {
     let seen = windows.into_iter().map(|window| {
         let ours = Timestamp::now().saturating_add(window.ahead);
         let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
-        Seen::new(window, now)
+        Seen::new(&window, now)
     });
     Ok(seen.collect())
 }
 
-/// A rate limit as it is now, if nobody else has used it since.
+#[derive(Serialize)]
 pub(super) struct Seen {
-    window: RateLimitWindow,
+    endpoint: String,
+    limit: u32,
     remaining: u32,
-    /// Seconds until the window resets, rounded up; `None` if it has reset already.
-    resets_in: Option<u64>,
+    /// Rounded up; 0 if it has reset already.
+    resets_in_seconds: u64,
+    resets_at: String,
+    seen_at: String,
 }
 
 impl Seen {
-    fn new(window: RateLimitWindow, now: Timestamp) -> Self {
+    fn new(window: &RateLimitWindow, now: Timestamp) -> Self {
         let (remaining, resets_in) = window.left(now);
-        let seconds = resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0);
-        let resets_in = (seconds > 0).then_some(seconds);
         Seen {
-            window,
+            endpoint: window.name.clone(),
+            limit: window.allowed,
             remaining,
-            resets_in,
+            resets_in_seconds: resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0),
+            resets_at: window.resets_at.to_string(),
+            seen_at: window.seen_at.to_string(),
         }
     }
 
     /// What is said of a limit that leaves no request; `None` if one is left.
     pub(super) fn exhausted(&self) -> Option<String> {
-        let seconds = self.resets_in.filter(|_| self.remaining == 0)?;
-        Some(format!(
-            "no {} is left; the limit resets in {}",
-            self.window.name,
-            in_units(seconds)
-        ))
+        let is_exhausted = self.remaining == 0 && self.resets_in_seconds > 0;
+        is_exhausted.then(|| {
+            format!(
+                "no {} is left; the limit resets in {}",
+                self.endpoint,
+                in_units(self.resets_in_seconds)
+            )
+        })
     }
 }
 
-struct LimitList(Vec<Seen>);
+#[derive(Serialize)]
+struct LimitList {
+    limits: Vec<Seen>,
+}
 
 impl View for LimitList {
     fn json(&self) -> Document {
-        let limits = self.0.iter().map(|seen| {
-            json!({
-                "endpoint": seen.window.name,
-                "limit": seen.window.allowed,
-                "remaining": seen.remaining,
-                "resets_in_seconds": seen.resets_in.unwrap_or(0),
-                "resets_at": seen.window.resets_at.to_string(),
-                "seen_at": seen.window.seen_at.to_string(),
-            })
-        });
-        json!({ "limits": limits.collect::<Vec<Value>>() }).into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
-        let rows = self.0.iter().map(|seen| {
+        let rows = self.limits.iter().map(|seen| {
             let tone = if seen.remaining == 0 {
                 Tone::Bad
             } else {
                 Tone::Good
             };
-            let resets = seen
-                .resets_in
-                .map(|seconds| format!("in {}", in_units(seconds)));
+            let resets = match seen.resets_in_seconds {
+                0 => "now".to_owned(),
+                seconds => format!("in {}", in_units(seconds)),
+            };
             vec![
-                seen.window.name.as_str().into(),
+                seen.endpoint.as_str().into(),
                 TableCell::toned(seen.remaining.to_string(), tone),
-                seen.window.allowed.to_string().into(),
-                resets.unwrap_or_else(|| "now".to_owned()).into(),
+                seen.limit.to_string().into(),
+                resets.into(),
             ]
         });
         let mut page = Page::default();
@@ -121,17 +125,19 @@ mod tests {
     #[test]
     fn a_window_that_is_over_is_whole_again() {
         let now = Timestamp::UNIX_EPOCH;
-        let window = |resets_at| RateLimitWindow {
-            name: "POST /v1/bookings".into(),
-            allowed: 10,
-            remaining: 3,
-            resets_at,
-            ahead: SignedDuration::ZERO,
-            seen_at: now,
+        let left = |resets_at| {
+            let window = RateLimitWindow {
+                name: "POST /v1/bookings".into(),
+                allowed: 10,
+                remaining: 3,
+                resets_at,
+                ahead: SignedDuration::ZERO,
+                seen_at: now,
+            };
+            let seen = Seen::new(&window, now);
+            (seen.remaining, seen.resets_in_seconds)
         };
-        let open = Seen::new(window(now + SignedDuration::from_secs(9)), now);
-        assert_eq!((open.remaining, open.resets_in), (3, Some(9)));
-        let over = Seen::new(window(now), now);
-        assert_eq!((over.remaining, over.resets_in), (10, None));
+        assert_eq!(left(now + SignedDuration::from_secs(9)), (3, 9));
+        assert_eq!(left(now), (10, 0));
     }
 }

@@ -35,7 +35,7 @@ use std::pin::Pin;
 use clap::Subcommand;
 
 pub(crate) use completions::Shell;
-pub(crate) use help::Topic;
+pub(crate) use help::TOPICS;
 pub(crate) use overview::template;
 
 use crate::app::Context;

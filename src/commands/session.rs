@@ -15,7 +15,7 @@ use crate::model::id::{id, id_in, same_id};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
 
@@ -125,63 +125,78 @@ pub(crate) struct Disconnect {
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Connect(args) => connect(context, args).await,
-        Command::Verify(args) => {
-            let code = code(context, &args).await?;
-            let session = locate_session(context, &args.session)?;
-            let call = session::verify(&session, &code, context.adapter())?;
-            let call = args.extra.add_to(call)?;
-            if args.dry_run {
-                return preview(context, call);
-            }
-            context.before_change()?;
-            let document = send_once(context, call).await?;
-            emit_one(context, document, &session, Exit::OutcomeUnknown)
-        }
+        Command::Verify(args) => verify(context, args).await,
+        Command::List(args) => list(context, &args).await,
         Command::Show(args) => {
             let id = locate_session(context, &args.session)?;
             let document = context.read(session::show(&id)).await?.document;
             read_session(context, &document).map_err(Misread::into_error)?;
             emit_one(context, document, &id, Exit::Network)
         }
-        Command::Disconnect(mut args) => {
-            args.session = locate_session(context, &args.session)?;
-            let call = session::disconnect(&args.session);
-            if args.dry_run {
-                return preview(context, call);
-            }
-            context.before_change()?;
-            if !args.yes {
-                confirm(context, &args.session).await?;
-            }
-            let mut document = send_once(context, call).await?;
-            // Without a document, success is the whole result.
-            if document.value().is_null() {
-                let deleted = json!({"id": args.session, "object": "session", "deleted": true});
-                document = deleted.into();
-            }
-            let remains = says_it_remains(context, &document);
-            let exit = emit_one(context, document, &args.session, Exit::OutcomeUnknown)?;
-            if !remains {
-                return Ok(exit);
-            }
-            context.out.warn(&format!(
-                "the service accepted the request, but by its response the session was not disconnected; to check: \
-                 {}",
-                shell::command("session show", &args.session, "")
-            ));
-            Ok(Exit::Refused)
-        }
-        Command::List(args) => list_all(context, &args).await,
+        Command::Disconnect(args) => disconnect(context, args).await,
     }
+}
+
+async fn verify(context: &Context, args: Verify) -> Result<Exit> {
+    let code = if let Some(code) = args.code {
+        one_time_code(code, "--code")?
+    } else if args.code_stdin {
+        let text = read_stdin().await?;
+        match text.trim() {
+            "" => return Err(Error::usage("no code on standard input")),
+            code => code.to_owned(),
+        }
+    } else {
+        ask_code(context).await?
+    };
+    let session = locate_session(context, &args.session)?;
+    let call = session::verify(&session, &code, context.adapter())?;
+    let call = args.extra.add_to(call)?;
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
+    let document = send_once(context, call).await?;
+    emit_one(context, document, &session, Exit::OutcomeUnknown)
+}
+
+async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
+    let id = locate_session(context, &args.session)?;
+    let call = session::disconnect(&id);
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
+    if !args.yes {
+        let confirmation = Confirmation {
+            action: "disconnecting",
+            question: format!("Disconnect {} and delete its saved sign-in?", visible(&id)),
+            declined: "Nothing was disconnected.",
+        };
+        confirmation.ask(&context.prompter).await?;
+    }
+    let mut document = send_once(context, call).await?;
+    // Without a document, success is the whole result.
+    if document.value().is_null() {
+        document = json!({"id": id, "object": "session", "deleted": true}).into();
+    }
+    let remains = says_it_remains(context, &document);
+    let exit = emit_one(context, document, &id, Exit::OutcomeUnknown)?;
+    if !remains {
+        return Ok(exit);
+    }
+    context.out.warn(&format!(
+        "the service accepted the request, but by its response the session was not disconnected; to check: {}",
+        shell::command("session show", &id, "")
+    ));
+    Ok(Exit::Refused)
 }
 
 /// Whether the answer to a disconnect says that the session is still there.
 fn says_it_remains(context: &Context, answer: &Document) -> bool {
     let value = answer.value();
-    let is_active = read_session(context, answer).is_ok_and(|(session, _)| {
-        let state = session.get("state").map(plain);
-        state.is_some_and(|state| same_words(&state, ACTIVE))
-    });
+    let is_active = read_session(context, answer)
+        .is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
     let has_error = value.get("error").is_some_and(|error| !error.is_null());
     is_active || has_error || value.get("deleted") == Some(&Value::Bool(false))
 }
@@ -190,22 +205,25 @@ fn says_it_remains(context: &Context, answer: &Document) -> bool {
 /// session than the one that was asked about is written with a warning, and ends with `mistaken`.
 fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
     let read = read_session(context, &document).ok();
-    let answered = read.and_then(|(session, _)| id_in(session.get("id")?));
+    let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
+    let page = |document: &Document| match &read {
+        Some((session, around)) => session_page(session, around, context.certainty()),
+        None => session_page(document.value(), &[], context.certainty()),
+    };
     if let Some(another) = &another {
         context.out.warn(&format!(
             "the service returned session {another} instead of {id}"
         ));
     }
-    let page = |document: &Document| match read_session(context, document) {
-        Ok((session, around)) => session_page(&session, &around, context.certainty()),
-        Err(_) => unread_page(document.value()),
-    };
     context.out.emit(&DocumentView(document.clone(), page))?;
-    if another.is_none() && context.out.is_human() {
+    if another.is_some() {
+        return Ok(mistaken);
+    }
+    if context.out.is_human() {
         context.remember_last(RecentList::LastSession, id);
     }
-    Ok(another.map_or(Exit::Done, |_| mistaken))
+    Ok(Exit::Done)
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
@@ -230,7 +248,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
         context.remember_last(RecentList::LastSession, &id);
     }
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
-        let to = args.phone.as_deref().unwrap_or("the person's phone");
+        let to = phone.unwrap_or("the person's phone");
         context.out.note(&format!(
             "Sent a code to {to}. Session {id} is waiting for it."
         ));
@@ -255,10 +273,9 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
 }
 
 /// Whether the session still waits for its code: its state is the one in which it began to wait. It is not after too
-/// many wrong codes, or when it has expired.
+/// many wrong codes, or when it has expired. Where that is not known, the next answer will tell.
 async fn waits(context: &Context, id: &str, state: &str) -> bool {
     let Ok(answer) = context.read(session::show(id)).await else {
-        // Unknown. The next answer will tell.
         return true;
     };
     read_session(context, &answer.document).map_or(true, |(session, _)| state_of(&session) == state)
@@ -287,20 +304,6 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     })
 }
 
-async fn code(context: &Context, args: &Verify) -> Result<String> {
-    if let Some(code) = &args.code {
-        return one_time_code(code.clone(), "--code");
-    }
-    if !args.code_stdin {
-        return ask_code(context).await;
-    }
-    let text = read_stdin().await?;
-    match text.trim() {
-        "" => Err(Error::usage("no code on standard input")),
-        code => Ok(code.to_owned()),
-    }
-}
-
 async fn ask_code(context: &Context) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     let check = |text: &str| match text.trim() {
@@ -310,69 +313,63 @@ async fn ask_code(context: &Context) -> Result<String> {
     Ok(context.prompter.text(&question, None, &check).await?)
 }
 
-async fn confirm(context: &Context, id: &str) -> Result<()> {
-    let id = crate::terminal::output::visible(id);
-    let confirmation = Confirmation {
-        action: "disconnecting",
-        question: format!("Disconnect {id} and delete its saved sign-in?"),
-        declined: "Nothing was disconnected.",
-    };
-    confirmation.ask(&context.prompter).await
-}
-
-async fn list_all(context: &Context, args: &List) -> Result<Exit> {
+async fn list(context: &Context, args: &List) -> Result<Exit> {
     let call = session::list(&[
         ("end_user", args.end_user.as_deref()),
         ("provider", args.provider.as_deref()),
         ("state", args.state.as_deref()),
     ]);
     let pages = find_sessions(context, call, args.limit.get()).await?;
-    let (document, sessions) = (&pages.document, &pages.items);
     let page = |_: &Document| {
-        let mut page = Page::default();
         let mut headers = vec!["id", "state", "end user", "provider", "created"];
-        let mut rows: Vec<(Vec<TableCell>, String)> = sessions.iter().map(row).collect();
+        let (mut rows, mut others) = (Vec::new(), Vec::new());
+        for session in &pages.items {
+            let mut fields = Fields::of(session);
+            let mut row = Vec::new();
+            for name in ["id", "state", "end_user", "provider"] {
+                row.push(TableCell::from(fields.scalar(name).unwrap_or_default()));
+            }
+            row.push(fields.time_text("created_at").unwrap_or_default().into());
+            rows.push(row);
+            others.push(fields.rest_text());
+        }
         // A service that keeps the contract has nothing else to say of a session.
-        if rows.iter().any(|(_, also)| !also.is_empty()) {
+        if others.iter().any(|other| !other.is_empty()) {
             headers.push("also");
-            for (cells, also) in &mut rows {
-                cells.push(also.as_str().into());
+            for (row, other) in rows.iter_mut().zip(others) {
+                row.push(other.into());
             }
         }
-        let rows = rows.into_iter().map(|(cells, _)| cells);
-        page.table(headers, rows.collect(), vec![]);
+        let mut page = Page::default();
+        page.table(headers, rows, vec![]);
         page
     };
-    let view = DocumentView(document.clone(), page);
-    let none = "No sessions found.";
-    context.out.emit_list(&view, sessions.is_empty(), none)?;
+    let view = DocumentView(pages.document.clone(), page);
+    let is_empty = pages.items.is_empty();
+    context
+        .out
+        .emit_list(&view, is_empty, "No sessions found.")?;
     note_around(context, &pages.around);
     Ok(Exit::Done)
 }
 
-/// The cells of a session, and all that has no cell.
-fn row(session: &Value) -> (Vec<TableCell>, String) {
-    let mut fields = Fields::of(session);
-    let mut cell = |field: &str| fields.scalar(field).unwrap_or_default().into();
-    let mut cells: Vec<TableCell> = ["id", "state", "end_user", "provider"]
-        .map(&mut cell)
-        .into();
-    cells.push(fields.time_text("created_at").unwrap_or_default().into());
-    (cells, fields.rest_text())
-}
-
+/// The page of a session; of an answer that has none in it, what came.
 fn session_page(session: &Value, around: &[(String, String)], certainty: Certainty) -> Page {
     let fields = &mut Fields::of(session);
     let id = fields.scalar("id").unwrap_or_default();
+    let is_deleted = session.get("deleted") == Some(&Value::Bool(true));
+    let state = fields.scalar("state").filter(|_| !is_deleted);
+    let is_active = state.as_ref().is_some_and(|it| same_words(it, ACTIVE));
     let mut page = Page::default();
-    if session.get("deleted") == Some(&Value::Bool(true)) {
-        page.heading(Tone::Dim, "disconnected", id);
-        return page;
+    match &state {
+        Some(state) if is_active => page.heading(Tone::Good, state, &id),
+        Some(state) => page.heading(Tone::Warn, state, &id),
+        None if is_deleted => page.heading(Tone::Dim, "disconnected", &id),
+        None => page.heading(Tone::Warn, "done", &id),
+    };
+    if is_deleted {
+        fields.take("deleted");
     }
-    let state = fields.scalar("state").unwrap_or_default();
-    let is_active = same_words(&state, ACTIVE);
-    let tone = if is_active { Tone::Good } else { Tone::Warn };
-    page.heading(tone, &state, &id);
     let person = fields.scalar("end_user");
     page.field_if("end user", person.as_deref());
     page.field_if("provider", fields.scalar("provider"));
@@ -381,30 +378,13 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
         page.field("other", format!("{path} = {value}"));
     }
     // What can follow any other state is known of the contract's alone.
-    if same_words(&state, PENDING) {
-        page.next(shell::command("session verify", &id, "--code CODE"));
-    } else if is_active {
+    if is_active {
         page.next(shell::command("card", &id, ""));
-    } else if let Some(person) = person.filter(|_| certainty == Certainty::Contract) {
+    } else if state.as_ref().is_some_and(|it| same_words(it, PENDING)) {
+        page.next(shell::command("session verify", &id, "--code CODE"));
+    } else if let (Some(_), Some(person), Certainty::Contract) = (state, person, certainty) {
         let person = shell::flag("--end-user", &person);
         page.next(format!("bookctl session connect {person}"));
-    }
-    page
-}
-
-/// The answer to a call about a session that has no session in it.
-fn unread_page(document: &Value) -> Page {
-    let fields = &mut Fields::of(document);
-    let mut page = Page::default();
-    let id = fields.scalar("id").unwrap_or_default();
-    if document.get("deleted") == Some(&Value::Bool(true)) {
-        page.heading(Tone::Dim, "disconnected", id);
-        fields.take("deleted");
-    } else {
-        page.heading(Tone::Warn, "done", id);
-    }
-    for (path, value) in fields.rest() {
-        page.field("other", format!("{path} = {value}"));
     }
     page
 }

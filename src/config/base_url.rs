@@ -10,19 +10,16 @@ pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
     /// Parses an address. `source` names it in errors: a flag, a variable or a profile. The address itself is not
-    /// shown, because it may contain a password.
+    /// shown, because it may contain a password or a key.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
-            // The text is not shown: it may contain a password or a key.
             Error::config(format!("{source} {why}"))
                 .hint("use a URL such as https://api.example.com, or http://127.0.0.1:8080 on this computer")
         };
         if let Some(meant) = with_scheme(text.trim()) {
-            return Err(
-                Error::config(format!("{source} does not begin with http:// or https://")).hint(
-                    format!("did you mean {}?", meant.as_str().trim_end_matches('/')),
-                ),
-            );
+            let meant = meant.as_str().trim_end_matches('/');
+            return Err(refuse("does not begin with http:// or https://")
+                .hint(format!("did you mean {meant}?")));
         }
         let url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL"))?;
         let host = url.host_str().unwrap_or_default();
@@ -30,11 +27,8 @@ impl BaseUrl {
             return Err(refuse("is not an http or https URL"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // The text is not shown: it contains a password.
-            return Err(
-                Error::config(format!("{source} must not contain a user or a password"))
-                    .hint("store a key with `bookctl auth login`, or set BOOKCTL_API_KEY"),
-            );
+            return Err(refuse("must not contain a user or a password")
+                .hint("store a key with `bookctl auth login`, or set BOOKCTL_API_KEY"));
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(refuse("must not contain a query or a fragment"));

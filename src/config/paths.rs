@@ -1,6 +1,6 @@
 //! Where bookctl keeps its files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use directories::{BaseDirs, ProjectDirs};
 
@@ -35,28 +35,26 @@ impl Paths {
     /// Finds the files. Fails if the platform has no home folder for the user.
     pub(crate) fn find(environment: &Environment) -> Result<Self> {
         if let Some(home) = &environment.home {
-            let home = PathBuf::from(home);
-            return Ok(Paths {
-                config_file: home.join("config.toml"),
-                secrets: home.join("secrets.toml"),
-                journal: home.join("journal.db"),
-                recent: home.join("recent.db"),
-                webhooks: home.join("webhooks.db"),
-                sandbox: home.join("sandbox.db"),
-            });
+            let home = Path::new(home);
+            return Ok(Paths::in_folders(home, home, home));
         }
         let folders = ProjectDirs::from("", "", "bookctl").ok_or_else(|| {
             Error::config("your home folder cannot be found, so bookctl has no place for its files")
                 .hint("set BOOKCTL_HOME to a folder")
         })?;
-        let state = folders.state_dir().unwrap_or(folders.data_local_dir());
-        Ok(Paths {
-            config_file: folders.config_dir().join("config.toml"),
-            secrets: folders.config_dir().join("secrets.toml"),
+        let data = folders.data_local_dir();
+        let state = folders.state_dir().unwrap_or(data);
+        Ok(Paths::in_folders(folders.config_dir(), state, data))
+    }
+
+    fn in_folders(config: &Path, state: &Path, data: &Path) -> Self {
+        Paths {
+            config_file: config.join("config.toml"),
+            secrets: config.join("secrets.toml"),
             journal: state.join("journal.db"),
             recent: state.join("recent.db"),
             webhooks: state.join("webhooks.db"),
-            sandbox: folders.data_local_dir().join("sandbox.db"),
-        })
+            sandbox: data.join("sandbox.db"),
+        }
     }
 }

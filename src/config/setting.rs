@@ -26,30 +26,24 @@ const PLAIN: [&str; 8] = [
 /// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front. The error
 /// lists the keys.
 pub(crate) fn setting(key: &str) -> Result<String, String> {
-    let (table, name) = key.split_once('.').unwrap_or(("", key));
-    let kinds: Vec<&str> = match table {
-        "read" => ReadKind::TABLE.iter().map(|(_, kind, _)| *kind).collect(),
-        "write" => WriteKind::TABLE.iter().map(|(_, kind, _)| *kind).collect(),
-        "headers" => return Ok(key.to_owned()),
-        "" if PLAIN.contains(&name) => return Ok(key.to_owned()),
-        "" | "dialect" if Dialect::TABLE.iter().any(|(known, ..)| *known == name) => {
-            return Ok(format!("dialect.{name}"));
-        }
-        _ => {
-            return Err(format!(
-                "{key} is no setting of a profile; the settings are {}, headers.NAME, dialect.KEY, read.KIND and \
-                 write.KIND, which `bookctl help dialect` lists",
-                PLAIN.join(", ")
-            ));
-        }
-    };
-    if kinds.contains(&name) {
-        return Ok(key.to_owned());
+    let mut names = Dialect::TABLE.iter().map(|(name, ..)| *name);
+    match key.split_once('.').unwrap_or(("", key)) {
+        ("headers", _) => Ok(key.to_owned()),
+        ("read", kind) if ReadKind::parse(kind).is_some() => Ok(key.to_owned()),
+        ("write", kind) if WriteKind::parse(kind).is_some() => Ok(key.to_owned()),
+        ("", name) if PLAIN.contains(&name) => Ok(key.to_owned()),
+        ("" | "dialect", name) if names.any(|it| it == name) => Ok(format!("dialect.{name}")),
+        _ => Err(format!(
+            "{key} is no setting of a profile; the settings are {}, headers.NAME, read.KIND, write.KIND and {}; \
+             `bookctl help dialect` lists the kinds",
+            PLAIN.join(", "),
+            Dialect::TABLE
+                .iter()
+                .map(|it| it.0)
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
     }
-    let kinds = kinds.join(", ");
-    Err(format!(
-        "{key} is no kind of document; the kinds are {kinds}"
-    ))
 }
 
 /// A change of a setting, from `KEY=VALUE`.
@@ -70,56 +64,32 @@ impl Assignment {
         })
     }
 
-    /// The same where only a name of the dialect is meant.
-    pub(crate) fn of_dialect(text: &str) -> Result<Self, String> {
-        let (key, value) = text
-            .split_once('=')
-            .filter(|(key, _)| !key.trim().is_empty())
-            .ok_or("write it as key=value")?;
-        let name = key.trim().trim_start_matches("dialect.");
-        let known: Vec<&str> = Dialect::TABLE.iter().map(|(known, ..)| *known).collect();
-        if known.contains(&name) {
-            return Ok(Assignment {
-                key: format!("dialect.{name}"),
-                value: value.to_owned(),
-            });
-        }
-        Err(format!("the known keys are {}", known.join(", ")))
-    }
-
     /// Writes the setting into the draft of the file.
     ///
     /// # Errors
     /// The value cannot be one of this setting; the error names the key.
     pub(crate) fn set(&self, draft: &mut ConfigEdit, profile: &str) -> Result<()> {
         let Assignment { key, value } = self;
-        let unusable = |why: &str| Error::usage(format!("{key} cannot be set: {why}"));
         match key.as_str() {
-            "base_url" => set_address(draft, profile, value),
+            "base_url" => return set_address(draft, profile, value),
+            "ca_file" => return draft.set(profile, key, whole_path(value.as_ref(), key)?),
             "read_only" | "local_times" => {
-                let value: bool = value.parse().map_err(|_| unusable("it is true or false"))?;
-                draft.set(profile, key, value)
+                let value: bool = value
+                    .parse()
+                    .map_err(|_| Error::usage(format!("{key} is true or false")))?;
+                return draft.set(profile, key, value);
             }
-            "ca_file" => draft.set(profile, key, whole_path(value.as_ref(), key)?),
             "retention" => {
-                let retention =
-                    Retention::parse(value).map_err(|why| unusable(&why.to_string()))?;
-                draft.set(profile, key, retention.to_string())
+                Retention::parse(value)
+                    .map_err(|why| Error::usage(format!("{key} cannot be set: {why}")))?;
             }
-            _ => {
-                if key == "journal" {
-                    journal_address(value, profile)?;
-                } else if ["dialect.", "read.", "write."]
-                    .iter()
-                    .any(|it| key.starts_with(it))
-                {
-                    Adapter::default()
-                        .set(key, value)
-                        .map_err(|why| Error::usage(format!("{key} {why}")).hint(LIST_KEYS))?;
-                }
-                draft.set(profile, key, value.as_str())
-            }
+            "journal" => drop(journal_address(value, profile)?),
+            key if key.starts_with("headers.") || key.starts_with("auth_") => {}
+            key => Adapter::default()
+                .set(key, value)
+                .map_err(|why| Error::usage(format!("{key} {why}")).hint(LIST_KEYS))?,
         }
+        draft.set(profile, key, value.as_str())
     }
 }
 

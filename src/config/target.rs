@@ -169,28 +169,42 @@ pub(crate) fn resolve(
     // A default profile in the file counts as a service that the user chose.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
     if is_for_nobody && !options.service_optional && !options.accepts_any_key {
-        return Err(key_without_service());
+        return Err(Error::config(
+            "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile names its service",
+        )
+        .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the embedded sandbox, BOOKCTL_PROFILE=sandbox"));
     }
 
     let profile = match name.as_deref() {
         None | Some(SANDBOX_PROFILE) => None,
-        Some(name) => Some(file.profile(name)?.clone()),
+        Some(name) => Some((name, file.profile(name)?.clone())),
     };
-    let own = profile.as_ref().and_then(|profile| profile.retention);
+    let own = profile.as_ref().and_then(|(_, it)| it.retention);
     let retention = own.or(file.retention).unwrap_or_default();
-    let journal = journal(environment, name.as_deref(), profile.as_ref())?;
+    let journal = journal(environment, profile.as_ref())?;
     let env_url = env_url.map(|url| BaseUrl::parse(&url, "BOOKCTL_BASE_URL"));
     let env_url = env_url.transpose()?;
-    let base_url = match (&env_url, name.as_deref(), &profile) {
-        (Some(url), ..) if url_is_overridden => Some(url.clone()),
-        (_, Some(name), Some(profile)) => Some(profile.address(name)?),
+    let base_url = match (&env_url, &profile) {
+        (Some(url), _) if url_is_overridden => Some(url.clone()),
+        (_, Some((name, profile))) => Some(profile.address(name)?),
         _ => None,
     };
     // A key that the environment sets together with an address is only for that address.
     let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
         if no_sandbox && !options.service_optional {
-            return Err(no_service(name.is_some()));
+            let what = if name.is_some() {
+                "the profile is the embedded sandbox"
+            } else {
+                "no service is configured"
+            };
+            return Err(Error::config(format!(
+                "{what}, and --no-sandbox or BOOKCTL_NO_SANDBOX rules out the embedded sandbox"
+            ))
+            .hint(
+                "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass \
+                 --profile NAME",
+            ));
         }
         return Ok(Target::Embedded {
             database: paths.sandbox.clone(),
@@ -201,13 +215,13 @@ pub(crate) fn resolve(
         });
     };
     let mut service = Service {
-        profile: name.filter(|name| name != SANDBOX_PROFILE),
         key: env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin())),
         retention,
         journal,
         ..Service::at(base_url)
     };
-    if let Some(profile) = profile {
+    if let Some((name, profile)) = profile {
+        service.profile = Some(name.to_owned());
         service.key_origin = profile.key_origin;
         service.key_fingerprint = profile.key_fingerprint;
         service.read_only = profile.read_only == Some(true);
@@ -220,8 +234,7 @@ pub(crate) fn resolve(
 /// The journal that the environment names, else the profile's.
 fn journal(
     environment: &Environment,
-    name: Option<&str>,
-    profile: Option<&Profile>,
+    profile: Option<&(&str, Profile)>,
 ) -> Result<Option<SharedJournal>> {
     if let Some(url) = Environment::text(environment.journal.as_ref()) {
         return Ok(Some(SharedJournal {
@@ -229,7 +242,7 @@ fn journal(
             stored_for: None,
         }));
     }
-    let (Some(name), Some(profile)) = (name, profile) else {
+    let Some((name, profile)) = profile else {
         return Ok(None);
     };
     let Some(url) = &profile.journal else {
@@ -237,29 +250,8 @@ fn journal(
     };
     Ok(Some(SharedJournal {
         address: journal_address(url, name)?,
-        stored_for: profile.journal_password_stored.then(|| name.to_owned()),
+        stored_for: profile.journal_password_stored.then(|| (*name).to_owned()),
     }))
-}
-
-fn key_without_service() -> Error {
-    Error::config(
-        "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile names its service",
-    )
-    .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the embedded sandbox, BOOKCTL_PROFILE=sandbox")
-}
-
-/// The error where the embedded sandbox would be used, by the name of its profile (`is_named`) or for want of another
-/// service, and must not be.
-fn no_service(is_named: bool) -> Error {
-    let what = if is_named {
-        "the profile is the embedded sandbox"
-    } else {
-        "no service is configured"
-    };
-    let ruled_out = "--no-sandbox or BOOKCTL_NO_SANDBOX rules out the embedded sandbox";
-    Error::config(format!("{what}, and {ruled_out}")).hint(
-        "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass --profile NAME",
-    )
 }
 
 #[cfg(test)]

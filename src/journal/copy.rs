@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::attempts::hold_beside;
 use super::protocol::Attempt;
 use super::save::save;
@@ -13,7 +15,7 @@ use super::{Journal, protocol};
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Row, Statements, values};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Copied {
     pub(crate) attempts: u32,
     pub(crate) bookings: u32,

@@ -58,5 +58,5 @@ pub(crate) use search::Sought;
 pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
-pub(crate) use team::{Prepared, prepare};
+pub(crate) use team::prepare;
 pub(crate) use wish::{Request, Wish, is_same_but_time, is_same_time};

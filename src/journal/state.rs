@@ -1,13 +1,16 @@
 //! What is in the journal, in numbers.
 
+use serde::Serialize;
+
 use super::{Journal, team};
 use crate::outcome::Result;
 use crate::platform::sql::{FromCell, Statements};
 
 /// The journal in numbers, of all services.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct JournalState {
     /// `file` or `postgresql`.
+    #[serde(skip)]
     pub(crate) kind: &'static str,
     /// The version of its tables.
     pub(crate) version: i64,
@@ -17,6 +20,7 @@ pub(crate) struct JournalState {
     /// RFC 3339.
     pub(crate) oldest_open_at: Option<String>,
     /// Whether searches have an index in PostgreSQL; `None` for the file, which needs none.
+    #[serde(rename = "search_indexed", skip_serializing_if = "Option::is_none")]
     pub(crate) search_is_indexed: Option<bool>,
 }
 

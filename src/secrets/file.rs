@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use super::account::{Account, Item};
 use super::secret::Secret;
+use super::{Account, Item};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::files;

@@ -1,8 +1,8 @@
 //! Where a service's key comes from. It is looked up when the first request needs it.
 
-use super::account::{Account, Item};
 use super::secret::Secret;
 use super::vault::{Found, Vault};
+use super::{Account, Item};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 
@@ -59,29 +59,30 @@ pub(crate) async fn look_up(
     noted_origin: Option<&str>,
 ) -> Result<Option<Found>> {
     let found = vault.find(account, Item::ApiKey).await;
-    let missing = match &found {
-        Ok(found) => found.is_none(),
-        Err(error) => error.code == Code::Keyring,
+    let unread = match &found {
+        Ok(Some(_)) => return found,
+        Ok(None) => None,
+        Err(error) if error.code == Code::Keyring => Some(error.message.clone()),
+        Err(_) => return found,
     };
-    match (found, noted_origin) {
+    match (noted_origin, unread) {
         // The keyring's error does not matter for a key that would not be sent.
-        (_, Some(noted)) if missing && noted != account.origin => Err(no_key(format!(
-            "the API key of profile {} was stored for {noted} and is not sent to {}",
-            account.profile, account.origin
-        ))
+        (Some(noted), _) if noted != account.origin => Err(Error::new(
+            Code::NoKey,
+            format!(
+                "the API key of profile {} was stored for {noted} and is not sent to {}",
+                account.profile, account.origin
+            ),
+        )
         .hint(format!(
             "store a key for the new address with: bookctl auth login --profile {}",
             shell::word(&account.profile)
         ))),
-        (Err(error), None) if missing => Err(no_key(format!(
-            "there is no API key for {}; {}",
-            account.origin, error.message
-        ))
+        (None, Some(why)) => Err(Error::new(
+            Code::NoKey,
+            format!("there is no API key for {}; {why}", account.origin),
+        )
         .hint("set BOOKCTL_API_KEY, or store a key with `bookctl auth login`")),
-        (found, _) => found,
+        _ => found,
     }
-}
-
-fn no_key(message: String) -> Error {
-    Error::new(Code::NoKey, message)
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use keyring::{Entry, Error as Refusal};
 use tokio::sync::oneshot;
 
-use super::account::{Account, Item};
 use super::secret::Secret;
+use super::{Account, Item};
 use crate::outcome;
 
 /// The time limit of a call. A D-Bus service may never answer.

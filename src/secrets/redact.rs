@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::spelling::{Respelled, decoded_words};
@@ -61,9 +61,8 @@ pub(crate) fn register_secrets_in(document: &Value) {
 
 /// Registers a text that has the form of an API key or a webhook secret.
 pub(crate) fn register_if_key(text: &str) {
-    let long_enough = |beginning: &&str| text.len() > beginning.len() + SHORTEST;
-    let begins = |beginning: &&&str| text.starts_with(**beginning) && long_enough(beginning);
-    if BEGINNINGS.iter().any(|beginning| begins(&beginning)) {
+    let rests = BEGINNINGS.iter().filter_map(|it| text.strip_prefix(it));
+    if rests.map(str::len).max() > Some(SHORTEST) {
         register_secret(text);
     }
 }
@@ -85,22 +84,21 @@ pub(crate) fn redact_document<'a>(text: &'a str, value: &Value) -> Cow<'a, str> 
 fn redacted_value(value: &Value, is_root: bool) -> Value {
     match value {
         Value::Object(object) => {
-            let member = |(name, value): (&String, &Value)| {
+            let mut redacted = Map::new();
+            for (name, value) in object {
                 let is_kept = is_root && matches!(name.as_str(), "id" | "status");
                 let value = if is_kept {
                     value.clone()
                 } else {
                     redacted_value(value, false)
                 };
-                (redact(name).into_owned(), value)
-            };
-            Value::Object(object.iter().map(member).collect())
+                redacted.insert(redact(name).into_owned(), value);
+            }
+            Value::Object(redacted)
         }
         Value::Array(elements) => {
             let elements = elements.iter();
-            elements
-                .map(|element| redacted_value(element, false))
-                .collect()
+            elements.map(|it| redacted_value(it, false)).collect()
         }
         Value::String(text) => redact(text).into(),
         Value::Number(number) => match redact(&number.to_string()) {

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::account::{Account, Item};
 use super::file::SecretsFile;
 use super::keyring::Keyring;
 use super::secret::Secret;
+use super::{Account, Item};
 use crate::outcome::{Code, Error, Result};
 
 /// Where a secret is kept.
@@ -53,20 +53,20 @@ impl Vault {
     /// no secret.
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<Found>> {
         let kept = self.keyring.get(account, item).await;
-        if let Ok(Some(secret)) = kept {
-            return Ok(Some(Found {
-                secret,
-                storage: Storage::Keyring,
-            }));
-        }
-        match (self.file.get(account, item)?, kept) {
-            (Some(secret), _) => Ok(Some(Found {
-                secret,
-                storage: Storage::File,
-            })),
-            (None, Ok(_)) => Ok(None),
-            (None, Err(why)) => Err(silent(&why)),
-        }
+        let storage = if matches!(kept, Ok(Some(_))) {
+            Storage::Keyring
+        } else {
+            Storage::File
+        };
+        let secret = match kept {
+            Ok(Some(secret)) => Some(secret),
+            Ok(None) => self.file.get(account, item)?,
+            Err(why) => {
+                let secret = self.file.get(account, item)?;
+                Some(secret.ok_or_else(|| silent(&why))?)
+            }
+        };
+        Ok(secret.map(|secret| Found { secret, storage }))
     }
 
     /// Stores a secret in one place and removes it from the other. Verifies it by reading it back.
@@ -90,45 +90,38 @@ impl Vault {
             }
         };
         if kept.as_ref() != Some(secret) {
-            return Err(silent(
-                "the keyring did not return the secret that was stored in it",
-            ));
+            return Err(silent("the secret that was stored did not come back"));
         }
         match storage {
-            Storage::Keyring => self.file.delete(account, item).map(drop),
+            Storage::Keyring => drop(self.file.delete(account, item)?),
             // Without a keyring, nothing can be left in it.
-            Storage::File => {
-                let _ = self.keyring.delete(account, item).await;
-                Ok(())
-            }
+            Storage::File => drop(self.keyring.delete(account, item).await),
         }
+        Ok(())
     }
 
     /// Deletes all secrets of an account. Returns whether there were any. `in_keyring` tells that the keyring is
-    /// known to contain one; then it must answer.
+    /// known to contain its key; then it must answer.
     pub(crate) async fn forget(&self, account: &Account, in_keyring: bool) -> Result<bool> {
-        let mut found = false;
-        let mut outcome = Ok(());
-        for item in Item::ALL {
-            let in_file = self.file.delete(account, item)?;
-            found |= in_file;
-            match self.keyring.delete(account, item).await {
-                Ok(deleted) => found |= deleted,
-                Err(why) if in_keyring && item == Item::ApiKey && !in_file => {
-                    outcome = Err(silent(&why));
-                }
-                Err(_) => {}
-            }
-        }
-        outcome.map(|()| found)
+        let key = self.forget_one(account, Item::ApiKey, in_keyring).await;
+        let secret = self.forget_one(account, Item::WebhookSecret, false).await;
+        Ok(key? | secret?)
     }
 
     /// Deletes one secret of an account. Returns whether there was one.
-    pub(crate) async fn forget_one(&self, account: &Account, item: Item) -> Result<bool> {
+    pub(crate) async fn forget_one(
+        &self,
+        account: &Account,
+        item: Item,
+        in_keyring: bool,
+    ) -> Result<bool> {
         let in_file = self.file.delete(account, item)?;
-        // Without a keyring, nothing can be left in it.
-        let in_keyring = self.keyring.delete(account, item).await;
-        Ok(in_file || in_keyring.unwrap_or(false))
+        match self.keyring.delete(account, item).await {
+            Ok(deleted) => Ok(in_file | deleted),
+            Err(why) if in_keyring && !in_file => Err(silent(&why)),
+            // Without a keyring, nothing can be left in it.
+            Err(_) => Ok(in_file),
+        }
     }
 }
 

@@ -261,7 +261,6 @@ fn names_that_the_program_knows_are_offered() {
         ),
         (&["explain", "payment_outcome_u"], "payment_outcome_unknown"),
         (&["help", "exit"], "exit-codes"),
-        (&["help", "sandbox", "clo"], "clock"),
         (&["completions", "z"], "zsh"),
         (&["watch", "x", "--until", "conf"], "confirmed"),
         (&["profile", "add", "x", "--dialect", "otp_f"], "otp_field="),

@@ -4,22 +4,22 @@
 //! if something cannot be read.
 
 mod command_line;
-mod journal_candidates;
-mod reply;
+mod known;
 mod values;
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
+use clap_complete::CompletionCandidate;
 
 use crate::commands::Shell;
 use crate::config::Environment;
+use crate::model::shell::escaped;
 use crate::outcome::Exit;
-use crate::terminal::output::{ColorChoice, Format, Output};
+use crate::terminal::output::{ColorChoice, Format, Output, visible};
 use command_line::CommandLine;
-use journal_candidates::JournalCandidates;
-use values::Asked;
+use known::Known;
 
 /// The shell that a completion script names in a variable. The words follow after `--`.
 pub(crate) fn asking(arguments: &[OsString], environment: &Environment) -> Option<Shell> {
@@ -38,18 +38,97 @@ pub(crate) fn answer(
     root.build();
     let words = arguments.iter().skip(2).cloned().collect();
     let line = CommandLine::read(shell, words).with_global_values_joined(&root);
-    let asked = Arc::new(Asked {
-        surroundings: JournalCandidates::new(environment, &line),
-        line,
-        root,
-    });
-    let words = asked.line.words.clone();
+    let known = Arc::new(Known::new(environment, &line));
+    let words = line.words.clone();
     let last = words.len().saturating_sub(1);
     let folder = std::env::current_dir().ok();
-    let mut root = values::attach(&asked);
+    // Offer flags only after a dash, or if nothing else can follow.
+    let mut root = values::attach(root, &[], line.current().is_empty(), &known);
     let found = clap_complete::engine::complete(&mut root, words, last, folder.as_deref());
-    let reply = reply::reply(shell, &asked.line, &found.unwrap_or_default());
+    let reply = reply(shell, &line, &found.unwrap_or_default());
     // Ignore errors: the shell may be gone.
     let _ = out.print_script(&reply);
     Exit::Done
+}
+
+/// Candidates in the format of the completion script: one per line, with a tab before the description.
+fn reply(shell: Shell, line: &CommandLine, candidates: &[CompletionCandidate]) -> String {
+    let mut reply = String::new();
+    for candidate in candidates {
+        // A value that is not UTF-8 or has several lines cannot be typed as one word.
+        let Some(value) = candidate.get_value().to_str() else {
+            continue;
+        };
+        if value.contains(char::is_control) {
+            continue;
+        }
+        let about = candidate.get_help().map(ToString::to_string);
+        let about = about.as_deref().map(visible);
+        match shell {
+            Shell::Bash => {
+                let value = value.get(line.kept..).unwrap_or(value);
+                // The other shells, or their scripts, quote a candidate themselves.
+                if line.quoted {
+                    reply.push_str(value);
+                } else {
+                    reply.push_str(&escaped(value));
+                }
+                // bash would insert the description of a single candidate into the line.
+                if let (Some(about), true) = (about, line.listing && candidates.len() > 1) {
+                    reply.push_str(&format!("  ({about})"));
+                }
+            }
+            Shell::Zsh | Shell::Fish | Shell::Powershell | Shell::Elvish => {
+                reply.push_str(value);
+                if let Some(about) = about {
+                    reply.push_str(&format!("\t{about}"));
+                }
+            }
+        }
+        reply.push('\n');
+    }
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(value: &str, about: &str) -> CompletionCandidate {
+        CompletionCandidate::new(value).help(Some(about.to_owned().into()))
+    }
+
+    #[test]
+    fn bash_gets_the_piece_that_it_replaces_and_what_is_said_of_it_only_in_a_list() {
+        let mut line = CommandLine {
+            kept: "--slot=".len(),
+            ..CommandLine::default()
+        };
+        let two = [
+            candidate("--slot=@1", "early"),
+            candidate("--slot=@2", "late"),
+        ];
+        assert_eq!(reply(Shell::Bash, &line, &two), "@1\n@2\n");
+        line.listing = true;
+        assert_eq!(reply(Shell::Bash, &line, &two), "@1  (early)\n@2  (late)\n");
+        assert_eq!(reply(Shell::Bash, &line, &two[..1]), "@1\n");
+    }
+
+    #[test]
+    fn a_file_with_a_blank_stays_one_word_in_bash() {
+        let file = [candidate("my answer.json", "")];
+        let mut line = CommandLine::default();
+        assert_eq!(reply(Shell::Bash, &line, &file), "my\\ answer.json\n");
+        line.quoted = true;
+        assert_eq!(reply(Shell::Bash, &line, &file), "my answer.json\n");
+    }
+
+    #[test]
+    fn a_candidate_is_one_line_whatever_is_said_of_it() {
+        let hostile = [candidate("a", "x\ty\nz"), candidate("b\nc", "")];
+        assert_eq!(
+            reply(Shell::Fish, &CommandLine::default(), &hostile),
+            "a\tx\\u{9}y\\u{a}z\n"
+        );
+    }
 }

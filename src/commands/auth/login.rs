@@ -1,11 +1,8 @@
-use std::path::Path;
-
-use crate::app::Context;
-use crate::app::Startup;
+use crate::app::{Context, Startup};
 use crate::client::{Call, key_sent_as};
 use crate::config::{
-    Assignment, BaseUrl, ConfigFile, Environment, SANDBOX_PROFILE, Service, Target, edit,
-    profile_name,
+    Assignment, BaseUrl, ConfigFile, Environment, Service, SharedJournal, Target, edit,
+    journal_address, profile_name,
 };
 use crate::flows::read_stdin;
 use crate::model::shell;
@@ -13,7 +10,6 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::terminal::prompt::Question;
 
-use super::journal_password;
 use super::status::{ProfileSecrets, SecretsList};
 
 const SHAPE: &str = "enter one line of ASCII characters without spaces";
@@ -47,79 +43,107 @@ pub(crate) struct Args {
     storage: Option<Storage>,
     /// Header, field or provider name of this service, used from the first request on; `bookctl help dialect` lists
     /// the keys
-    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
     dialect: Vec<Assignment>,
 }
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
+    let vault = Vault::new(setup.paths.secrets.clone());
     if args.journal_password_stdin {
-        return journal_password::store(&setup, args.storage.unwrap_or_default()).await;
+        return store_journal_password(&setup, &vault, args.storage.unwrap_or_default()).await;
     }
     let file = ConfigFile::read(&setup.paths.config_file)?;
-    let vault = Vault::new(setup.paths.secrets.clone());
-    let is_interactive = setup.prompter.interactive();
-    // A person is not asked for anything that a missing keyring would lose.
-    let mut storage = args.storage.unwrap_or_default();
-    if is_interactive {
-        storage = usable_storage(&setup, &vault, args.storage).await?;
+    // A person is not asked for anything that a missing keyring would lose. A script hears of its arguments first.
+    let mut storage = None;
+    if setup.prompter.interactive() {
+        storage = Some(usable_storage(&setup, &vault, args.storage).await?);
     }
-    let mut service = choose_service(&setup, &args, &file).await?;
-    let refused = |key: &str, why| {
-        let key = key.trim_start_matches("dialect.");
-        Error::usage(format!("--dialect {key} {why}"))
+    let (name, base_url) = choose_service(&setup, &args, &file).await?;
+    let service = service(&name, base_url, &file, &args.dialect)?;
+    let account = Account::new(&name, service.base_url.origin());
+    let storage = match storage {
+        Some(storage) => storage,
+        None => usable_storage(&setup, &vault, args.storage).await?,
     };
-    for Assignment { key, value } in &args.dialect {
-        let renamed = service.adapter.set(key, value);
-        renamed.map_err(|why| refused(key, why))?;
-    }
-    if let Some((key, why)) = service.adapter.dialect.clash() {
-        return Err(refused(key, why));
-    }
-    let account = service
-        .account()
-        .ok_or_else(|| Error::usage("no profile was named").hint("pass --profile NAME"))?;
-    if !is_interactive {
-        // Checked before anything is sent, so that a missing keyring does not surprise at the end.
-        storage = usable_storage(&setup, &vault, args.storage).await?;
-    }
-    let is_new = !file.profiles.contains_key(&account.profile);
-    let mut given = read_secrets(&setup, &args, &account.origin, is_new).await?;
+    let is_new = !file.profiles.contains_key(&name);
+    let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.paths.config_file.clone();
     let target = Target::Remote(Box::new(Service {
-        key: given.key.clone(),
+        key: key.clone(),
         ..service.clone()
     }));
     let mut context = Context::with_target(setup, target);
-    let asks_again = !args.key_stdin && context.prompter.interactive();
-    if given.key.is_some()
-        && try_key(&mut context, &mut given, &account, is_new, asks_again).await?
-    {
-        context.refuse_sandbox().await?;
+    if let Some(given) = &mut key {
+        let asks_again = !args.key_stdin && context.prompter.interactive();
+        if try_key(&mut context, given, &account, is_new, asks_again).await? {
+            context.refuse_sandbox().await?;
+        }
     }
-    for (item, secret) in [
-        (Item::ApiKey, &given.key),
-        (Item::WebhookSecret, &given.webhook_secret),
-    ] {
+    for (item, secret) in [(Item::ApiKey, &key), (Item::WebhookSecret, &webhook_secret)] {
         if let Some(secret) = secret {
             vault.store(&account, item, secret, storage).await?;
         }
     }
-    if let Some(key) = &given.key {
-        note_profile(&config_file, &service, &account, key, &args.dialect)?;
+    if let Some(key) = &key {
+        edit(&config_file, |draft| {
+            if is_new {
+                draft.set(&name, "base_url", service.base_url.join(""))?;
+            }
+            for assignment in &args.dialect {
+                assignment.set(draft, &name)?;
+            }
+            draft.set(&name, "key_origin", account.origin.as_str())?;
+            draft.set(&name, "key_fingerprint", key.fingerprint())
+        })?;
     }
     let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
-    context.out.emit(&SecretsList(vec![row]))?;
+    context.out.emit(&SecretsList {
+        profiles: vec![row],
+    })?;
     if context.environment.api_key.is_some() {
-        let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
-        context.out.warn(warning);
+        context
+            .out
+            .warn("BOOKCTL_API_KEY is set and overrides the stored key");
     }
-    if file.default_profile.as_deref() != Some(account.profile.as_str()) {
+    if file.default_profile.as_ref() != Some(&name) {
         context.out.note(&format!(
             "to use it, pass --profile {0}, or make it the default with: bookctl profile use {0}",
-            shell::word(&account.profile)
+            shell::word(&name)
         ));
     }
+    Ok(Exit::Done)
+}
+
+/// Reads the password of the profile's shared journal from standard input, and stores it for the journal's address.
+async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage) -> Result<Exit> {
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let name = setup.named_profile().or(file.default_profile.clone());
+    let name =
+        name.ok_or_else(|| Error::usage("no profile was named").hint("pass --profile NAME"))?;
+    let url = file.profile(&name)?.journal.as_deref().ok_or_else(|| {
+        Error::config(format!("profile {name} has no shared journal")).hint(format!(
+            "name it first: bookctl profile set {name} journal=postgresql://USER@HOST/DATABASE"
+        ))
+    })?;
+    let address = journal_address(url, &name)?;
+    let text = Secret::new(read_stdin().await?);
+    let password = text.expose().trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        return Err(Error::usage("no password on standard input"));
+    }
+    let account = SharedJournal::account(&name, &address);
+    let password = Secret::new(password.to_owned());
+    vault
+        .store(&account, Item::JournalPassword, &password, storage)
+        .await?;
+    edit(&setup.paths.config_file, |draft| {
+        draft.set(&name, "journal_password_stored", true)
+    })?;
+    setup.out.note(&format!(
+        "the password of the journal at {address} is stored ({})",
+        storage.as_str()
+    ));
     Ok(Exit::Done)
 }
 
@@ -135,38 +159,34 @@ async fn usable_storage(
     let Err(why) = vault.keyring.probe().await else {
         return Ok(Storage::Keyring);
     };
-    if chosen.is_some() || !setup.prompter.interactive() {
-        return Err(silent(&why));
+    if chosen.is_none() && setup.prompter.interactive() {
+        setup.out.warn(&why);
+        let question = Question::new(
+            "Store the secrets in a file that only you can read instead?",
+            "--storage",
+            "where to store secrets",
+        );
+        if setup.prompter.confirm(&question, false).await? {
+            return Ok(Storage::File);
+        }
     }
-    setup.out.warn(&why);
-    let question = Question::new(
-        "Store the secrets in a file that only you can read instead?",
-        "--storage",
-        "where to store secrets",
-    );
-    if setup.prompter.confirm(&question, false).await? {
-        Ok(Storage::File)
-    } else {
-        Err(silent(&why))
-    }
+    Err(silent(&why))
 }
 
 /// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
 /// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
 async fn try_key(
     context: &mut Context,
-    given: &mut Given,
+    key: &mut Secret,
     account: &Account,
     is_new: bool,
     asks_again: bool,
 ) -> Result<bool> {
+    let name = shell::word(&account.profile);
     loop {
-        let error = match context.read(Call::get("/v1/")).await {
-            Ok(_) => return Ok(true),
-            Err(error) => error,
+        let Err(error) = context.read(Call::get("/v1/")).await else {
+            return Ok(true);
         };
-        let name = shell::word(&account.profile);
-        let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
         if error.exit != Exit::Unauthorized {
             return Err(error);
         }
@@ -177,14 +197,12 @@ async fn try_key(
         if error.http_status != Some(401) {
             return Err(error.hint(check));
         }
+        let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
         if !asks_again {
             let mut add = String::new();
             if is_new && let Target::Remote(service) = context.target() {
-                let base_url = service.base_url.join("");
-                add = format!(
-                    "`bookctl profile add {name} --base-url {}`, then ",
-                    shell::word(&base_url)
-                );
+                let base_url = shell::word(&service.base_url.join(""));
+                add = format!("`bookctl profile add {name} --base-url {base_url}`, then ");
             }
             return Err(error.detail(how).hint(format!(
                 "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; if you do not \
@@ -212,52 +230,55 @@ async fn try_key(
             ));
             return Ok(false);
         }
-        let key = Secret::new(text);
+        *key = Secret::new(text);
         context.use_key(key.clone());
-        given.key = Some(key);
     }
 }
 
 /// The profile and its address, from flags and the environment, or from prompts.
-async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Result<Service> {
+async fn choose_service(
+    setup: &Startup,
+    args: &Args,
+    file: &ConfigFile,
+) -> Result<(String, BaseUrl)> {
     let from_environment = Environment::text(setup.environment.base_url.as_ref());
     let url = match (&args.base_url, &from_environment) {
         (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
         (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
         (None, None) => None,
     };
-    if let Some(name) = setup.named_profile() {
-        if let Some(profile) = file.profiles.get(&name) {
-            let kept = profile.address(&name)?;
-            if args.base_url.is_some() && url.as_ref() != Some(&kept) {
-                return Err(Error::config(other_address(&name, &kept))
-                    .hint("leave out --base-url, or choose another profile name"));
-            }
-            return service(&name, kept, file);
+    let Some(name) = setup.named_profile() else {
+        if !setup.prompter.interactive() {
+            return Err(
+                Error::usage("no profile was named, and bookctl cannot prompt here")
+                    .hint("pass --profile NAME, and --base-url URL for a new profile"),
+            );
         }
-        let name = profile_name(&name)
-            .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
+        let default = file.default_profile.as_deref();
+        let known = default.and_then(|name| file.profiles.get_key_value(name));
         let url = match url {
             Some(url) => url,
-            None => ask_base_url(setup, None).await?,
+            None => ask_base_url(setup, known.map(|(_, it)| it.base_url.as_str())).await?,
         };
-        return service(&name, url, file);
-    }
-    if !setup.prompter.interactive() {
-        return Err(
-            Error::usage("no profile was named, and bookctl cannot prompt here")
-                .hint("pass --profile NAME, and --base-url URL for a new profile"),
-        );
-    }
-    let default = file.default_profile.as_deref();
-    let known = default.and_then(|name| file.profiles.get_key_value(name));
-    let url = match (url, known) {
-        (Some(url), _) => url,
-        (None, known) => ask_base_url(setup, known.map(|(_, it)| it.base_url.as_str())).await?,
+        let suggested = known.map_or("live", |(name, _)| name);
+        let name = ask_name(setup, file, &url, suggested).await?;
+        return Ok((name, url));
     };
-    let suggested = known.map_or("live", |(name, _)| name);
-    let name = ask_name(setup, file, &url, suggested).await?;
-    service(&name, url, file)
+    if let Some(profile) = file.profiles.get(&name) {
+        let kept = profile.address(&name)?;
+        if args.base_url.is_some() && url.as_ref() != Some(&kept) {
+            return Err(Error::config(other_address(&name, &kept))
+                .hint("leave out --base-url, or choose another profile name"));
+        }
+        return Ok((name, kept));
+    }
+    let name = profile_name(&name)
+        .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
+    let url = match url {
+        Some(url) => url,
+        None => ask_base_url(setup, None).await?,
+    };
+    Ok((name, url))
 }
 
 async fn ask_base_url(setup: &Startup, default: Option<&str>) -> Result<BaseUrl> {
@@ -299,74 +320,79 @@ fn other_address(name: &str, kept: &BaseUrl) -> String {
     format!("profile {name} already exists, for {}", kept.join(""))
 }
 
-/// The service of a profile, with the profile's settings. A new profile has the defaults.
-fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> {
-    if name == SANDBOX_PROFILE {
-        return Err(Error::usage("the embedded sandbox needs no API key")
-            .hint("choose another profile name"));
-    }
-    let known = file.profiles.get(name);
-    let empty = Service::at(base_url);
-    Ok(Service {
+/// The service of a profile, with its settings and these. A new profile has the defaults.
+fn service(
+    name: &str,
+    base_url: BaseUrl,
+    file: &ConfigFile,
+    dialect: &[Assignment],
+) -> Result<Service> {
+    let mut service = Service {
         profile: Some(name.to_owned()),
-        ca_file: known.and_then(|profile| profile.ca_file.clone()),
-        adapter: known.map_or(empty.adapter, |profile| profile.adapter.clone()),
-        ..Service::at(empty.base_url)
-    })
-}
-
-struct Given {
-    key: Option<Secret>,
-    webhook_secret: Option<Secret>,
-}
-
-async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
-    // A profile that has its key may get a webhook secret alone.
-    let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
-    let piped = args.key_stdin || args.webhook_secret_stdin;
-    if piped && !setup.stdin_is_terminal {
-        if wants_key && !args.key_stdin {
-            return Err(Error::usage("a new profile needs an API key")
-                .hint("pass --key-stdin too, and the key on the first line"));
-        }
-        let text = Secret::new(read_stdin().await?);
-        let (mut key, mut secret) = (text.expose(), text.expose());
-        if wants_key && args.webhook_secret_stdin {
-            (key, secret) = key.split_once('\n').unwrap_or((key, ""));
-        }
-        let key = wants_key.then(|| typed(key, "API key"));
-        let secret = args
-            .webhook_secret_stdin
-            .then(|| typed(secret, "webhook secret"));
-        return Ok(Given {
-            key: key.transpose()?,
-            webhook_secret: secret.transpose()?,
-        });
-    }
-    let mut given = Given {
-        key: None,
-        webhook_secret: None,
+        ..Service::at(base_url)
     };
-    if wants_key {
-        let text = format!("API key for {origin}");
-        given.key = Some(ask(setup, &text, "--key-stdin", "API key").await?);
+    if let Some(profile) = file.profiles.get(name) {
+        service.ca_file = profile.ca_file.clone();
+        service.adapter = profile.adapter.clone();
     }
-    if args.webhook_secret_stdin {
-        let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
-        given.webhook_secret = Some(ask(setup, text, flag, "webhook secret").await?);
+    let refused = |key: &str, why| Error::usage(format!("--dialect {key} {why}"));
+    for Assignment { key, value } in dialect {
+        let set = service.adapter.set(key, value);
+        set.map_err(|why| refused(key.trim_start_matches("dialect."), why))?;
     }
-    Ok(given)
+    match service.adapter.dialect.clash() {
+        Some((key, why)) => Err(refused(key, why)),
+        None => Ok(service),
+    }
+}
+
+/// The key and the webhook secret, as far as they are wanted. A profile that has its key may get a webhook secret alone.
+async fn read_secrets(
+    setup: &Startup,
+    args: &Args,
+    origin: &str,
+    is_new: bool,
+) -> Result<(Option<Secret>, Option<Secret>)> {
+    let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
+    let is_piped = args.key_stdin || args.webhook_secret_stdin;
+    if !is_piped || setup.stdin_is_terminal {
+        let mut given = (None, None);
+        if wants_key {
+            let text = format!("API key for {origin}");
+            given.0 = Some(ask(setup, &text, "--key-stdin", "API key").await?);
+        }
+        if args.webhook_secret_stdin {
+            let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
+            given.1 = Some(ask(setup, text, flag, "webhook secret").await?);
+        }
+        return Ok(given);
+    }
+    if wants_key && !args.key_stdin {
+        return Err(Error::usage("a new profile needs an API key")
+            .hint("pass --key-stdin too, and the key on the first line"));
+    }
+    let text = Secret::new(read_stdin().await?);
+    let (mut key, mut secret) = (text.expose(), text.expose());
+    if wants_key && args.webhook_secret_stdin {
+        (key, secret) = key.split_once('\n').unwrap_or((key, ""));
+    }
+    let typed = |is_wanted: bool, text: &str, what: &str| {
+        if !is_wanted {
+            return Ok(None);
+        }
+        let missing = || Error::usage(format!("no {what} on standard input")).hint(SHAPE);
+        Secret::typed(text).map(Some).ok_or_else(missing)
+    };
+    Ok((
+        typed(wants_key, key, "API key")?,
+        typed(args.webhook_secret_stdin, secret, "webhook secret")?,
+    ))
 }
 
 fn one_line(text: &str) -> Result<(), String> {
     Secret::typed(text)
         .map(drop)
         .ok_or_else(|| SHAPE.to_owned())
-}
-
-fn typed(text: &str, what: &str) -> Result<Secret> {
-    Secret::typed(text)
-        .ok_or_else(|| Error::usage(format!("no {what} on standard input")).hint(SHAPE))
 }
 
 async fn ask(
@@ -378,25 +404,4 @@ async fn ask(
     let question = Question::new(text, flag, what).hidden();
     let text = setup.prompter.text(&question, None, &one_line).await?;
     Ok(Secret::new(text))
-}
-
-/// Writes the profile, and for which origin which key is stored.
-fn note_profile(
-    config_file: &Path,
-    service: &Service,
-    account: &Account,
-    key: &Secret,
-    dialect: &[Assignment],
-) -> Result<()> {
-    edit(config_file, |draft| {
-        let name = &account.profile;
-        if !draft.before.profiles.contains_key(name) {
-            draft.set(name, "base_url", service.base_url.join(""))?;
-        }
-        for assignment in dialect {
-            assignment.set(draft, name)?;
-        }
-        draft.set(name, "key_origin", account.origin.as_str())?;
-        draft.set(name, "key_fingerprint", key.fingerprint())
-    })
 }

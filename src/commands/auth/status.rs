@@ -1,242 +1,183 @@
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::app::Startup;
 use crate::config::{
-    ConfigFile, Environment, Profile, SANDBOX_PROFILE, Service, SharedJournal, Target,
-    journal_address,
+    ConfigFile, Environment, SANDBOX_PROFILE, SharedJournal, Target, journal_address,
 };
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
-use crate::secrets::{Account, Found, Item, Secret, Vault, look_up};
+use crate::outcome::{Exit, Result};
+use crate::secrets::{Account, Item, Secret, Vault, look_up};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// Show where each profile's API key comes from; keys are masked
-///
-/// --profile and BOOKCTL_PROFILE limit the list to one profile.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl auth status\n  \
-    bookctl auth status --profile live --jq '.profiles[0].source'")]
-pub(crate) struct Args {}
+const NONE: &str = "none";
+const ENVIRONMENT: &str = "environment";
 
 pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
-    let chosen = setup.target();
-    let current = match &chosen {
-        Ok(target) => ProfileSecrets::of_target(setup, &vault, target).await,
-        Err(refused) => ProfileSecrets::of_nobody(setup, refused)?,
-    };
-    let chosen = chosen.as_ref().ok().and_then(Target::profile);
-    let mut rows = vec![current];
     let file = ConfigFile::read(&setup.paths.config_file)?;
+    let current = current(setup, &vault).await?;
+    let shown = current.profile.clone();
+    let mut profiles = vec![current];
     if setup.named_profile().is_none() {
-        let others = file
-            .profiles
-            .iter()
-            .filter(|(name, _)| name.as_str() != SANDBOX_PROFILE && chosen != Some(name.as_str()));
-        for (name, profile) in others {
-            let account = Account::new(name, profile.address(name)?.origin());
-            let noted = profile.key_origin.as_deref();
-            rows.push(ProfileSecrets::of_account(&vault, &account, noted).await);
+        for (name, profile) in &file.profiles {
+            if shown.as_ref() != Some(name) {
+                let account = Account::new(name, profile.address(name)?.origin());
+                let noted = profile.key_origin.as_deref();
+                profiles.push(ProfileSecrets::of_account(&vault, &account, noted).await);
+            }
         }
     }
-    for row in &mut rows {
+    for row in &mut profiles {
         let profile = row.profile.as_ref().and_then(|it| file.profiles.get(it));
-        if let Some(profile) = profile {
-            row.add_journal_password(&vault, profile).await?;
+        if let (Some(name), Some(profile)) = (&row.profile, profile)
+            && let Some(url) = &profile.journal
+        {
+            let account = SharedJournal::account(name, &journal_address(url, name)?);
+            row.journal_password = Some(if profile.journal_password_stored {
+                stored(&vault, &account, Item::JournalPassword).await
+            } else {
+                NONE
+            });
         }
     }
-    setup.out.emit(&SecretsList(rows))?;
+    setup.out.emit(&SecretsList { profiles })?;
     Ok(Exit::Done)
 }
 
-/// A secret's description and its source.
-struct Origin {
-    source: &'static str,
-    secret: Option<Secret>,
-}
-
-impl Origin {
-    const NONE: Origin = Origin {
-        source: "none",
-        secret: None,
-    };
-
-    fn environment(secret: Secret) -> Self {
-        Origin {
-            source: "environment",
-            secret: Some(secret),
+/// What commands use now. Without a service, the key in the environment alone.
+async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
+    let mut row = match setup.target() {
+        Ok(Target::Embedded { key, .. }) => {
+            let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
+            row.take_key(ENVIRONMENT, key.as_ref());
+            row.detail = Some("the embedded sandbox needs no API key".to_owned());
+            row
         }
+        Ok(Target::Remote(service)) => match (&service.key, service.account()) {
+            // The keyring is not opened if the environment has the key.
+            (None, Some(account)) => {
+                ProfileSecrets::of_account(vault, &account, service.key_origin.as_deref()).await
+            }
+            (key, _) => {
+                let origin = service.base_url.origin();
+                let mut row = ProfileSecrets::of(service.profile.as_deref(), Some(&origin));
+                row.take_key(ENVIRONMENT, key.as_ref());
+                row
+            }
+        },
+        Err(refused) => {
+            // A broken configuration is an error.
+            setup.target_or_none()?;
+            let mut row = ProfileSecrets::of(None, None);
+            let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
+            row.take_key(ENVIRONMENT, key.as_ref());
+            row.detail = Some(refused.message.clone());
+            row
+        }
+    };
+    row.current = true;
+    if setup.environment.webhook_secret.is_some() {
+        row.webhook_secret = ENVIRONMENT;
     }
-
-    fn stored(found: Option<Found>) -> Self {
-        found.map_or(Origin::NONE, |found| Origin {
-            source: found.storage.as_str(),
-            secret: Some(found.secret),
-        })
-    }
+    Ok(row)
 }
 
+/// Where a secret is stored. A keyring that does not answer has none.
+async fn stored(vault: &Vault, account: &Account, item: Item) -> &'static str {
+    let found = vault.find(account, item).await;
+    let found = found.ok().flatten();
+    found.map_or(NONE, |found| found.storage.as_str())
+}
+
+#[derive(Serialize)]
 pub(super) struct ProfileSecrets {
     profile: Option<String>,
     current: bool,
     origin: Option<String>,
-    key: Origin,
-    webhook_secret: Origin,
-    /// Of a profile whose journal is shared.
-    journal_password: Option<Origin>,
+    /// Where the key comes from.
+    source: &'static str,
+    kind: Option<&'static str>,
+    /// The key, masked.
+    key: Option<String>,
+    /// Where it comes from.
+    webhook_secret: &'static str,
+    /// Where it comes from, if the profile's journal is shared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal_password: Option<&'static str>,
     /// Why a key is not used or cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
 
 impl ProfileSecrets {
-    async fn of_target(setup: &Startup, vault: &Vault, target: &Target) -> Self {
-        let mut row = match target {
-            Target::Embedded { key, .. } => ProfileSecrets {
-                detail: Some("the embedded sandbox needs no API key".to_owned()),
-                key: key.clone().map_or(Origin::NONE, Origin::environment),
-                ..ProfileSecrets::empty(Some(SANDBOX_PROFILE), Some(target.address()))
-            },
-            Target::Remote(service) => ProfileSecrets::of_service(vault, service).await,
-        };
-        row.current = true;
-        row.take_webhook_secret_of(setup);
-        row
-    }
-
-    /// The key in the environment, if no service is chosen. Fails if the configuration is broken.
-    fn of_nobody(setup: &Startup, refused: &Error) -> Result<Self> {
-        setup.target_or_none()?;
-        let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
-        let mut row = ProfileSecrets {
-            detail: Some(refused.message.clone()),
-            key: key.map_or(Origin::NONE, Origin::environment),
-            ..ProfileSecrets::empty(None, None)
-        };
-        row.take_webhook_secret_of(setup);
-        Ok(row)
-    }
-
-    fn take_webhook_secret_of(&mut self, setup: &Startup) {
-        if let Some(secret) = Environment::text(setup.environment.webhook_secret.as_ref()) {
-            self.webhook_secret = Origin::environment(Secret::new(secret));
-        }
-    }
-
-    async fn of_service(vault: &Vault, service: &Service) -> Self {
-        let empty =
-            || ProfileSecrets::empty(service.profile.as_deref(), Some(service.base_url.origin()));
-        match (&service.key, service.account()) {
-            // The keyring is not opened if the environment has the key.
-            (Some(key), _) => ProfileSecrets {
-                key: Origin::environment(key.clone()),
-                ..empty()
-            },
-            (None, Some(account)) => {
-                ProfileSecrets::of_account(vault, &account, service.key_origin.as_deref()).await
-            }
-            (None, None) => empty(),
-        }
-    }
-
-    pub(super) async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
-        let (key, detail) = match look_up(vault, account, noted).await {
-            Ok(found) => (Origin::stored(found), None),
-            Err(error) => (Origin::NONE, Some(error.message.clone())),
-        };
-        let webhook_secret = vault.find(account, Item::WebhookSecret).await;
-        ProfileSecrets {
-            key,
-            webhook_secret: Origin::stored(webhook_secret.ok().flatten()),
-            detail,
-            ..ProfileSecrets::empty(Some(&account.profile), Some(account.origin.clone()))
-        }
-    }
-
-    async fn add_journal_password(&mut self, vault: &Vault, profile: &Profile) -> Result<()> {
-        let (Some(name), Some(url)) = (&self.profile, &profile.journal) else {
-            return Ok(());
-        };
-        let account = SharedJournal::account(name, &journal_address(url, name)?);
-        let mut found = None;
-        if profile.journal_password_stored {
-            let password = vault.find(&account, Item::JournalPassword).await;
-            found = password.ok().flatten();
-        }
-        self.journal_password = Some(Origin::stored(found));
-        Ok(())
-    }
-
-    fn empty(profile: Option<&str>, origin: Option<String>) -> Self {
+    fn of(profile: Option<&str>, origin: Option<&str>) -> Self {
         ProfileSecrets {
             profile: profile.map(str::to_owned),
             current: false,
-            origin,
-            key: Origin::NONE,
-            webhook_secret: Origin::NONE,
+            origin: origin.map(str::to_owned),
+            source: NONE,
+            kind: None,
+            key: None,
+            webhook_secret: NONE,
             journal_password: None,
             detail: None,
         }
     }
 
-    fn kind(&self) -> Option<&'static str> {
-        self.key.secret.as_ref().map(|key| key.kind().as_str())
+    fn take_key(&mut self, source: &'static str, key: Option<&Secret>) {
+        if let Some(key) = key {
+            self.source = source;
+            self.kind = Some(key.kind().as_str());
+            self.key = Some(key.masked());
+        }
     }
 
-    fn masked(&self) -> Option<String> {
-        self.key.secret.as_ref().map(Secret::masked)
-    }
-
-    fn object(&self) -> Value {
-        let mut object = json!({
-            "profile": self.profile,
-            "current": self.current,
-            "origin": self.origin,
-            "source": self.key.source,
-            "kind": self.kind(),
-            "key": self.masked(),
-            "webhook_secret": self.webhook_secret.source,
-        });
-        if let Some(password) = &self.journal_password {
-            object["journal_password"] = json!(password.source);
+    /// `noted` is the origin for which the profile's key was stored.
+    pub(super) async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
+        let mut row = ProfileSecrets::of(Some(&account.profile), Some(&account.origin));
+        match look_up(vault, account, noted).await {
+            Ok(Some(found)) => row.take_key(found.storage.as_str(), Some(&found.secret)),
+            Ok(None) => {}
+            Err(error) => row.detail = Some(error.message.clone()),
         }
-        if let Some(detail) = &self.detail {
-            object["detail"] = json!(detail);
-        }
-        object
+        row.webhook_secret = stored(vault, account, Item::WebhookSecret).await;
+        row
     }
 }
 
-pub(super) struct SecretsList(pub(super) Vec<ProfileSecrets>);
+#[derive(Serialize)]
+pub(super) struct SecretsList {
+    pub(super) profiles: Vec<ProfileSecrets>,
+}
 
 impl View for SecretsList {
     fn json(&self) -> Document {
-        let rows: Vec<Value> = self.0.iter().map(ProfileSecrets::object).collect();
-        json!({ "profiles": rows }).into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
-        let rows = self.0.iter().map(|row| {
-            let tone = match row.key.source {
-                "none" => Tone::Dim,
-                _ => Tone::Good,
+        let rows = self.profiles.iter().map(|row| {
+            let tone = if row.source == NONE {
+                Tone::Dim
+            } else {
+                Tone::Good
             };
-            let journal = row.journal_password.as_ref().map_or("none", |it| it.source);
-            let secrets = [
-                ("webhook secret", row.webhook_secret.source),
-                ("journal password", journal),
-            ];
-            let stored = secrets.iter().filter(|(_, source)| *source != "none");
-            let stored: Vec<String> = stored
-                .map(|(what, source)| format!("{what}: {source}"))
-                .collect();
+            let mut stored = Vec::new();
+            for (what, source) in [
+                ("webhook secret", row.webhook_secret),
+                ("journal password", row.journal_password.unwrap_or(NONE)),
+            ] {
+                if source != NONE {
+                    stored.push(format!("{what}: {source}"));
+                }
+            }
             let detail = row.detail.clone().unwrap_or_else(|| stored.join(", "));
             vec![
                 TableCell::from(row.profile.as_deref().unwrap_or("-")),
                 row.origin.as_deref().unwrap_or("-").into(),
-                TableCell::toned(row.key.source, tone),
-                row.kind().unwrap_or_default().into(),
-                row.masked().unwrap_or_default().into(),
+                TableCell::toned(row.source, tone),
+                row.kind.unwrap_or_default().into(),
+                row.key.as_deref().unwrap_or_default().into(),
                 detail.into(),
             ]
         });

@@ -19,7 +19,7 @@ enum State {
 pub(super) struct Check {
     name: &'static str,
     state: State,
-    detail: String,
+    pub(super) detail: String,
     /// What to do, as a command if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
@@ -62,14 +62,6 @@ impl Check {
         }
     }
 
-    /// The same, about a key that the detail then names.
-    pub(super) fn of(self, key: &str) -> Self {
-        Check {
-            detail: format!("{key}: {}", self.detail),
-            ..self
-        }
-    }
-
     pub(super) fn fix(self, fix: impl Into<String>) -> Self {
         Check {
             fix: Some(fix.into()),
@@ -87,26 +79,21 @@ impl Checks {
     /// The exit code of the first problem in this order, because later checks depend on earlier ones: configuration,
     /// network, key.
     pub(super) fn exit(&self) -> Exit {
-        let problems = self
-            .checks
-            .iter()
-            .filter(|check| check.state == State::Problem);
+        let exits = self.checks.iter().map(|check| check.exit);
         let rank = |exit: &Exit| match exit {
             Exit::Config => 0,
             Exit::Network => 1,
             Exit::Unauthorized => 2,
+            Exit::Done => 4,
             _ => 3,
         };
-        problems
-            .map(|check| check.exit)
-            .min_by_key(rank)
-            .unwrap_or(Exit::Done)
+        exits.min_by_key(rank).unwrap_or(Exit::Done)
     }
 }
 
 impl View for Checks {
     fn json(&self) -> Document {
-        serde_json::to_value(self).unwrap_or_default().into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {

@@ -1,14 +1,12 @@
 //! `bookctl doctor`: checks everything that a command needs, one line each.
 
 mod check;
-mod credentials;
-mod probe;
 mod service;
 
-use crate::app::Context;
-use crate::app::Startup;
 use crate::app::shared_journal::database;
+use crate::app::{Context, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
+use crate::flows::learn::{Lookout, look};
 use crate::journal::Journal;
 use crate::model::plural;
 use crate::model::shell::word;
@@ -39,7 +37,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     if args.probe {
-        return probe::run(setup, args.near).await;
+        return probe(setup, args.near).await;
     }
     let vault = Vault::new(setup.paths.secrets.clone());
     let target = match setup.target() {
@@ -47,7 +45,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         Err(error) => {
             let fix = broken_configuration(&setup, &error);
             let config = Check::problem("config", error.exit, error.message.clone()).fix(fix);
-            let keyring = credentials::keyring(&vault, true).await;
+            let keyring = service::keyring(&vault, true).await;
             let journal = local_journal(&setup);
             return conclude(&setup.out, vec![config, keyring, journal]);
         }
@@ -59,14 +57,31 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     };
     let context = Context::with_target(setup, target);
     // A slow keyring does not delay the network check.
-    let (credentials, reached) = tokio::join!(
-        credentials::look(context.target(), &vault),
+    let ((keyring, key), reached) = tokio::join!(
+        service::credentials(context.target(), &vault),
         service::reach(&context)
     );
-    let mut checks = vec![config, credentials.keyring];
-    checks.extend(service::examine(&context, reached, credentials.key).await);
+    let mut checks = vec![config, keyring];
+    checks.extend(service::examine(&context, reached, key).await);
     checks.push(journal);
     conclude(&context.out, checks)
+}
+
+/// What the service sends, read as `profile learn --check` reads it. Writes nothing.
+async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
+    let mut context = Context::new(setup)?;
+    let lookout = Lookout {
+        near,
+        vertical: "dining".to_owned(),
+        is_check: true,
+        asks: false,
+    };
+    let looked = {
+        let _progress = context.out.progress("reading");
+        look(&mut context, &lookout, Vec::new()).await?
+    };
+    context.out.emit(&looked)?;
+    Ok(looked.exit())
 }
 
 fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {

@@ -1,4 +1,4 @@
-//! Checks the service: the connection, its certificate, our clock, whether it answers, and whether it accepts the key.
+//! Checks the service: the key, the connection, its certificate, our clock, and whether it accepts the key.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::check::Check;
-use super::credentials::FoundKey;
 use crate::app::Context;
 use crate::client::{Answer, Call, Client, Failure};
 use crate::commands::limits as rate_limits;
@@ -14,12 +13,45 @@ use crate::config::{Service, Target};
 use crate::model::duration::in_units;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
+use crate::secrets::{Secret, Storage, Vault, look_up};
 
 /// The time limit of a request without `--timeout`.
 const LIMIT: Duration = Duration::from_secs(3);
 const WAIT: &str = "pass --max-wait 5m to wait until then";
 /// The largest clock difference without a warning. Signatures and deadlines depend on the clock.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(30);
+
+/// The key that requests carry, and where it comes from.
+type Key = (Secret, &'static str);
+
+/// Checks the keyring, and finds the key of the service; that is an error if it cannot be read.
+pub(super) async fn credentials(target: &Target, vault: &Vault) -> (Check, Result<Option<Key>>) {
+    let Target::Remote(service) = target else {
+        return (keyring(vault, false).await, Ok(None));
+    };
+    let key = match (&service.key, service.account()) {
+        (Some(key), _) => Ok(Some((key.clone(), "environment"))),
+        (None, None) => Ok(None),
+        (None, Some(account)) => {
+            let found = look_up(vault, &account, service.key_origin.as_deref()).await;
+            found.map(|found| found.map(|it| (it.secret, it.storage.as_str())))
+        }
+    };
+    let is_elsewhere =
+        matches!(&key, Ok(Some((_, source))) if *source != Storage::Keyring.as_str());
+    let is_needed = service.account().is_some() && !is_elsewhere;
+    (keyring(vault, is_needed).await, key)
+}
+
+/// Whether the keyring answers, which matters only if the key has to come from it.
+pub(super) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
+    match vault.keyring.probe().await {
+        Ok(()) => Check::ok("keyring", "available"),
+        Err(why) if !is_needed => Check::ok("keyring", format!("not needed ({why})")),
+        // A warning only, because the key may be in the environment or the file.
+        Err(why) => Check::warning("keyring", why).fix("bookctl auth login --storage file"),
+    }
+}
 
 /// Sends a request without a key. Returns after how long the service answered, or the checks that say why it did not.
 pub(super) async fn reach(context: &Context) -> Result<Duration, Vec<Check>> {
@@ -46,16 +78,12 @@ pub(super) async fn reach(context: &Context) -> Result<Duration, Vec<Check>> {
     }
 }
 
-async fn ask(
-    context: &Context,
-    client: &Client,
-    key: Option<&FoundKey>,
-) -> Result<Answer, Failure> {
+async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
     let limit = context.timeout().unwrap_or(LIMIT);
     let answer = async {
         match context.target() {
             Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,
-            Target::Remote(_) => client.knock(key.map(|key| &key.secret)).await,
+            Target::Remote(_) => client.knock(key).await,
         }
     };
     let answer = tokio::time::timeout(limit, answer).await;
@@ -66,46 +94,45 @@ async fn ask(
 pub(super) async fn examine(
     context: &Context,
     reached: Result<Duration, Vec<Check>>,
-    key: Result<Option<FoundKey>>,
+    key: Result<Option<Key>>,
 ) -> Vec<Check> {
     let target = context.target();
-    let no_key = match (target, &key) {
-        (Target::Remote(service), Ok(None)) => {
-            let missing = format!("there is no API key for {}", target.address());
-            Some(Check::problem("key", Exit::Unauthorized, missing).fix(login(service)))
-        }
-        (Target::Remote(service), Err(error)) => {
-            Some(Check::failed("key", error).fix(login(service)))
-        }
-        _ => None,
-    };
-    let key = key
-        .ok()
-        .flatten()
-        .filter(|_| matches!(target, Target::Remote(_)));
-    let described = match &key {
-        Some(key) => key.describe(),
-        None => "the embedded sandbox's own key".to_owned(),
-    };
-    let mut checks = match reached {
-        Ok(took) => {
+    let is_reached = reached.is_ok();
+    let mut checks = reached.map_or_else(
+        |checks| checks,
+        |took| {
             let answered = format!("{} answered in {} ms", target.address(), took.as_millis());
             vec![Check::ok("reachability", answered), tls(target)]
-        }
-        Err(mut checks) => {
-            checks.push(no_key.unwrap_or_else(|| match target {
-                Target::Embedded { .. } => Check::ok("key", described),
-                Target::Remote(_) => not_checked(&described),
-            }));
+        },
+    );
+    let key = match (target, key) {
+        (Target::Remote(service), Ok(None)) => {
+            let missing = format!("there is no API key for {}", target.address());
+            let check = Check::problem("key", Exit::Unauthorized, missing);
+            checks.push(check.fix(login(service)));
             return checks;
         }
+        (Target::Remote(service), Err(error)) => {
+            checks.push(Check::failed("key", &error).fix(login(service)));
+            return checks;
+        }
+        (_, key) => key.ok().flatten(),
     };
-    if let Some(no_key) = no_key {
-        checks.push(no_key);
-    } else if let Ok(client) = context.client() {
-        let answer = ask(context, client, key.as_ref()).await;
-        checks.extend(clock(context, answer.as_ref().ok()));
-        checks.extend(judged(context, &described, answer));
+    let described = match &key {
+        Some((key, source)) => {
+            let (kind, masked) = (key.kind().as_str(), key.masked());
+            format!("{kind} key {masked} from the {source}")
+        }
+        None => "the embedded sandbox's own key".to_owned(),
+    };
+    match context.client() {
+        Ok(client) if is_reached => {
+            let answer = ask(context, client, key.as_ref().map(|it| &it.0)).await;
+            checks.push(clock(client, answer.as_ref().ok()));
+            checks.extend(judged(context, &described, answer));
+        }
+        _ if key.is_some() => checks.push(not_checked(&described)),
+        _ => checks.push(Check::ok("key", described)),
     }
     checks
 }
@@ -143,12 +170,9 @@ fn tls(target: &Target) -> Check {
 }
 
 /// Compares the service's clock with ours. A sandbox's clock may be set to any time.
-fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
+fn clock(client: &Client, index: Option<&Answer>) -> Check {
     let told = index.and_then(|index| index.document.str("server_time")?.parse().ok());
-    let theirs: Timestamp = match told {
-        Some(time) => time,
-        None => context.client().ok()?.service_now(),
-    };
+    let theirs: Timestamp = told.unwrap_or_else(|| client.service_now());
     let ahead = theirs.duration_since(Timestamp::now());
     let length = in_units(ahead.as_secs().unsigned_abs());
     let detail = match ahead.as_secs() {
@@ -158,22 +182,19 @@ fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
     };
     let is_sandbox =
         index.is_some_and(|it| it.document.value().get("sandbox") == Some(&Value::Bool(true)));
-    Some(if ahead.abs() <= CLOCK_TOLERANCE {
+    if ahead.abs() <= CLOCK_TOLERANCE {
         Check::ok("clock", detail)
     } else if is_sandbox {
         Check::ok("clock", format!("{detail}; a sandbox has its own clock"))
     } else {
         Check::warning("clock", detail).fix("sudo timedatectl set-ntp true")
-    })
+    }
 }
 
 /// The rate limits that the journal knows. The request that was just answered has none.
 fn limits(context: &Context) -> Check {
-    let exhausted: Vec<String> = rate_limits::known(context)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(rate_limits::Seen::exhausted)
-        .collect();
+    let known = rate_limits::known(context).unwrap_or_default();
+    let exhausted: Vec<String> = known.iter().filter_map(|it| it.exhausted()).collect();
     if exhausted.is_empty() {
         return Check::ok("limits", "not rate limited");
     }
@@ -196,11 +217,14 @@ fn judged(context: &Context, key: &str, answer: Result<Answer, Failure>) -> Vec<
     if !matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed) {
         return vec![Check::failed("service", &error), not_checked(key)];
     }
-    let check = Check::failed("key", &error).of(key);
-    vec![match context.target() {
-        Target::Remote(service) if error.exit == Exit::Unauthorized => check.fix(login(service)),
-        _ => check,
-    }]
+    let mut check = Check::failed("key", &error);
+    check.detail = format!("{key}: {}", check.detail);
+    if let Target::Remote(service) = context.target()
+        && error.exit == Exit::Unauthorized
+    {
+        check = check.fix(login(service));
+    }
+    vec![check]
 }
 
 fn not_checked(key: &str) -> Check {

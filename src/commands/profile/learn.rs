@@ -1,11 +1,11 @@
 use std::path::{Path, PathBuf};
 
-use super::set::known;
+use super::change::known;
 use crate::adapter::ReadKind;
 use crate::app::{Context, Startup};
 use crate::config::{Assignment, Target, edit};
 use crate::flows::Confirmation;
-use crate::flows::learn::{Came, Looked, Lookout, MOST_CALLS, OtherWays, look};
+use crate::flows::learn::{Came, Looked, Lookout, MOST_CALLS, look};
 use crate::json::parsed;
 use crate::model::{plural, shell};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -84,27 +84,18 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     let lookout = Lookout {
         near: args.near.clone(),
         vertical: args.vertical.clone(),
-        other_ways: match (args.check, args.yes) {
-            (true, _) => OtherWays::Never,
-            (false, true) => OtherWays::Allowed,
-            (false, false) => OtherWays::AfterAsking,
-        },
+        is_check: args.check,
+        asks: !args.yes,
     };
     let mut looked = {
         let _progress = context.out.progress("reading");
         look(&mut context, &lookout, recorded).await?
     };
-    looked.profile = Some(args.name.clone());
-    looked.is_check = args.check;
     if !args.check && !looked.settings.is_empty() {
         write(&context, &args, &mut looked, &config_file).await?;
     }
     context.out.emit(&looked)?;
-    Ok(if args.check && looked.is_drifted() {
-        Exit::Config
-    } else {
-        Exit::Done
-    })
+    Ok(looked.exit())
 }
 
 /// Writes what is certain to the profile, or the command that does so to a file.
@@ -114,13 +105,13 @@ async fn write(
     looked: &mut Looked,
     config_file: &Path,
 ) -> Result<()> {
-    let settings = &looked.settings;
     let name = &args.name;
     if let Some(out) = &args.out {
-        let words = settings.iter().map(|it| shell::word(&it.assignment()));
-        let words = words.collect::<Vec<_>>().join(" ");
-        let command = format!("bookctl profile set {} {words}\n", shell::word(name));
-        std::fs::write(out, command)
+        let mut command = format!("bookctl profile set {}", shell::word(name));
+        for setting in &looked.settings {
+            command.push_str(&format!(" {}", shell::word(&setting.assignment())));
+        }
+        std::fs::write(out, command + "\n")
             .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
         looked.written = Some(out.display().to_string());
         return Ok(());
@@ -131,7 +122,7 @@ async fn write(
             action: "writing the profile",
             question: format!(
                 "Write {} to profile {name}?",
-                plural(settings.len(), "setting", "settings")
+                plural(looked.settings.len(), "setting", "settings")
             ),
             declined: "nothing was written",
         };

@@ -1,17 +1,15 @@
 //! `bookctl profile`: the services in `config.toml`.
 
-mod add;
+mod change;
 mod learn;
-mod listing;
-mod remove;
-mod set;
+mod view;
 
 use clap::Subcommand;
 
 use crate::app::Startup;
-use crate::config::{SANDBOX_PROFILE, edit};
+use crate::config::{ConfigFile, SANDBOX_PROFILE, edit};
 use crate::outcome::{Exit, Result};
-use listing::{Profiles, read, show};
+use view::{ProfileList, ProfileView};
 
 /// Manage profiles: the services that bookctl can connect to
 ///
@@ -26,44 +24,46 @@ pub(crate) enum Command {
         /// Name of the profile [default: the current one]
         name: Option<String>,
     },
-    Add(add::Args),
+    Add(change::AddArgs),
     /// Make a profile the default; `sandbox` is the embedded sandbox
     #[command(after_help = "Examples:\n  bookctl profile use live\n  bookctl profile use sandbox")]
     Use {
         /// Name of the profile
         name: String,
     },
-    Set(set::SetArgs),
+    Set(change::SetArgs),
     Learn(learn::Args),
-    Unset(set::UnsetArgs),
-    Remove(remove::Args),
+    Unset(change::UnsetArgs),
+    Remove(change::RemoveArgs),
 }
 
 pub(super) async fn run(setup: Startup, command: Command) -> Result<Exit> {
-    match command {
+    let shown = match command {
         Command::List => {
-            setup.out.emit(&Profiles(listing::rows(&setup)?))?;
-            Ok(Exit::Done)
+            setup.out.emit(&ProfileList::of(&setup)?)?;
+            return Ok(Exit::Done);
         }
-        Command::Show { name } => {
-            let name = name.or_else(|| listing::current(&setup, &read(&setup).ok()?));
-            show(&setup, name.as_deref().unwrap_or(SANDBOX_PROFILE))
-        }
-        Command::Add(args) => add::run(&setup, &args),
-        Command::Use { name } => use_profile(&setup, &name),
-        Command::Set(args) => set::set(&setup, &args),
-        Command::Unset(args) => set::unset(&setup, &args),
-        Command::Learn(args) => learn::run(setup, args).await,
-        Command::Remove(args) => remove::run(&setup, args).await,
-    }
+        Command::Show { name } => name,
+        Command::Use { name } => Some(use_profile(&setup, name)?),
+        Command::Add(args) => Some(change::add(&setup, args)?),
+        Command::Set(args) => Some(change::set(&setup, args)?),
+        Command::Unset(args) => Some(change::unset(&setup, args)?),
+        Command::Learn(args) => return learn::run(setup, args).await,
+        Command::Remove(args) => return change::remove(&setup, args).await,
+    };
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let name = shown.or_else(|| view::current(&setup, &file));
+    let name = name.as_deref().unwrap_or(SANDBOX_PROFILE);
+    setup.out.emit(&ProfileView::of(&setup, &file, name)?)?;
+    Ok(Exit::Done)
 }
 
-fn use_profile(setup: &Startup, name: &str) -> Result<Exit> {
+fn use_profile(setup: &Startup, name: String) -> Result<String> {
     edit(&setup.paths.config_file, |draft| {
         if name != SANDBOX_PROFILE {
-            draft.before.profile(name)?;
+            draft.before.profile(&name)?;
         }
-        draft.set_default(name);
+        draft.set_default(&name);
         Ok(())
     })?;
     for (variable, value) in [
@@ -76,5 +76,5 @@ fn use_profile(setup: &Startup, name: &str) -> Result<Exit> {
             ));
         }
     }
-    show(setup, name)
+    Ok(name)
 }

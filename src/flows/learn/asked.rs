@@ -1,272 +1,185 @@
-//! What a search asks for: its fields, from what its refusals name. A field is filled with a value of the form that is
-//! asked for, and by trial where none is said.
+//! What a search asks for: its fields, from what its refusals name. A field gets what its name or a refusal says. One that
+//! neither speaks of gets the time, so that the refusal of it says what it wants; else a person fills it.
 
-use super::Certain;
+use super::{Certain, Refused};
 use crate::adapter::{Adapter, WriteKind, jq_key};
 use crate::client::Named;
 
-/// What a field may hold: a field of the contract's request, and the jq expression for it.
+/// What a field holds: a field of the contract's request, and the jq expression for it.
 type Holds = (&'static str, &'static str);
 
-const TIME: &str = "datetime";
-const OFFSET: &str = ".datetime";
-const LOCAL: &str = ".datetime[:16]";
-const DAY: &str = ".datetime[:10]";
-const CLOCK: &str = ".datetime[11:16]";
-const UTC: &str = "(.datetime | fromdateiso8601 | todateiso8601)";
+const VENUE: Holds = ("venue_id", ".venue_id");
+const TIME: Holds = ("datetime", ".datetime");
+const PARTY: Holds = ("party_size", ".party_size");
+const PROVIDER: Holds = ("provider", ".provider");
 // The row of a batch may have a time as it came, which is a number already.
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
 const MILLISECONDS: &str =
     "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
-const PARTY: Holds = ("party_size", ".party_size");
 
-/// In the order in which they are tried.
-const TRIED: [Holds; 9] = [
-    ("venue_id", ".venue_id"),
-    (TIME, OFFSET),
-    PARTY,
-    (TIME, LOCAL),
-    (TIME, DAY),
-    (TIME, CLOCK),
-    (TIME, MILLISECONDS),
-    (TIME, SECONDS),
-    (TIME, UTC),
-];
-
-/// What refusals say of a time, and the form that they ask for. The first that fits counts.
-const SAID: [(&[&str], &str); 7] = [
-    (&["milli", "epoch_ms"], MILLISECONDS),
-    (&["epoch", "unix", "seconds", "timestamp"], SECONDS),
+/// What refusals say of a time, separated by `|`, and the form that they ask for. The first that fits counts.
+const FORMS: [(&str, &str); 7] = [
+    ("milli|epoch_ms", MILLISECONDS),
+    ("epoch|unix|seconds|timestamp", SECONDS),
     (
-        &["without", "local time", "yyyy-mm-ddt", "yyyy-mm-dd hh"],
-        LOCAL,
+        "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh",
+        ".datetime[:16]",
     ),
-    (&["utc"], UTC),
+    ("utc", "(.datetime | fromdateiso8601 | todateiso8601)"),
     (
-        &[
-            "rfc 3339",
-            "rfc3339",
-            "iso 8601",
-            "iso8601",
-            "offset",
-            "date and time",
-        ],
-        OFFSET,
+        "rfc 3339|rfc3339|iso 8601|iso8601|offset|date and time",
+        TIME.1,
     ),
-    (&["hh:mm", "hours and minutes", "time of day"], CLOCK),
-    (&["yyyy-mm-dd", "a date", "a day"], DAY),
+    ("hh:mm|hours and minutes|time of day", ".datetime[11:16]"),
+    ("yyyy-mm-dd|a date|a day", ".datetime[:10]"),
 ];
 
 /// The contract's own words in a field's name: `venueId`, `filter.party-size`, `startTime`.
 const WORDS: [(&str, Holds); 6] = [
-    ("venue", TRIED[0]),
+    ("venue", VENUE),
     ("party", PARTY),
-    ("provider", ("provider", ".provider")),
-    ("datetime", TRIED[1]),
-    ("time", TRIED[1]),
-    ("date", TRIED[1]),
+    ("provider", PROVIDER),
+    ("datetime", TIME),
+    ("time", TIME),
+    ("date", TIME),
 ];
 
-/// What the last part of a field's name says.
 fn of_name(path: &str) -> Option<Holds> {
     let last = path.rsplit('.').next().unwrap_or_default();
-    let apart = |c: char| {
-        let before = if c.is_ascii_uppercase() { "_" } else { "" };
-        format!("{before}{}", c.to_ascii_lowercase())
-    };
-    let words: String = last.chars().map(apart).collect();
+    let mut words = String::new();
+    for c in last.chars() {
+        if c.is_ascii_uppercase() {
+            words.push('_');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
     let has = |own: &str| words.split(['_', '-']).any(|word| word == own);
     let known = WORDS.iter().find(|(word, _)| has(word));
     known.map(|(_, holds)| *holds)
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Field {
     path: String,
-    /// `None` where nothing that bookctl knows was taken.
+    /// `None` where only a person knows.
     holds: Option<Holds>,
-    tried: Vec<Holds>,
     /// Whether neither its name nor a refusal says what it holds.
     is_guess: bool,
     /// What the service says of it.
     why: String,
 }
 
-impl Field {
-    fn new(path: &str) -> Self {
-        Field {
-            path: path.to_owned(),
-            holds: None,
-            tried: Vec::new(),
-            is_guess: false,
-            why: String::new(),
-        }
-    }
-
-    /// The field of the contract that it stands for.
-    fn own(&self) -> Option<&'static str> {
-        self.holds.map(|it| it.0)
-    }
-}
-
 /// A search as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     kind: WriteKind,
-    /// The request that the profile makes.
-    first: Vec<Field>,
-    fields: Vec<Field>,
-    /// The settings for the names of fields.
-    keys: Vec<(&'static str, &'static str)>,
+    /// The fields that the profile sends: what they hold, their paths, and the settings for their names.
+    own: Vec<(Holds, String, Option<&'static str>)>,
+    /// The fields that refusals have named.
+    named: Vec<Field>,
+    /// The paths that the service does not know.
+    unknown: Vec<String>,
 }
 
 impl Asked {
     pub(super) fn new(adapter: &Adapter, kind: WriteKind) -> Self {
-        let named = adapter.names_of(kind);
-        let all: &[Holds] = match kind {
-            WriteKind::Search => &[TRIED[1], PARTY, ("providers", ".providers")],
-            _ => &TRIED[..3],
+        let all = match kind {
+            WriteKind::Search => [TIME, PARTY, ("providers", ".providers")],
+            _ => [VENUE, TIME, PARTY],
         };
-        let field = |holds: &Holds| {
-            let name = named.iter().find(|it| it.0 == holds.0);
-            Field {
-                holds: Some(*holds),
-                tried: vec![*holds],
-                ..Field::new(name.map_or(holds.0, |it| it.2))
-            }
-        };
-        let first: Vec<Field> = all.iter().map(field).collect();
+        let names = adapter.names_of(kind);
+        let own = all.map(|holds| match names.iter().find(|it| it.0 == holds.0) {
+            Some((_, key, path)) => (holds, (*path).to_owned(), Some(*key)),
+            None => (holds, holds.0.to_owned(), None),
+        });
         Asked {
             kind,
-            fields: first.clone(),
-            first,
-            keys: named.iter().map(|(own, key, _)| (*own, *key)).collect(),
+            own: own.into(),
+            named: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
-    pub(super) fn take(&mut self, named: &[Named]) -> bool {
-        let before = self.fields.clone();
-        for it in named {
-            let mut fields = self.fields.iter();
-            let at = fields.position(|field| field.path == it.name);
-            let mut fields = self.fields.iter();
-            let moved = fields.position(|field| field.own() == Some(it.name.as_str()));
-            match (at, moved) {
-                (Some(at), _) if it.is_unknown() => drop(self.fields.remove(at)),
-                (Some(at), _) => self.fill(at, &it.why),
-                (None, _) if it.is_unknown() => {}
+    pub(super) fn take(&mut self, refused: &[Named]) -> bool {
+        let before = self.expression(true);
+        for Named { name, why } in refused.iter().filter(|it| !it.is_unknown()) {
+            let mut fields = self.named.iter_mut();
+            match fields.find(|it| it.path == *name || it.holds.is_some_and(|it| it.0 == name)) {
+                Some(field) if field.path == *name => fill(field, why, false),
                 // The contract's own name is asked for after all.
-                (None, Some(at)) => self.fill(at, ""),
-                (None, None) => {
-                    self.fields.push(Field::new(&it.name));
-                    self.fill(self.fields.len() - 1, &it.why);
+                Some(other) => other.holds = None,
+                None => {
+                    let mut field = Field {
+                        path: name.clone(),
+                        holds: None,
+                        is_guess: false,
+                        why: String::new(),
+                    };
+                    fill(&mut field, why, true);
+                    self.named.push(field);
                 }
             }
         }
-        self.fields != before
-    }
-
-    /// Fills a field with the next value that it may want.
-    fn fill(&mut self, at: usize, why: &str) {
-        let mut field = self.fields.remove(at);
-        let before = field.own();
-        let others: Vec<&str> = self.changed().filter_map(Field::own).collect();
-        let lower = why.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|it| lower.contains(it));
-        let form = SAID.iter().find(|(words, _)| says(words));
-        let is_number = lower.contains("number") || lower.contains("integer");
-        let name = of_name(&field.path);
-        let said = match form {
-            Some((_, form)) => Some((TIME, *form)),
-            None if is_number && before == Some(TIME) && name != Some(PARTY) => {
-                Some((TIME, SECONDS))
-            }
-            None => Some(PARTY).filter(|_| is_number),
-        };
-        let may_hold = |it: &Holds| {
-            let is_own = name.is_none_or(|name| name.0 == it.0);
-            let is_free = before.or(name.map(|it| it.0)) == Some(it.0) || !others.contains(&it.0);
-            // A number may be anything, unless what is beside it has other names too.
-            let is_known = *it != PARTY || name.is_some() || !others.is_empty();
-            let is_asked = self.kind != WriteKind::Search || *it != TRIED[0];
-            is_own && is_free && is_known && is_asked
-        };
-        let candidates = name.into_iter().chain(TRIED).filter(may_hold);
-        // What nothing is left for gets a number, so that the refusal says what it wants.
-        let last = Some(PARTY).filter(|_| name.is_none() && !others.is_empty());
-        let mut next = said.into_iter().chain(candidates).chain(last);
-        field.holds = next.find(|it| !field.tried.contains(it));
-        field.tried.extend(field.holds);
-        field.is_guess = name.is_none() && (said.is_none() || field.holds != said);
-        // That it is required says less than what it must be.
-        if field.why.is_empty() || !why.is_empty() && !why.ends_with("required") {
-            field.why = why.to_owned();
+        for it in refused.iter().filter(|it| it.is_unknown()) {
+            self.named.retain(|field| field.path != it.name);
+            self.unknown.push(it.name.clone());
         }
-        self.fields.insert(at, field);
-        // A value stands under the contract's own name where it has no other.
-        for own in self.first.clone() {
-            let is_moved = self.changed().any(|it| it.own() == own.own());
-            if is_moved {
-                self.fields.retain(|it| *it != own);
-            } else if before == own.own() && !self.has(&own) {
-                self.fields.push(own);
-            }
-        }
+        self.expression(true) != before
     }
 
-    fn changed(&self) -> impl Iterator<Item = &Field> {
-        self.fields.iter().filter(|it| !self.first.contains(it))
-    }
-
-    fn has(&self, own: &Field) -> bool {
-        self.fields.iter().any(|it| it.own() == own.own())
+    /// The profile's own fields that are sent: those that the service knows and that hold what no other one does.
+    fn kept(&self) -> impl Iterator<Item = &(Holds, String, Option<&'static str>)> {
+        self.own.iter().filter(|(holds, path, _)| {
+            let mut named = self.named.iter();
+            let is_moved = named.any(|it| it.holds.is_some_and(|it| it.0 == holds.0));
+            !is_moved && !self.unknown.contains(path)
+        })
     }
 
     /// Whether each value stands in one field; a time may stand in several.
     pub(super) fn is_certain(&self) -> bool {
-        let all = self.fields.iter().filter_map(Field::own);
-        let all: Vec<&str> = all.filter(|it| *it != TIME).collect();
-        (1..)
-            .zip(&all)
-            .all(|(after, name)| !all[after..].contains(name))
+        let held = self.named.iter().filter_map(|it| it.holds);
+        let held: Vec<Holds> = held.filter(|it| it.0 != TIME.0).collect();
+        let once = |holds: &Holds| held.iter().filter(|it| it.0 == holds.0).count() == 1;
+        held.iter().all(once)
     }
 
-    /// The settings that make this request; none where the profile makes it already.
+    fn noun(&self) -> &'static str {
+        if self.kind == WriteKind::Search {
+            "venue search"
+        } else {
+            "availability search"
+        }
+    }
+
+    /// The settings that make this request; none where the profile makes it already. A key says the name of a field, and
+    /// not what stands in it.
     pub(super) fn settings(&self) -> Vec<Certain> {
-        let what = match self.kind {
-            WriteKind::Search => "venue search",
-            _ => "availability search",
-        };
-        let asks = |field: &Field| format!("the {what} asks for `{}`", field.path);
-        let left_out: Vec<&Field> = self.first.iter().filter(|own| !self.has(own)).collect();
-        let renamed = self.changed().map(|field| {
-            // A key says the name of a field, and not what stands in it.
-            let own = self
-                .first
-                .iter()
-                .find(|own| own.holds == field.holds)?
-                .own()?;
-            let (_, key) = self.keys.iter().find(|(name, _)| *name == own)?;
-            Some(Certain::new(
-                format!("dialect.{key}"),
-                &field.path,
-                asks(field),
-            ))
-        });
-        let renamed: Option<Vec<Certain>> = renamed.collect();
-        let is_whole = left_out.is_empty() && self.fields.len() == self.first.len();
-        if let Some(renamed) = renamed.filter(|_| is_whole) {
+        let asks = |path: &str| format!("the {} asks for `{path}`", self.noun());
+        let mut renamed = Vec::new();
+        for field in &self.named {
+            let own = self.own.iter().find(|own| Some(own.0) == field.holds);
+            if let Some((_, path, Some(key))) = own
+                && *path != field.path
+            {
+                let key = format!("dialect.{key}");
+                renamed.push(Certain::new(key, &field.path, asks(&field.path)));
+            }
+        }
+        if self.kept().count() + renamed.len() == self.own.len() {
             return renamed;
         }
-        let names = |fields: Vec<&Field>| {
-            let names: Vec<String> = fields.iter().map(|it| format!("`{}`", it.path)).collect();
-            Some(names.join(", ")).filter(|it| !it.is_empty())
+        let paths: Vec<&str> = self.named.iter().map(|it| it.path.as_str()).collect();
+        let why = if paths.is_empty() {
+            format!(
+                "the {} refuses `{}`",
+                self.noun(),
+                self.unknown.join("`, `")
+            )
+        } else {
+            asks(&paths.join("`, `"))
         };
-        let asks = names(self.changed().collect()).map(|it| format!("asks for {it}"));
-        let refuses = names(left_out).map(|it| format!("refuses {it}"));
-        let why: Vec<String> = asks.into_iter().chain(refuses).collect();
-        let why = format!("the {what} {}", why.join(" and "));
         vec![Certain::new(self.key(), &self.expression(false), why)]
     }
 
@@ -277,73 +190,88 @@ impl Asked {
 
     /// The expression that writes the request, with holes for what could not be filled in or without them.
     fn expression(&self, with_holes: bool) -> String {
-        let mut dropped: Vec<&str> = Vec::new();
-        for name in self.first.iter().chain(&self.fields).filter_map(Field::own) {
-            if !dropped.contains(&name) && !self.fields.iter().any(|it| it.path == name) {
-                dropped.push(name);
-            }
+        let named = self.named.iter();
+        let named = named.filter(|it| with_holes || it.holds.is_some());
+        let named = named.map(|it| (it.path.as_str(), it.holds));
+        let kept = self
+            .kept()
+            .map(|(holds, path, _)| (path.as_str(), Some(*holds)));
+        let sent: Vec<(&str, Option<Holds>)> = kept.chain(named).collect();
+        let mut left_out: Vec<&str> = self.own.iter().map(|it| it.0.0).collect();
+        if sent.iter().any(|it| it.1 == Some(PROVIDER)) {
+            left_out.push(PROVIDER.0);
         }
-        let mut text = if dropped.is_empty() {
+        left_out.retain(|name| !sent.iter().any(|(path, _)| path == name));
+        let mut text = if left_out.is_empty() {
             ".".to_owned()
         } else {
-            format!("del(.{})", dropped.join(", ."))
+            format!("del(.{})", left_out.join(", ."))
         };
-        let whole = self
-            .fields
-            .iter()
-            .filter(|it| it.holds == Some((TIME, OFFSET)));
-        // Two whole times are the ends of a day.
-        let mut ends = ["23:59:59", "00:00:00"][..if whole.count() == 2 { 2 } else { 0 }].to_vec();
-        let fields = self.fields.iter();
-        for field in fields.filter(|it| with_holes || it.holds.is_some()) {
-            let mut value = field.holds.map_or("<?>", |it| it.1).to_owned();
-            if value == OFFSET
-                && let Some(end) = ends.pop()
-            {
-                value = format!("(.datetime[:11] + \"{end}\" + .datetime[19:])");
-            }
-            if value != format!(".{}", field.path) {
-                for part in field.path.rsplit('.') {
+        for (path, holds) in &sent {
+            let mut value = holds.map_or("<?>", |it| it.1).to_owned();
+            if value != format!(".{path}") {
+                for part in path.rsplit('.') {
                     value = format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'));
                 }
                 text.push_str(&format!(" * {value}"));
             }
         }
-        let is_optional =
-            |it: &Field| self.kind == WriteKind::Search || it.own() == Some("provider");
-        if self.changed().any(is_optional) {
+        let is_optional = |it: &Field| {
+            it.holds == Some(PROVIDER) || it.holds.is_some() && self.kind == WriteKind::Search
+        };
+        if self.named.iter().any(is_optional) {
             text.push_str(" | with_entries(select(.value != null))");
         }
         text
     }
 
-    /// The fields that only a person can fill, with what the service says of them, and the setting with holes for them.
-    pub(super) fn unfilled(&self) -> Option<(String, String)> {
+    /// Why the search was not answered, with the setting that has holes for what only a person knows.
+    pub(super) fn refused(&self, message: &str) -> Refused {
+        let mut why = format!("the {}: {message}", self.noun());
         let mut known = self.clone();
-        for at in 0..known.fields.len() {
-            if known.fields[at].is_guess {
-                // What was tried there is not known to have another place.
-                let own = known.fields[at].own();
-                let own = self.first.iter().find(|first| first.own() == own);
-                known.fields[at].holds = None;
-                known
-                    .fields
-                    .extend(own.filter(|own| !known.has(own)).cloned());
+        let mut names = Vec::new();
+        for field in &mut known.named {
+            if field.is_guess || field.holds.is_none() {
+                field.holds = None;
+                names.push(match field.why.as_str() {
+                    "" => format!("`{}`", field.path),
+                    why => format!("`{}` ({why})", field.path),
+                });
             }
         }
-        let shown = |it: &Field| match it.why.as_str() {
-            "" => format!("`{}`", it.path),
-            why => format!("`{}` ({why})", it.path),
-        };
-        let unfilled = known.fields.iter().filter(|it| it.holds.is_none());
-        let names: Vec<String> = unfilled.map(shown).collect();
-        let setting = format!("{}={}", known.key(), known.expression(true));
-        (!names.is_empty()).then(|| (names.join(", "), setting))
+        if names.is_empty() {
+            return Refused { why, setting: None };
+        }
+        why.push_str("; only a person knows the value of ");
+        why.push_str(&names.join(", "));
+        let setting = Some(format!("{}={}", self.key(), known.expression(true)));
+        Refused { why, setting }
     }
 
     /// Whether the refusals have asked for the provider.
     pub(super) fn wants_provider(&self) -> bool {
-        self.fields.iter().any(|it| it.own() == Some("provider"))
+        self.named.iter().any(|it| it.holds == Some(PROVIDER))
+    }
+}
+
+/// Fills a field with what its name or this sentence says.
+fn fill(field: &mut Field, why: &str, is_new: bool) {
+    let lower = why.to_lowercase();
+    let name = of_name(&field.path);
+    let says = |words: &str| words.split('|').any(|it| lower.contains(it));
+    let said = if let Some((_, form)) = FORMS.iter().find(|(words, _)| says(words)) {
+        Some((TIME.0, *form))
+    } else if says("number|integer") {
+        let is_time = name == Some(TIME);
+        Some(if is_time { (TIME.0, SECONDS) } else { PARTY })
+    } else {
+        name.filter(|_| is_new)
+    };
+    field.is_guess = said.is_none() && is_new;
+    field.holds = said.or(Some(TIME).filter(|_| is_new));
+    // That it is required says less than what it must be.
+    if field.why.is_empty() || !why.is_empty() && !why.ends_with("required") {
+        field.why = why.to_owned();
     }
 }
 
@@ -381,77 +309,55 @@ mod tests {
                 "dialect.slots_party_size_field=filter.party-size",
             ]
         );
-        let asked = found(
-            WriteKind::Slots,
-            &[json!({"error": "x", "invalid": ["venue", "when", "people"]})],
-        );
-        assert_eq!(
-            settings(&asked)[1..],
-            [
-                "dialect.slots_datetime_field=when",
-                "dialect.slots_party_size_field=people"
-            ]
-        );
         assert!(found(WriteKind::Slots, &[]).settings().is_empty());
     }
 
     #[test]
     fn a_value_has_the_form_that_the_refusal_speaks_of() {
         let says = |name: &str, why: &str| json!({"error": "x", "field": name, "detail": why});
-        let texts = |texts: &[&str]| json!({"error": "x", "details": texts});
-        for (refusals, expected) in [
+        let seconds = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
+        for (kind, refusals, expected) in [
             (
+                WriteKind::Slots,
                 vec![
-                    texts(&[
+                    json!({"error": "x", "details": [
                         "restaurant.venue_id is required",
                         "on is required",
                         "from is required",
                         "table.covers is required",
-                    ]),
+                    ]}),
                     says("on", "YYYY-MM-DD was expected"),
                     says("from", "HH:MM was expected"),
+                    says("table.covers", "a number was expected"),
                 ],
-                "del(.venue_id, .datetime, .party_size) * {restaurant: {venue_id: .venue_id}} * {on: .datetime[:10]} \
-                 * {from: .datetime[11:16]} * {table: {covers: .party_size}}",
+                "slots=del(.venue_id, .datetime, .party_size) * {restaurant: {venue_id: .venue_id}} * {on: .datetime[:10]} \
+                 * {from: .datetime[11:16]} * {table: {covers: .party_size}}"
+                    .to_owned(),
             ),
             (
-                vec![
-                    json!({"error": "validation failed: for_venue is required; at is required; provider_id is required"}),
-                    says("at", "a number was expected"),
-                ],
-                "del(.venue_id, .datetime, .provider) * {for_venue: .venue_id} * {at: (.datetime | if type == \"string\" \
-                 then fromdateiso8601 else . end)} * {provider_id: .provider} | with_entries(select(.value != null))",
+                WriteKind::Slots,
+                vec![json!({"error": "no: start_time must be a number; provider_id is required"})],
+                format!(
+                    "slots=del(.datetime, .provider) * {{start_time: {seconds}}} * {{provider_id: .provider}} \
+                     | with_entries(select(.value != null))"
+                ),
             ),
             (
+                WriteKind::Slots,
                 vec![says("datetime", "expected unix seconds")],
-                ". * {datetime: (.datetime | if type == \"string\" then fromdateiso8601 else . end)}",
+                format!("slots=. * {{datetime: {seconds}}}"),
             ),
             (
-                vec![
-                    texts(&["window.from is required", "window.to is required"]),
-                    says("window.from", "RFC 3339 with an offset was expected"),
-                ],
-                "del(.datetime) * {window: {from: (.datetime[:11] + \"00:00:00\" + .datetime[19:])}} \
-                 * {window: {to: (.datetime[:11] + \"23:59:59\" + .datetime[19:])}}",
-            ),
-            (
+                WriteKind::Search,
                 vec![says("party_size", "unknown field")],
-                "del(.party_size)",
+                "search=del(.party_size)".to_owned(),
             ),
         ] {
-            let settings = settings(&found(WriteKind::Slots, &refusals));
-            assert_eq!(
-                settings,
-                [format!("write.slots={expected}")],
-                "{refusals:?}"
-            );
-            assert!(
-                Adapter::default().set("write.slots", expected).is_ok(),
-                "{expected}"
-            );
+            let settings = settings(&found(kind, &refusals));
+            assert_eq!(settings, [format!("write.{expected}")], "{refusals:?}");
+            let (key, value) = settings[0].split_once('=').unwrap();
+            assert!(Adapter::default().set(key, value).is_ok(), "{value}");
         }
-        let alone = found(WriteKind::Slots, &[json!({"error": "place is required"})]);
-        assert_eq!(settings(&alone), ["dialect.slots_venue_field=place"]);
     }
 
     #[test]
@@ -460,36 +366,21 @@ mod tests {
         let again = json!({"error": "x", "details": ["channel must be one of web, phone"]});
         let mut asked = found(WriteKind::Slots, &[required]);
         while asked.take(&named(&again)) {}
-        let (names, setting) = asked.unfilled().unwrap();
-        assert!(names.starts_with("`channel`"), "{names}");
+        let refused = asked.refused("no");
         assert_eq!(
-            setting,
+            refused.why,
+            "the availability search: no; only a person knows the value of `channel` (must be one of web, phone)"
+        );
+        assert_eq!(
+            refused.setting.unwrap(),
             "write.slots=del(.venue_id, .datetime, .party_size) * {venueId: .venue_id} * {startTime: .datetime} * \
              {partySize: .party_size} * {channel: <?>}"
         );
-    }
-
-    #[test]
-    fn what_was_only_tried_is_no_answer() {
-        let fields = json!({"error": "x", "missing": ["window.from", "window.to", "currency"]});
-        let (names, setting) = found(WriteKind::Slots, &[fields]).unfilled().unwrap();
-        assert_eq!(names.matches('`').count(), 6, "{names}");
-        let holes = ". * {window: {from: <?>}} * {window: {to: <?>}} * {currency: <?>}";
-        assert_eq!(setting, format!("write.slots={holes}"));
-    }
-
-    #[test]
-    fn a_search_leaves_out_what_is_refused_and_keeps_the_rest() {
-        let asked = found(
-            WriteKind::Search,
-            &[json!({"error": "x", "field": "party_size", "detail": "unknown field"})],
-        );
-        assert_eq!(settings(&asked), ["write.search=del(.party_size)"]);
-        let asked = found(
-            WriteKind::Search,
-            &[json!({"error": "x", "fields": {"datetime": "must be milliseconds since 1970"}})],
-        );
-        let setting = settings(&asked).remove(0);
-        assert!(setting.contains("fromdateiso8601 * 1000"), "{setting}");
+        // What was only tried is no answer.
+        let fields = json!({"error": "x", "missing": ["window.from", "currency"]});
+        let refused = found(WriteKind::Slots, &[fields]).refused("no");
+        assert!(refused.why.ends_with(" of `window.from`, `currency`"));
+        let holes = ". * {window: {from: <?>}} * {currency: <?>}";
+        assert_eq!(refused.setting, Some(format!("write.slots={holes}")));
     }
 }

@@ -7,6 +7,7 @@ use super::Came;
 use crate::adapter::{Adapter, Outline, ReadKind, missing};
 use crate::json::{Document, plain};
 use crate::model::shell;
+use crate::outcome::Exit;
 use crate::terminal::output::{Page, Tone, View};
 
 /// A setting that the service has shown to be right.
@@ -32,14 +33,14 @@ impl Certain {
 
 /// A search that was refused.
 #[derive(Debug, Serialize)]
-pub(crate) struct Refused {
+pub(super) struct Refused {
     pub(crate) why: String,
     /// The setting that could change it, with holes for what only a person knows.
     pub(crate) setting: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Shown {
+pub(super) struct Shown {
     kind: &'static str,
     read: bool,
     why: Option<String>,
@@ -55,19 +56,20 @@ struct Shown {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Looked {
     /// `None` where no profile leads to the service.
-    pub(crate) profile: Option<String>,
-    pub(crate) calls: usize,
-    documents: Vec<Shown>,
+    pub(super) profile: Option<String>,
+    pub(super) calls: usize,
+    pub(super) documents: Vec<Shown>,
     /// What is certain, and not yet said in the profile.
     pub(crate) settings: Vec<Certain>,
-    pub(crate) refused: Vec<Refused>,
+    pub(super) refused: Vec<Refused>,
     /// What nobody has to correct.
     pub(super) notes: Vec<String>,
     /// The file with the settings.
     pub(crate) written: Option<String>,
     /// Whether nothing is to be written.
     #[serde(skip)]
-    pub(crate) is_check: bool,
+    pub(super) is_check: bool,
+    /// Whether the profile has become read-only.
     #[serde(skip)]
     pub(crate) is_read_only: bool,
     /// Whether a person has seen the documents already.
@@ -91,29 +93,27 @@ impl Looked {
             Err(why) => (Vec::new(), Some(why)),
         };
         // An empty list shows no field.
-        let missing = if objects.is_empty() {
-            Vec::new()
-        } else {
-            missing(came.kind, &objects)
-        };
-        let mut lost = missing.clone();
-        let is_null = |it: &Value, name| it.get(name).is_some_and(Value::is_null);
-        lost.retain(|name| objects.iter().any(|it| is_null(it, *name)));
-        // A slot may be without terms.
-        if !is_own || came.kind == ReadKind::Slots {
-            lost.clear();
+        let mut missing_fields = Vec::new();
+        if !objects.is_empty() {
+            missing_fields = missing(came.kind, &objects);
         }
-        let has_holes = why.is_some() || !missing.is_empty() && !is_own;
+        let mut lost = Vec::new();
+        // A slot may be without terms.
+        if is_own && came.kind != ReadKind::Slots {
+            lost.clone_from(&missing_fields);
+            lost.retain(|name| objects.iter().any(|it| it.get(*name) == Some(&Value::Null)));
+        }
+        let has_holes = why.is_some() || !missing_fields.is_empty() && !is_own;
         // A delivery names its settings itself.
         let setting = (has_holes && came.kind != ReadKind::Event)
-            .then(|| format!("{key}={}", outline.skeleton(came.kind, &missing)));
+            .then(|| format!("{key}={}", outline.skeleton(came.kind, &missing_fields)));
         let paths = outline.paths.into_iter();
         let shown = Shown {
             kind: came.kind.as_str(),
             read: why.is_none(),
             why,
+            missing: missing_fields,
             lost,
-            missing,
             paths: paths
                 .map(|(path, kinds)| (path, kinds.join(" or ").into()))
                 .collect(),
@@ -127,24 +127,16 @@ impl Looked {
     }
 
     /// Whether the service differs from what the profile says. A field that never was there is no difference.
-    pub(crate) fn is_drifted(&self) -> bool {
+    fn is_drifted(&self) -> bool {
         let differs = |it: &Shown| !it.read || !it.lost.is_empty();
         !self.settings.is_empty() || !self.refused.is_empty() || self.documents.iter().any(differs)
     }
 
-    fn heading(&self) -> (Tone, &'static str, String) {
-        let name = match &self.profile {
-            Some(name) => format!("profile {name}"),
-            None => "the service".to_owned(),
-        };
-        match &self.written {
-            Some(file) => (Tone::Good, "wrote", file.clone()),
-            None if self.is_drifted() && self.is_check => (Tone::Warn, "does not fit", name),
-            None if self.documents.iter().any(|it| !it.read) || !self.refused.is_empty() => {
-                (Tone::Warn, "not all is read", name)
-            }
-            None if !self.settings.is_empty() => (Tone::Good, "read", name),
-            None => (Tone::Good, "fits", name),
+    pub(crate) fn exit(&self) -> Exit {
+        if self.is_check && self.is_drifted() {
+            Exit::Config
+        } else {
+            Exit::Done
         }
     }
 
@@ -153,17 +145,22 @@ impl Looked {
         format!("bookctl profile set {name} {}", shell::word(setting))
     }
 
-    /// What a person does next.
-    fn follow_up(&self, page: &mut Page) {
-        let name = shell::word(self.profile.as_deref().unwrap_or_default());
-        if self.is_check && !self.settings.is_empty() && !name.is_empty() {
-            page.next(format!("bookctl profile learn {name}"));
-        }
-        if self.is_read_only {
-            let access = "read-only from now on: look at what bookctl reads, then allow changes";
-            page.field("access", access);
-            page.next(format!("bookctl doctor --probe --profile {name}"));
-            page.next(format!("bookctl profile set {name} read_only=false"));
+    fn heading(&self, page: &mut Page) {
+        let name = match &self.profile {
+            Some(name) => format!("profile {name}"),
+            None => "the service".to_owned(),
+        };
+        let is_unread = self.documents.iter().any(|it| !it.read) || !self.refused.is_empty();
+        if let Some(file) = &self.written {
+            page.heading(Tone::Good, "wrote", file);
+        } else if self.is_check && self.is_drifted() {
+            page.heading(Tone::Warn, "does not fit", name);
+        } else if is_unread {
+            page.heading(Tone::Warn, "not all is read", name);
+        } else if self.settings.is_empty() {
+            page.heading(Tone::Good, "fits", name);
+        } else {
+            page.heading(Tone::Good, "read", name);
         }
     }
 
@@ -194,13 +191,12 @@ impl Looked {
 
 impl View for Looked {
     fn json(&self) -> Document {
-        serde_json::to_value(self).unwrap_or_default().into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let (tone, state, about) = self.heading();
-        page.heading(tone, state, about);
+        self.heading(&mut page);
         page.field("sent", format!("{} reads, nothing else", self.calls));
         for shown in self.documents.iter().filter(|it| !self.is_seen || !it.read) {
             self.document(&mut page, shown);
@@ -224,7 +220,18 @@ impl View for Looked {
             page.labelled(Tone::Good, "certain", setting.why.as_str());
             page.line(format!("    {} = {}", setting.key, setting.value));
         }
-        self.follow_up(&mut page);
+        let Some(name) = self.profile.as_deref().map(shell::word) else {
+            return page;
+        };
+        if self.is_check && !self.settings.is_empty() {
+            page.next(format!("bookctl profile learn {name}"));
+        }
+        if self.is_read_only {
+            let access = "read-only from now on: look at what bookctl reads, then allow changes";
+            page.field("access", access);
+            page.next(format!("bookctl doctor --probe --profile {name}"));
+            page.next(format!("bookctl profile set {name} read_only=false"));
+        }
         page
     }
 }

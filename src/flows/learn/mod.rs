@@ -8,11 +8,13 @@ mod searches;
 
 use serde_json::{Value, json};
 
-pub(crate) use looked::{Certain, Looked, Refused};
+pub(crate) use looked::Looked;
+use looked::{Certain, Refused};
 pub(crate) use reads::MOST_CALLS;
 
 use crate::adapter::{Adapter, Misread, ReadKind, Shape, signing_service};
 use crate::app::Context;
+use crate::config::Target;
 use crate::json::Document;
 use crate::model::slot::Slot;
 use crate::outcome::{Error, Result};
@@ -29,16 +31,10 @@ pub(crate) struct Lookout {
     /// The place for which venues are searched.
     pub(crate) near: Option<String>,
     pub(crate) vertical: String,
-    /// Whether other ways to send the key may be tried after a 401.
-    pub(crate) other_ways: OtherWays,
-}
-
-/// Whether other ways to send the key may be tried after a 401.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OtherWays {
-    Never,
-    AfterAsking,
-    Allowed,
+    /// Whether the profile is only checked. Then the key is sent in no other way.
+    pub(crate) is_check: bool,
+    /// Whether a person is asked before the key is sent in another way.
+    pub(crate) asks: bool,
 }
 
 /// A document of the service: one that came, or a recorded one.
@@ -65,24 +61,30 @@ pub(crate) async fn look(
     lookout: &Lookout,
     recorded: Vec<Came>,
 ) -> Result<Looked> {
-    let mut looked = Looked::default();
-    let mut came = Vec::new();
+    let mut looked = Looked {
+        is_check: lookout.is_check,
+        ..Looked::default()
+    };
+    if let Target::Remote(service) = context.target() {
+        looked.profile = service.profile.clone();
+    }
     let mut reads = Reads::new(context);
-    let index = key::index(&mut reads, &mut looked, lookout.other_ways).await?;
-    came.push(Came::new(ReadKind::Index, index));
+    let index = key::index(&mut reads, &mut looked, lookout).await?;
+    let mut came = vec![Came::new(ReadKind::Index, index)];
     if let Some(venues) = searches::venues(&mut reads, &mut looked, lookout).await? {
         let slots = searches::slots(&mut reads, &mut looked, &venues).await?;
         came.push(Came::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
+    let mut others = vec![(ReadKind::Sessions, Read::Sessions)];
     let journal = reads.context.journal();
-    let ids = journal
+    for id in journal
         .and_then(|it| it.booking_ids(BOOKINGS))
-        .unwrap_or_default();
-    let bookings = ids
-        .into_iter()
-        .map(|id| (ReadKind::Booking, Read::Booking(id)));
-    for (kind, read) in std::iter::once((ReadKind::Sessions, Read::Sessions)).chain(bookings) {
+        .unwrap_or_default()
+    {
+        others.push((ReadKind::Booking, Read::Booking(id)));
+    }
+    for (kind, read) in others {
         let why = match reads.send(&read).await? {
             Seen::Answer(value) => {
                 came.push(Came::new(kind, value));
@@ -104,62 +106,54 @@ pub(crate) async fn look(
     }
     let adapter = context.adapter().clone();
     for it in &came {
-        of_forms(&adapter, it, &mut looked);
+        looked.settings.extend(of_form(&adapter, it));
         looked.show(&adapter, it, items(&adapter, it));
     }
     Ok(looked)
 }
 
 /// What the form of a document makes certain.
-fn of_forms(adapter: &Adapter, came: &Came, looked: &mut Looked) {
+fn of_form(adapter: &Adapter, came: &Came) -> Option<Certain> {
     let mut names = came.headers.iter().map(|(name, _)| name);
-    let signed = names.find_map(|name| signing_service(name));
-    let own = &adapter.dialect.service_name;
-    if let Some(service) = signed.filter(|it| !it.eq_ignore_ascii_case(own)) {
+    if let Some(service) = names.find_map(|name| signing_service(name)) {
+        let is_known = service.eq_ignore_ascii_case(&adapter.dialect.service_name);
         let why = format!("the delivery is signed in `{service}-Signature`");
-        let setting = Certain::new("dialect.service_name", service, why);
-        looked.settings.push(setting);
+        return (!is_known).then(|| Certain::new("dialect.service_name", service, why));
     }
     if came.kind != ReadKind::Slots || adapter.local_times {
-        return;
+        return None;
     }
-    let slots = adapter.slots(&came.value.clone().into());
-    let slots = slots.map_or_else(|_| Vec::new(), |slots| slots.item.items);
+    let slots = adapter.slots(&came.value.clone().into()).ok()?.item.items;
     let is_local = |it: &Slot| it.local().is_some() && it.instant(None).is_none();
-    if !slots.is_empty() && slots.iter().all(is_local) {
-        let why = "the times of the slots came without an offset";
-        looked
-            .settings
-            .push(Certain::new("local_times", "true", why));
-    }
+    let why = "the times of the slots came without an offset";
+    (!slots.is_empty() && slots.iter().all(is_local))
+        .then(|| Certain::new("local_times", "true", why))
 }
 
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
 fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     let document = Document::from(came.value.clone());
-    let object = |kind, shape| adapter.object(kind, shape, &document).map(|it| vec![it.0]);
+    let object = |shape| {
+        let found = adapter.object(came.kind, shape, &document);
+        found.map(|it| vec![it.0])
+    };
     let read = match came.kind {
         ReadKind::Index => adapter.index(&document).map(|it| vec![it]),
         ReadKind::Venues => adapter.venues(&document).map(|list| {
-            list.item
-                .items
-                .iter()
-                .map(|it| it.value().clone())
-                .collect()
+            let venues = list.item.items.iter();
+            venues.map(|it| it.value().clone()).collect()
         }),
         ReadKind::Slots => adapter.slots(&document).map(|list| {
-            list.item
-                .items
-                .iter()
-                .map(|it| it.value().clone())
-                .collect()
+            let slots = list.item.items.iter();
+            slots.map(|it| it.value().clone()).collect()
         }),
         ReadKind::Sessions => adapter.sessions(&document).map(|list| list.item.items),
-        ReadKind::Booking => adapter
-            .booking(document, false)
-            .map(|it| vec![it.item.value().clone()]),
-        ReadKind::Session => object(ReadKind::Session, Shape::Session),
-        ReadKind::Card => object(ReadKind::Card, Shape::Card),
+        ReadKind::Booking => {
+            let booking = adapter.booking(document, false);
+            booking.map(|it| vec![it.item.value().clone()])
+        }
+        ReadKind::Session => object(Shape::Session),
+        ReadKind::Card => object(Shape::Card),
         ReadKind::Error => {
             let said = adapter.refusal(&document);
             let said = said.unwrap_or_else(|| came.value.clone());
@@ -185,12 +179,15 @@ fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     if let Some(warning) = names.warning(&event) {
         return Err(warning);
     }
-    let read = json!({"id": event.id, "type": event.kind, "data": true});
-    let found = event.booking.map(|_| vec![read]);
-    found.ok_or_else(|| "no booking was found in it".to_owned())
+    if event.booking.is_none() {
+        return Err("no booking was found in it".to_owned());
+    }
+    Ok(vec![
+        json!({"id": event.id, "type": event.kind, "data": true}),
+    ])
 }
 
-pub(crate) fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
+fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
     let mut adapter = own.clone();
     for Certain { key, value, .. } in settings {
         let set = adapter.set(key, value);

@@ -1,6 +1,5 @@
-//! Candidates from the journal, from what this terminal saw, and from the configuration.
+//! Values that this machine knows: from the journal, from what this terminal saw, and from the configuration.
 
-use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
 use super::command_line::CommandLine;
@@ -15,10 +14,12 @@ use crate::platform::ownership;
 use crate::recent::RecentIndex;
 use crate::terminal::output::visible;
 
-pub(super) struct JournalCandidates {
+/// A value with what is said of it, as it may be printed.
+pub(super) type Candidate = (String, String);
+
+pub(super) struct Known {
     environment: Environment,
     options: TargetOptions,
-    now: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +42,17 @@ impl Bookings {
     }
 }
 
-impl JournalCandidates {
+impl Known {
     pub(super) fn new(environment: Environment, line: &CommandLine) -> Self {
         let profiles = line.before().filter_map(|it| it.strip_prefix("--profile="));
-        JournalCandidates {
+        let options = TargetOptions {
+            profile: profiles.last().map(str::to_owned),
+            no_sandbox: line.before().any(|word| word == "--no-sandbox"),
+            ..TargetOptions::default()
+        };
+        Known {
             environment,
-            options: TargetOptions {
-                profile: profiles.last().map(str::to_owned),
-                no_sandbox: line.before().any(|word| word == "--no-sandbox"),
-                ..TargetOptions::default()
-            },
-            now: Timestamp::now(),
+            options,
         }
     }
 
@@ -62,16 +63,15 @@ impl JournalCandidates {
         readable.then_some(paths)
     }
 
-    /// The files, and the service.
     fn service(&self) -> Option<(Paths, Target)> {
         let paths = self.paths()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
         Some((paths, target))
     }
 
-    fn index(&self) -> Option<CompletionIndex> {
+    /// The journal of this machine. One that is shared is not asked.
+    fn journal(&self) -> Option<CompletionIndex> {
         let (paths, target) = self.service()?;
-        // A completion does not connect to a shared journal, and the file beside it has other bookings.
         if target.journal().is_some() {
             return None;
         }
@@ -85,52 +85,43 @@ impl JournalCandidates {
         RecentIndex::open(&paths.recent, target.address())
     }
 
-    pub(super) fn venues(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let Some(index) = self.recent() else {
-            return Vec::new();
-        };
-        let venues = index.venues(prefix).into_iter().map(|venue| {
+    pub(super) fn venues(&self, start: &str) -> Option<Vec<Candidate>> {
+        let venues = self.recent()?.venues(start).into_iter().map(|venue| {
             // A row's number says nothing of the venue.
-            let unnamed = if venue.word == venue.id {
-                String::new()
-            } else {
-                venue.id
-            };
-            (venue.word, venue.name.unwrap_or(unnamed))
+            let id = Some(venue.id).filter(|id| *id != venue.word);
+            (venue.word, venue.name.or(id).unwrap_or_default())
         });
-        candidates(prefix, venues)
+        Some(plain(venues))
     }
 
     /// Slots in the future.
-    pub(super) fn slots(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let Some(index) = self.recent() else {
-            return Vec::new();
-        };
-        let to_come = index.slots(prefix).into_iter().filter(|slot| {
+    pub(super) fn slots(&self, start: &str) -> Option<Vec<Candidate>> {
+        let now = Timestamp::now();
+        let mut slots = self.recent()?.slots(start);
+        slots.retain(|slot| {
             let time = slot.datetime.parse::<Timestamp>();
-            time.is_ok_and(|time| time > self.now)
+            time.is_ok_and(|time| time > now)
         });
-        let to_come = to_come.map(|slot| {
+        let slots = slots.into_iter().map(|slot| {
             let about = [Some(human(&slot.datetime)), slot.venue_name];
             (slot.word, joined(about))
         });
-        candidates(prefix, to_come)
+        Some(plain(slots))
     }
 
-    pub(super) fn bookings(&self, prefix: &str, which: Bookings) -> Vec<CompletionCandidate> {
-        let made = self.index().map(|index| index.bookings(prefix));
-        let made = made.into_iter().flatten();
-        let fitting = made.filter(|made| which.include(made.status.as_deref()));
-        candidates(prefix, fitting.map(described))
+    pub(super) fn bookings(&self, start: &str, which: Bookings) -> Option<Vec<Candidate>> {
+        let mut made = self.journal()?.bookings(start);
+        made.retain(|made| which.include(made.status.as_deref()));
+        Some(plain(made.into_iter().map(described)))
     }
 
-    pub(super) fn attempts(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let made = self.index().map(|index| index.open_attempts(prefix));
-        candidates(prefix, made.into_iter().flatten().map(described))
+    pub(super) fn attempts(&self, start: &str) -> Option<Vec<Candidate>> {
+        let made = self.journal()?.open_attempts(start);
+        Some(plain(made.into_iter().map(described)))
     }
 
     /// The profiles of the configuration, each with its origin.
-    pub(super) fn profiles(&self, prefix: &str) -> Vec<CompletionCandidate> {
+    pub(super) fn profiles(&self) -> Vec<Candidate> {
         let paths = self.paths();
         let file = paths.and_then(|it| ConfigFile::read(&it.config_file).ok());
         let profiles = file.into_iter().flat_map(|file| file.profiles);
@@ -143,11 +134,11 @@ impl JournalCandidates {
             SANDBOX_PROFILE.to_owned(),
             "the embedded sandbox".to_owned(),
         );
-        candidates(prefix, profiles.chain([sandbox]))
+        plain(profiles.chain([sandbox]))
     }
 }
 
-fn described(made: KnownBooking) -> (String, String) {
+fn described(made: KnownBooking) -> Candidate {
     let when = made.datetime.as_deref().map(human);
     (made.id, joined([made.status, made.guest, made.venue, when]))
 }
@@ -157,20 +148,12 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
     known.join(" · ")
 }
 
-/// The candidates with this prefix. Ids are untrusted: an id that a shell would not read as one plain word is left
-/// out.
-fn candidates(
-    prefix: &str,
-    found: impl Iterator<Item = (String, String)>,
-) -> Vec<CompletionCandidate> {
-    let fitting =
-        found.filter(|(id, _)| id.starts_with(prefix) && !id.starts_with('-') && is_plain(id));
-    let candidate = |(id, about): (String, String)| {
-        // Escape it here, because clap would silently remove an escape sequence.
-        let about = (!about.is_empty()).then(|| visible(&about).into_owned().into());
-        CompletionCandidate::new(id).help(about)
-    };
-    fitting.map(candidate).collect()
+/// Ids are untrusted: one that a shell would not read as one plain word is left out, and what is said is escaped.
+fn plain(found: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
+    let plain = found.filter(|(id, _)| !id.starts_with('-') && is_plain(id));
+    plain
+        .map(|(id, about)| (id, visible(&about).into_owned()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -191,8 +174,8 @@ mod tests {
             "a:b@c",
         ];
         let found = ids.iter().map(|id| ((*id).to_owned(), String::new()));
-        let offered = candidates("", found);
-        let offered: Vec<_> = offered.iter().map(|it| it.get_value()).collect();
+        let offered = plain(found);
+        let offered: Vec<_> = offered.iter().map(|it| it.0.as_str()).collect();
         assert_eq!(offered, ["ven_1", "a:b@c"]);
     }
 

@@ -1,0 +1,197 @@
+//! What changes the profiles in `config.toml`: `add`, `set`, `unset` and `remove`.
+
+use std::path::PathBuf;
+
+use super::view::ProfileList;
+use crate::app::Startup;
+use crate::config::{
+    Assignment, BaseUrl, ConfigFile, Environment, SANDBOX_PROFILE, edit, profile_name, setting,
+    whole_path,
+};
+use crate::flows::{Confirmation, forget_secrets};
+use crate::model::retention::Retention;
+use crate::model::shell;
+use crate::outcome::{Error, Exit, Result};
+use crate::secrets::{Account, Vault};
+
+/// Add a profile
+///
+/// To use it, pass --profile NAME, or make it the default with `bookctl profile use NAME`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl profile add staging --base-url https://staging.example.com\n  \
+    bookctl profile add audit --base-url https://api.example.com --read-only\n  \
+    bookctl profile add local --base-url http://127.0.0.1:8080 \\\n    \
+      --dialect otp_field=pin")]
+pub(crate) struct AddArgs {
+    /// Name of the profile: ASCII characters without spaces
+    #[arg(value_parser = profile_name)]
+    name: String,
+    /// Address of the service: https, or http on this computer
+    #[arg(long, value_name = "URL")]
+    base_url: String,
+    /// PEM file with the certificate authorities to trust for this service
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// How long to keep guests on this computer; 0 keeps none once the outcome is known [default: 90d]
+    #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
+    retention: Option<Retention>,
+    /// Refuse all requests that would change something
+    #[arg(long)]
+    read_only: bool,
+    /// Header, field or provider name of this service; `bookctl help dialect` lists the keys
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
+    dialect: Vec<Assignment>,
+}
+
+pub(super) fn add(setup: &Startup, args: AddArgs) -> Result<String> {
+    let name = args.name;
+    let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
+    let ca_file = args.ca_file.as_deref();
+    let ca_file = ca_file
+        .map(|file| whole_path(file, "--ca-file"))
+        .transpose()?;
+    edit(&setup.paths.config_file, |draft| {
+        if draft.before.profiles.contains_key(&name) {
+            return Err(
+                Error::config(format!("profile {name} already exists")).hint(format!(
+                    "show it with `bookctl profile show {}`, or choose another name",
+                    shell::word(&name)
+                )),
+            );
+        }
+        draft.set(&name, "base_url", base_url.join(""))?;
+        if let Some(ca_file) = &ca_file {
+            draft.set(&name, "ca_file", ca_file.as_str())?;
+        }
+        if let Some(retention) = args.retention {
+            draft.set(&name, "retention", retention.to_string())?;
+        }
+        if args.read_only {
+            draft.set(&name, "read_only", true)?;
+        }
+        for assignment in &args.dialect {
+            assignment.set(draft, &name)?;
+        }
+        Ok(())
+    })?;
+    Ok(name)
+}
+
+/// Change settings of a profile
+///
+/// Settings are base_url, read_only, ca_file, retention, local_times, auth_query, auth_user, `headers.NAME`,
+/// `dialect.KEY`, `read.KIND` and `write.KIND`; `bookctl help dialect` lists the keys and kinds. All of them are changed, or none. Comments in the file are kept.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl profile set live read_only=false\n  \
+    bookctl profile set live venues_field=data.results otp_field=pin\n  \
+    bookctl profile set live 'read.booking=.data | .status |= ascii_downcase'")]
+pub(crate) struct SetArgs {
+    /// Profile
+    name: String,
+    /// Setting and its value
+    #[arg(required = true, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
+    settings: Vec<Assignment>,
+}
+
+pub(super) fn set(setup: &Startup, args: SetArgs) -> Result<String> {
+    known(setup, &args.name)?;
+    let api_key = Environment::text(setup.environment.api_key.as_ref());
+    edit(&setup.paths.config_file, |draft| {
+        for assignment in &args.settings {
+            if api_key
+                .as_ref()
+                .is_some_and(|it| assignment.value.contains(it))
+            {
+                return Err(Error::usage(format!(
+                    "{} cannot hold the API key, which config.toml must not contain",
+                    assignment.key
+                ))
+                .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query says how it is sent"));
+            }
+            assignment.set(draft, &args.name)?;
+        }
+        Ok(())
+    })?;
+    Ok(args.name)
+}
+
+/// Remove settings of a profile, so that their defaults hold
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl profile unset live read.booking dialect.otp_field")]
+pub(crate) struct UnsetArgs {
+    /// Profile
+    name: String,
+    /// Setting
+    #[arg(required = true, value_name = "KEY", value_parser = setting)]
+    settings: Vec<String>,
+}
+
+pub(super) fn unset(setup: &Startup, args: UnsetArgs) -> Result<String> {
+    known(setup, &args.name)?;
+    if args.settings.iter().any(|key| key == "base_url") {
+        return Err(Error::usage("a profile cannot be without its base_url")
+            .hint("change it with `bookctl profile set`, or remove the profile"));
+    }
+    edit(&setup.paths.config_file, |draft| {
+        let mut keys = args.settings.iter();
+        keys.try_for_each(|key| draft.unset(&args.name, key))
+    })?;
+    Ok(args.name)
+}
+
+/// Refuses a profile that is not in the file.
+pub(super) fn known(setup: &Startup, name: &str) -> Result<()> {
+    if name == SANDBOX_PROFILE {
+        return Err(Error::config("the embedded sandbox has no settings")
+            .hint("name a profile of config.toml; `bookctl profile list` lists them"));
+    }
+    ConfigFile::read(&setup.paths.config_file)?
+        .profile(name)
+        .map(drop)
+}
+
+/// Remove a profile and its stored secrets
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl profile remove staging --yes")]
+pub(crate) struct RemoveArgs {
+    /// Name of the profile
+    name: String,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
+    let name = &args.name;
+    if name == SANDBOX_PROFILE {
+        return Err(Error::config("the embedded sandbox cannot be removed")
+            .hint("delete its bookings with `bookctl sandbox reset`"));
+    }
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let profile = file.profile(name)?;
+    // If the address is invalid, only the noted origin can have a stored key.
+    let origin = match profile.address(name) {
+        Ok(address) => address.origin(),
+        Err(_) => profile.key_origin.clone().unwrap_or_default(),
+    };
+    if !args.yes {
+        let confirmation = Confirmation {
+            action: "removing a profile",
+            question: format!("Remove profile {name}?"),
+            declined: "nothing was removed",
+        };
+        confirmation.ask(&setup.prompter).await?;
+    }
+    let vault = Vault::new(setup.paths.secrets.clone());
+    if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
+        setup.out.warn(&format!(
+            "the stored key of profile {name} was not removed: {}",
+            error.message
+        ));
+    }
+    edit(&setup.paths.config_file, |draft| draft.remove(name))?;
+    setup.out.emit(&ProfileList::of(setup)?)?;
+    Ok(Exit::Done)
+}
