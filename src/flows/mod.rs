@@ -59,7 +59,7 @@ pub(crate) use pause_answer::{AnswerOutcome, answered_otherwise, send_answer};
 pub(crate) use pause_prompts::{ABORTS, answer_pauses, payment_answer, show_pause};
 pub(crate) use pick::{
     NamedBooking, Offered, Reads, attempt_or_pick, booking_or_pick, not_found, open_requests,
-    pick_line, venue_or_pick,
+    venue_or_pick,
 };
 pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;

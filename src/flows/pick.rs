@@ -180,7 +180,7 @@ async fn pick_row(
 }
 
 /// Offers lines to pick from. `list` is the command that lists the same.
-pub(crate) async fn pick_line(
+async fn pick_line(
     context: &Context,
     question: Question,
     lines: &[String],

@@ -3,104 +3,16 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
+use crate::adapter::{Adapter, Dialect, Path, Search, Shape, member, shallowest};
 use crate::json::{Document, parsed};
 use crate::model::booking::Booking;
 use crate::model::id::token;
-use crate::model::shell;
 use crate::platform::crypto::sha256;
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";
-
-/// The names that differ between services; see the profile's dialect.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    /// The field of the event's id: a name, a path, or `header:NAME`.
-    pub(crate) id: String,
-    /// The field of the event's kind, likewise.
-    pub(crate) kind: String,
-    /// The `<Service>` at the start of its headers' names.
-    pub(crate) service: String,
-    /// How the service's events differ from the contract's.
-    adapter: Adapter,
-}
-
-impl Names {
-    pub(crate) fn new(adapter: &Adapter) -> Self {
-        let dialect = &adapter.dialect;
-        Names {
-            id: dialect.event_id_field.clone(),
-            kind: dialect.event_type_field.clone(),
-            service: dialect.service_name.clone(),
-            adapter: adapter.clone(),
-        }
-    }
-
-    /// The warning for a delivery of which something was not found: what happens to it, and the settings that say where
-    /// it stands.
-    pub(crate) fn warning(&self, event: &Event) -> Option<String> {
-        let set = |key: &str| self.adapter.set_command(&format!("dialect.{key}=PATH"));
-        let places = "a name, a path such as meta.id, or header:NAME";
-        let doubt = match &event.id_source {
-            IdSource::Stated => None,
-            IdSource::Unread(why) => {
-                return Some(format!(
-                    "the profile's expression read.event {why}: the delivery is kept as it came, without its id and its booking; \
-                     to correct the expression: {}",
-                    self.adapter.set_command("'read.event=EXPRESSION'")
-                ));
-            }
-            IdSource::None => Some("a delivery has no id at"),
-            IdSource::Shared => {
-                Some("a delivery has the id of its booking, or of another kind of event, at")
-            }
-        };
-        if let Some(doubt) = doubt {
-            return Some(format!(
-                "{doubt} `{}`, so it is kept under the digest of its body; to say where the id stands ({places}): {}",
-                self.id,
-                set("event_id_field")
-            ));
-        }
-        event.kind.is_empty().then(|| {
-            format!(
-                "a delivery has no kind at `{}`; to say where it stands ({places}): {}",
-                self.kind,
-                set("event_type_field")
-            )
-        })
-    }
-
-    /// The warning for a delivery without the signature header, which has one of another service: the one whose signature
-    /// verifies, if there is one. Without it the sender is nobody that bookctl knows, and chooses no word of the warning.
-    pub(crate) fn other_signature(&self, verified: Option<&str>) -> String {
-        let own = self.signature_header();
-        let (what, service) = match verified {
-            Some(service) => (
-                format!("{service}-signature, which verifies with the secret; to read that one"),
-                service,
-            ),
-            None => (
-                "another one that ends with -signature; if it is the service's".to_owned(),
-                "SERVICE",
-            ),
-        };
-        let setting = format!("dialect.service_name={service}");
-        let set = self.adapter.set_command(&shell::word(&setting));
-        format!("a delivery was refused: it has no {own} header, but {what}: {set}")
-    }
-
-    /// The name of the signature header, in lower case.
-    pub(crate) fn signature_header(&self) -> String {
-        format!("{}-signature", self.service.to_ascii_lowercase())
-    }
-
-    /// The name of the header with the attempt's number, in lower case.
-    pub(crate) fn attempt_header(&self) -> String {
-        format!("{}-delivery-attempt", self.service.to_ascii_lowercase())
-    }
-}
+/// What the settings take that say where something stands.
+const PLACES: &str = "a name, a path such as meta.id, or header:NAME";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum IdSource {
@@ -135,12 +47,12 @@ impl Event {
     /// event: without an id it gets the digest of its body, which is the same when it is sent again.
     pub(crate) fn read(
         body: &[u8],
-        names: &Names,
+        adapter: &Adapter,
         header: impl Fn(&str) -> Option<String>,
     ) -> Self {
         let text = str::from_utf8(body).unwrap_or_default();
         let event = parsed(text).unwrap_or_default();
-        let translated = match names.adapter.event(&event).transpose() {
+        let translated = match adapter.event(&event).transpose() {
             Ok(translated) => translated,
             Err(why) => {
                 return Event {
@@ -156,7 +68,7 @@ impl Event {
             (None, Some(translated)) => at(translated, own).and_then(token),
             (None, None) => at(&event, name).and_then(token),
         };
-        let id = find(&names.id, "id");
+        let id = find(&adapter.dialect.event_id_field, "id");
         let booking = summary(translated.as_ref().unwrap_or(&event));
         let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(token);
         let mut event = Event {
@@ -165,7 +77,7 @@ impl Event {
                 None => IdSource::None,
             },
             id: id.unwrap_or_else(|| digest(body)),
-            kind: find(&names.kind, "type").unwrap_or_default(),
+            kind: find(&adapter.dialect.event_type_field, "type").unwrap_or_default(),
             booking: booking_field("id"),
             status: booking_field("status"),
         };
@@ -173,6 +85,44 @@ impl Event {
             event.name_by_body(body);
         }
         event
+    }
+
+    /// The warning if something was not found in the delivery: what happens to it, and the setting that says where it
+    /// stands.
+    pub(crate) fn warning(&self, adapter: &Adapter) -> Option<String> {
+        let Dialect {
+            event_id_field: id,
+            event_type_field: kind,
+            ..
+        } = &adapter.dialect;
+        let (doubt, setting) = match &self.id_source {
+            IdSource::Unread(why) => (
+                format!(
+                    "the profile's expression read.event {why}: the delivery is kept as it came, without its id and its \
+                     booking; to correct the expression"
+                ),
+                "'read.event=EXPRESSION'",
+            ),
+            IdSource::None | IdSource::Shared => {
+                let has = match self.id_source {
+                    IdSource::None => "no id",
+                    _ => "the id of its booking, or of another kind of event,",
+                };
+                (
+                    format!(
+                        "a delivery has {has} at `{id}`, so it is kept under the digest of its body; to say where the id \
+                         stands ({PLACES})"
+                    ),
+                    "dialect.event_id_field=PATH",
+                )
+            }
+            IdSource::Stated if self.kind.is_empty() => (
+                format!("a delivery has no kind at `{kind}`; to say where it stands ({PLACES})"),
+                "dialect.event_type_field=PATH",
+            ),
+            IdSource::Stated => return None,
+        };
+        Some(format!("{doubt}: {}", adapter.set_command(setting)))
     }
 
     /// The booking in a delivery, as far as the event shows it: often no more than its id and status.
@@ -239,7 +189,7 @@ mod tests {
     use serde_json::json;
 
     fn read(body: &str) -> Event {
-        Event::read(body.as_bytes(), &Names::new(&Adapter::default()), |_| None)
+        Event::read(body.as_bytes(), &Adapter::default(), |_| None)
     }
 
     #[test]
@@ -288,7 +238,7 @@ mod tests {
             "payload": {"booking": {"id": 7, "status": "FAILED", "provider": "a"}},
         });
         let header = |name: &str| (name == "X-Event-Id").then(|| "e-9".to_owned());
-        let event = Event::read(body.to_string().as_bytes(), &Names::new(&adapter), header);
+        let event = Event::read(body.to_string().as_bytes(), &adapter, header);
         let expected = Event {
             id: "e-9".to_owned(),
             kind: "booking.failed".to_owned(),

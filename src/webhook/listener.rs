@@ -4,17 +4,15 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jiff::SignedDuration;
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use super::app::App;
-use super::event::Names;
-use super::forwarder::Forwarder;
-use super::listener_event::{ListenerEvent, Reporter, Totals};
+use super::forwarder::{Forwarder, Schedule};
 use super::receiver::{REQUEST_TIMEOUT, Receiver, router};
-use super::schedule::Schedule;
-use super::store::Store;
+use super::reporter::{ListenerEvent, Reporter, Totals};
+use super::store::Webhooks;
+use crate::adapter::Adapter;
 use crate::outcome::{Error, Result};
 use crate::platform::http1;
 use crate::secrets::Secret;
@@ -24,20 +22,17 @@ const GRACE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Listening {
     pub(crate) secrets: Vec<Secret>,
-    pub(crate) names: Names,
+    pub(crate) adapter: Adapter,
     /// The kinds of events that are shown and forwarded; empty for all.
     pub(crate) kinds: Vec<String>,
     /// Where to forward events, and when to retry.
     pub(crate) app: Option<(App, Schedule)>,
-    pub(crate) shows_contents: bool,
-    /// The service's clock minus this computer's: a sandbox's clock can be moved.
-    pub(crate) clock: watch::Receiver<SignedDuration>,
+    pub(crate) shows_exchanges: bool,
 }
 
 pub(crate) struct Listener {
     reporter: Arc<Reporter>,
     stop: watch::Sender<bool>,
-    ended: oneshot::Receiver<()>,
 }
 
 impl Listener {
@@ -48,105 +43,95 @@ impl Listener {
     pub(crate) fn start(
         listening: Listening,
         socket: std::net::TcpListener,
-        store: Store,
-    ) -> Result<(Self, mpsc::Receiver<ListenerEvent>)> {
+        store: Webhooks,
+    ) -> Result<(Self, mpsc::UnboundedReceiver<ListenerEvent>)> {
         let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
         socket.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(failed)?;
-        let (reporter, events) = Reporter::new();
-        let reporter = Arc::new(reporter);
-        let (stop, stopped) = watch::channel(false);
-        let (ending, ended) = oneshot::channel();
-        let server = Server {
-            listening,
-            socket,
-            store,
-            reporter: reporter.clone(),
+        let socket = {
+            let _inside = runtime.enter();
+            TcpListener::from_std(socket).map_err(failed)?
         };
+        let (events, receiver) = mpsc::unbounded_channel();
+        let reporter = Arc::new(Reporter {
+            events,
+            totals: Mutex::default(),
+        });
+        let (stop, stopped) = watch::channel(false);
+        let served = serve(listening, socket, store, reporter.clone(), stopped);
         std::thread::Builder::new()
             .name("listener".to_owned())
             .spawn(move || {
-                runtime.block_on(server.run(stopped));
+                runtime.block_on(served);
                 runtime.shutdown_background();
-                let _ = ending.send(());
             })
             .map_err(failed)?;
-        let listener = Listener {
-            reporter,
-            stop,
-            ended,
-        };
-        Ok((listener, events))
+        Ok((Listener { reporter, stop }, receiver))
     }
 
     pub(crate) async fn stop(self) -> Totals {
         let _ = self.stop.send(true);
-        let _ = tokio::time::timeout(2 * GRACE, self.ended).await;
-        self.reporter.totals()
+        let _ = tokio::time::timeout(2 * GRACE, self.stop.closed()).await;
+        *self.reporter.totals()
     }
 }
 
-/// What the thread runs.
-struct Server {
+/// Receives and forwards until `stop` says so, or its sender is gone.
+async fn serve(
     listening: Listening,
-    socket: std::net::TcpListener,
-    store: Store,
+    socket: TcpListener,
+    store: Webhooks,
     reporter: Arc<Reporter>,
-}
-
-impl Server {
-    async fn run(self, stop: watch::Receiver<bool>) {
-        let Ok(socket) = TcpListener::from_std(self.socket) else {
-            return;
-        };
-        let stopped = |mut stop: watch::Receiver<bool>| async move {
-            // A dropped sender stops the listener, too.
+    stop: watch::Receiver<bool>,
+) {
+    let stopped = || {
+        let mut stop = stop.clone();
+        async move {
             let _ = stop.wait_for(|stop| *stop).await;
-        };
-        let shows_contents = self.listening.shows_contents;
-        let forwarder = self.listening.app.map(|(app, schedule)| {
-            Arc::new(Forwarder {
-                app: Arc::new(app.showing_requests(shows_contents)),
-                clock: self.listening.clock,
-                store: self.store.clone(),
-                schedule,
-                reporter: self.reporter.clone(),
-                arrived: Arc::default(),
-            })
-        });
-        let receiver = Arc::new(Receiver {
-            secrets: self.listening.secrets,
-            names: self.listening.names,
-            reading: tokio::sync::Mutex::default(),
-            kinds: self.listening.kinds,
-            store: self.store,
-            reporter: self.reporter,
-            forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
-            shows_deliveries: shows_contents,
-            given_warnings: Mutex::default(),
-        });
-        let server = http1::serve(
-            socket,
-            REQUEST_TIMEOUT,
-            router(receiver),
-            |stream| (stream, ()),
-            stopped(stop.clone()),
-        );
-        let forwarder = async {
-            if let Some(forwarder) = forwarder {
-                forwarder.run(stopped(stop.clone()), GRACE).await;
-            }
-        };
-        let grace = async {
-            stopped(stop.clone()).await;
-            tokio::time::sleep(GRACE).await;
-        };
-        tokio::select! {
-            _ = async { tokio::join!(server, forwarder) } => {}
-            () = grace => {}
         }
+    };
+    let forwarder = listening.app.map(|(app, schedule)| {
+        Arc::new(Forwarder {
+            app,
+            store: store.clone(),
+            schedule,
+            reporter: reporter.clone(),
+            arrived: Arc::default(),
+            shows_exchanges: listening.shows_exchanges,
+        })
+    });
+    let receiver = Arc::new(Receiver {
+        secrets: listening.secrets,
+        adapter: listening.adapter,
+        reading: tokio::sync::Mutex::default(),
+        kinds: listening.kinds,
+        store,
+        reporter,
+        forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
+        shows_exchanges: listening.shows_exchanges,
+        given_warnings: Mutex::default(),
+    });
+    let server = http1::serve(
+        socket,
+        REQUEST_TIMEOUT,
+        router(receiver),
+        |stream| (stream, ()),
+        stopped(),
+    );
+    let forwarding = async {
+        if let Some(forwarder) = forwarder {
+            forwarder.run(stopped(), GRACE).await;
+        }
+    };
+    let grace = async {
+        stopped().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        _ = async { tokio::join!(server, forwarding) } => {}
+        () = grace => {}
     }
 }

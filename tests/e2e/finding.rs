@@ -556,9 +556,6 @@ fn the_last_session_and_the_last_event_need_no_id() {
         .exits(0)
         .json();
     assert_eq!(shown["event_id"], "evt_2");
-    let mut terminal = Terminal::of_width(&home, 80, &["webhook", "events", "show"]);
-    terminal.answer("Which event?", "created");
-    terminal.end().exits(0).says("evt_1");
 }
 
 /// What is no id is never sent for one, and a script is told where to look.

@@ -956,24 +956,3 @@ fn a_listener_never_shows_a_secret_that_is_no_sandboxs() {
         "{output}"
     );
 }
-
-/// "retries follow the sandbox's clock" (issue)
-#[test]
-fn the_retry_of_a_listener_comes_when_the_sandboxs_clock_is_advanced() {
-    let tries = std::sync::atomic::AtomicUsize::new(0);
-    let app = App::start(
-        move |_| match tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-            0 => 500,
-            _ => 200,
-        },
-    );
-    let served = Served::unlimited();
-    let home = served.home();
-    let listening = Listening::start(&home, &["--forward-to", &app.url]);
-    home.booked("ven_confirms", &[], 0);
-    until("the first attempt failed", || app.count() == 1);
-    home.advance("31s");
-    // The first event again, and the one behind it: 30 seconds by this computer's clock would be longer than this waits.
-    until("the retry came", || app.count() == 3);
-    listening.end();
-}

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Home, Reply, Scripted, Served, one_start_at_a_time, skipped};
+use crate::harness::{Home, Reply, Scripted, Served, one_start_at_a_time, skipped, text};
 
 const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consumer.py");
 const SECRET: &str = "whsec_of_the_drill";
@@ -91,9 +91,7 @@ impl Drop for Consumer {
 fn checks(report: &Value, verdict: &str) -> BTreeSet<String> {
     let checks = report["checks"].as_array().unwrap().iter();
     let checks = checks.filter(|check| check["verdict"] == verdict);
-    checks
-        .map(|check| check["check"].as_str().unwrap().to_owned())
-        .collect()
+    checks.map(|check| text(check, "check")).collect()
 }
 
 #[test]
@@ -132,43 +130,6 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
         BTreeSet::from(["out_of_order".to_owned()]),
         "{report:#}"
     );
-}
-
-#[test]
-fn of_a_made_up_booking_no_status_is_no_proof_and_the_newest_events_is_one() {
-    let Some(python) = python_or_skipped() else {
-        return;
-    };
-    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
-    let by_time = [
-        (
-            "        self.ledger = ledger",
-            "        self.ledger = ledger\n        self.told = {}",
-        ),
-        (
-            "        try:\n            self.server",
-            "        told = self.server.told.setdefault(booking[\"id\"], [])\n        \
-             told.append((event[\"created_at\"], booking[\"status\"]))\n        \
-             try:\n            self.server",
-        ),
-        ("status_of(booking))\n", "max(told)[1])\n"),
-    ];
-    for (what, mistake, is_seen) in [("none", &[][..], false), ("by time", &by_time, true)] {
-        let consumer = Consumer::start(&python, &home.folder().join(what), mistake, None);
-        let (report, code) = consumer.drilled(&home, &[]);
-        assert_eq!((code, &report["passed"]), (0, &22.into()), "{report:#}");
-        let checks = report["checks"].as_array().unwrap();
-        let order = checks.last().unwrap();
-        assert_eq!(order["check"], "out_of_order");
-        assert_eq!(order["unseen"].is_null(), is_seen, "{order}");
-        if !is_seen {
-            let url = format!("{}/webhooks", consumer.base);
-            let state = format!("{}/state", consumer.base);
-            let output = home.run(["webhook", "drill", &url, "--state-url", &state]);
-            let output = output.exits(0);
-            assert!(output.stdout.contains("could not check"), "{output}");
-        }
-    }
 }
 
 /// What is wrong, how it is put into the consumer, and the checks that find it.
@@ -210,43 +171,9 @@ const MISTAKES: &[Mistake] = &[
         &["future", "replayed", "stale"],
     ),
     (
-        "only the past is looked at",
-        &[(
-            "if abs(now - int(times[0])) > TOLERANCE:",
-            "if now - int(times[0]) > TOLERANCE:",
-        )],
-        &["future"],
-    ),
-    (
         "only the first v1 is compared",
         &[("for it in signatures)", "for it in signatures[:1])")],
         &["two_signatures"],
-    ),
-    (
-        "the header is compared as one text",
-        &[(
-            "    return any(hmac.compare_digest(digest, it) for digest in digests for it in signatures)",
-            "    return header == f\"t={times[0]},v1={digests[0].decode()}\"",
-        )],
-        &["header_order", "two_signatures"],
-    ),
-    (
-        "as much of the signature is compared as there is",
-        &[("hmac.compare_digest(digest, it)", "digest.startswith(it)")],
-        &["malformed_header"],
-    ),
-    (
-        "a secret that is not set is a secret",
-        &[(
-            "consumer = Consumer(given.port, secrets,",
-            "consumer = Consumer(given.port, secrets + [b\"\"],",
-        )],
-        &["wrong_secret"],
-    ),
-    (
-        "a missing header is not thought of",
-        &[("self.headers.get(HEADER, \"\")", "self.headers[HEADER]")],
-        &["missing_header"],
     ),
     (
         "events are acted on before they are verified",
@@ -290,33 +217,6 @@ const MISTAKES: &[Mistake] = &[
             ("            if not new:", "            if False:"),
         ],
         &["duplicate", "duplicates_at_once"],
-    ),
-    (
-        "duplicates are looked for, and then handled at the same moment",
-        &[
-            ("            if not new:", "            if False:"),
-            (
-                "    base = os.environ.get(\"BOOKING_BASE_URL\")",
-                "    time.sleep(0.2)\n    base = None",
-            ),
-        ],
-        &["duplicates_at_once"],
-    ),
-    (
-        "a duplicate is refused",
-        &[(
-            "knows(event[\"id\"]):\n            return self.answer(204)",
-            "knows(event[\"id\"]):\n            return self.answer(409)",
-        )],
-        &["duplicate"],
-    ),
-    (
-        "a booking is taken for an event",
-        &[
-            ("SELECT 1 FROM events", "SELECT 1 FROM bookings"),
-            ("knows(event[\"id\"])", "knows(booking[\"id\"])"),
-        ],
-        &["out_of_order"],
     ),
     (
         "the last event that comes is believed",
@@ -467,10 +367,8 @@ fn a_drill_says_to_a_person_what_is_wrong_and_why() {
     output.says("Not checked: duplicate handling. Pass --state-url to check it.");
 
     let url = careless.base_url();
-    for state in ["no address", "ftp://127.0.0.1/"] {
-        home.run(["webhook", "drill", url, "--state-url", state])
-            .exits(2);
-    }
+    home.run(["webhook", "drill", url, "--state-url", "no address"])
+        .exits(2);
     // A page of something else is no ledger.
     home.run(["webhook", "drill", url, "--state-url", url, "--json"])
         .refused(2, "usage");

@@ -26,9 +26,7 @@ fn ids(home: &Home, more: &[&str]) -> Vec<String> {
     let list = ["webhook", "events", "list", "--json"];
     let list = home.run(list.iter().chain(more)).exits(0).json();
     let events = list["events"].as_array().unwrap().iter();
-    events
-        .map(|it| it["event_id"].as_str().unwrap().to_owned())
-        .collect()
+    events.map(|it| text(it, "event_id")).collect()
 }
 
 #[test]
@@ -39,7 +37,6 @@ fn events_are_listed_the_newest_first_and_narrowed_down() {
     assert_eq!(ids(&home, &["--kind", "booking.failed"]), ["evt_3"]);
     assert_eq!(ids(&home, &["--limit", "2"]), ["evt_3", "evt_2"]);
     assert_eq!(ids(&home, &["--since", "1h", "--state", "kept"]).len(), 3);
-    assert_eq!(ids(&home, &["--since", "2030-01-01 00:00"]).len(), 0);
     assert_eq!(ids(&Home::new(), &[]).len(), 0);
     home.run(["webhook", "events", "list", "--since", "soon", "--json"])
         .refused(2, "usage");
@@ -119,11 +116,10 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
         "{attempts:?}"
     );
 
-    // Those of a booking, and those until then.
+    // Those of a booking, and those since then.
     let of = |more: &[&str]| replay(more).json()["events"].as_array().unwrap().len();
     assert_eq!(of(&["--booking", "bk_1"]), 2);
-    assert_eq!(of(&["--booking", "bk_1", "--until", "1h"]), 0);
-    assert_eq!(of(&["--until", "2099-01-01 00:00"]), 3);
+    assert_eq!(of(&["--booking", "bk_1", "--since", "1ms"]), 0);
     replay(&["evt_1", "--booking", "bk_1"]).refused(2, "usage");
     replay(&["evt_1", "evt_x"]).refused(6, "unknown_event");
     let error = replay(&[]).refused(2, "usage");
@@ -165,13 +161,10 @@ fn a_row_of_the_list_names_an_event() {
 fn each_attempt_is_shown_with_the_apps_response() {
     let home = received();
     let attempts = std::sync::atomic::AtomicUsize::new(0);
-    let app =
-        App::start(
-            move |_| match attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-                0 => 500,
-                _ => 200,
-            },
-        );
+    let app = App::start(move |_| {
+        let before = attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        if before == 0 { 500 } else { 200 }
+    });
     for code in [18, 0] {
         let replay = ["webhook", "events", "replay", "evt_1", "--to", &app.url];
         home.run(replay).exits(code);

@@ -167,26 +167,6 @@ fn stripes_library_for_python_signs_the_same_and_accepts_the_same() {
     }
 }
 
-/// `BOOKCTL_TEST_NODE_STRIPE` is the folder in which `npm install stripe` was run, `BOOKCTL_TEST_NODE` another Node than
-/// `node`.
-#[test]
-#[ignore = "needs other languages' clients"]
-fn stripes_library_for_node_signs_the_same_and_accepts_the_same() {
-    let Ok(folder) = std::env::var("BOOKCTL_TEST_NODE_STRIPE") else {
-        return skipped("BOOKCTL_TEST_NODE_STRIPE names no folder with Stripe's library for Node");
-    };
-    let node = std::env::var("BOOKCTL_TEST_NODE").unwrap_or_else(|_| "node".to_owned());
-    let peer = || {
-        let mut command = Command::new(&node);
-        command.arg(format!("{PEERS}/signatures.mjs")).arg(&folder);
-        command
-    };
-    match output_of(peer(), b"[]") {
-        Ok(_) => agrees(peer),
-        Err(why) => skipped(&format!("{node} has no stripe in {folder}: {why}")),
-    }
-}
-
 /// What is no text, too.
 #[test]
 #[ignore = "needs other languages' clients"]

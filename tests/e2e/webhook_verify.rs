@@ -199,10 +199,8 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     let home = home();
     let right = signature(&home, BODY);
     let hex = right.split("v1=").nth(1).unwrap();
-    let lines = BODY.replace(',', ",\n");
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
-    let spaced = BODY.replace("\":", "\": ").replace(",\"", ", \"");
     let body = |signed: &str, came: &str, word: &'static str| {
         (
             signature(&home, signed),
@@ -217,15 +215,10 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     };
     let other = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
     for (header, came, later, expected, word) in [
-        body(BODY, &format!("{BODY}\n"), "one was added"),
-        body(&format!("{BODY}\n"), BODY, "is missing here"),
-        body(&lines, &lines.replace('\n', "\r\n"), "CRLF"),
+        body(BODY, &format!("{BODY}\n"), "a line end was added"),
+        body(&format!("{BODY}\n"), BODY, "line end after it is missing"),
         body(BODY, &pretty, "without spaces"),
-        body(BODY, &spaced, "without spaces"),
         body(BODY, &BODY.replace('é', "\\u00e9"), "without spaces"),
-        body(&spaced, BODY, "after each comma"),
-        body(&pretty, BODY, "indented by 2"),
-        body(&BODY.replace('é', "\\u00e9"), BODY, "\\u escapes"),
         body(BODY, "", "empty"),
         (
             right.clone(),
@@ -328,9 +321,6 @@ fn a_saved_request_brings_its_header_and_its_body() {
             "POST /w HTTP/1.1\nBooking-Signature: {header}\nContent-Length: {length}\n\n{BODY}\n"
         ),
         format!("* Connected\n> POST /w HTTP/1.1\n> Booking-Signature: {header}\n> \n{BODY}"),
-        format!(
-            "POST /w HTTP/1.1\r\nBooking-Signature: {header}\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{BODY}\r\n0\r\n\r\n"
-        ),
     ] {
         assert_eq!(saved(&request, &[]).exits(0).json()["verified"], true);
     }
@@ -345,15 +335,6 @@ fn a_saved_request_brings_its_header_and_its_body() {
     ] {
         assert_eq!(cause(saved(&request, &[])), expected);
     }
-    let cut = format!(
-        "POST /w HTTP/1.1\nBooking-Signature: {header}\nContent-Length: {length}\n\n{}",
-        &BODY[1..]
-    );
-    let error = saved(&cut, &[]).refused(19, "signature");
-    assert!(
-        text(&error, "message").contains("1 bytes of its Content-Length are missing"),
-        "{error}"
-    );
     for no_request in [
         BODY,
         "",
@@ -367,71 +348,40 @@ fn a_saved_request_brings_its_header_and_its_body() {
 #[test]
 fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
     let home = home();
-    for (arguments, word) in [
-        (&["verify", "", "--signature", "x"][..], "empty"),
-        (&["verify", "body"], "--signature"),
+    for (line, word) in [
+        ("verify body", "--signature"),
+        ("verify --http x --signature x", "cannot be used with"),
+        ("verify --signature x --tolerance soon", "tolerance"),
+        ("verify --signature x --now soon", "1970"),
         (
-            &["verify", "--http", "x", "--signature", "x"],
-            "cannot be used with",
-        ),
-        (
-            &["verify", "--signature", "x", "--tolerance", "soon"],
-            "tolerance",
-        ),
-        (&["verify", "--signature", "x", "--now", "soon"], "1970"),
-        (
-            &[
-                "verify",
-                "--signature",
-                "x",
-                "--now",
-                "99999999999999999999",
-            ],
+            "verify --signature x --now 99999999999999999999",
             "too large",
         ),
-        (&["sign", "--timestamp", "-1"], "-1"),
+        ("sign --timestamp -1", "-1"),
     ] {
-        let output = home.run(["webhook"].iter().chain(arguments).chain(&["--json"]));
-        let error = output.refused(2, "usage");
+        let arguments = ["webhook", "--json"].into_iter().chain(line.split(' '));
+        let error = home.run(arguments).refused(2, "usage");
         assert!(
             text(&error, "message").contains(word),
             "{word:?} is not in {error}"
         );
     }
-    for (secret, code) in [(" ", 3), ("whsec_\u{e9}", 3)] {
+    for secret in [" ", "whsec_\u{e9}"] {
         let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", secret);
         home.run(["webhook", "sign"])
-            .exits(code)
+            .exits(3)
             .says("BOOKCTL_WEBHOOK_SECRET");
     }
 }
 
 #[test]
-fn the_signed_body_is_ready_for_curl() {
+fn the_header_is_printed_as_a_line_for_curl() {
     let home = home();
     std::fs::write(home.folder().join("it's"), BODY).unwrap();
     let sign = ["webhook", "sign", "it's", "--timestamp", "1795262400", "-q"];
     let header = signature(&home, BODY);
     let printed = home.run(sign).exits(0).stdout;
     assert_eq!(printed, format!("Booking-Signature: {header}\n"));
-    let curl = home.run(sign.iter().chain(&["--curl", "http://127.0.0.1:9/"]));
-    assert_eq!(
-        curl.exits(0).stdout,
-        format!(
-            "curl -H 'Content-Type: application/json' -H 'Booking-Signature: {header}' \
-             --data-binary '@it'\\''s' 'http://127.0.0.1:9/'\n"
-        )
-    );
-    let piped = [
-        "webhook",
-        "sign",
-        "-",
-        "--curl",
-        "http://127.0.0.1:9/",
-        "-q",
-    ];
-    let curl = home.feed(piped, "{\n}\n").exits(0).stdout;
-    assert!(curl.contains("--data-binary $'{\\n}\\n'"), "{curl}");
     let document = home
         .feed(["webhook", "sign", "--json"], BODY)
         .exits(0)

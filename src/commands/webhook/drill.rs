@@ -1,20 +1,22 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reqwest::Url;
 
-use super::consumer;
+use super::{handler, send};
 use crate::app::Context;
-use crate::app::in_flight::InFlight;
-use crate::flows::{locate_booking, read_booking, webhook_secrets};
-use crate::json::Document;
+use crate::flows::webhook_secrets;
+use crate::json::{Document, plain};
+use crate::model::booking::Booking;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::drill::{
-    Check, ConsumerState, Finding, Report, Subject, judge, plan, run as send,
-};
-use crate::webhook::{Endpoint, NoReply, Poster};
+use crate::webhook::drill;
+use crate::webhook::drill::ledger::Ledger;
+use crate::webhook::drill::plan::{PlannedCheck, Subject};
+use crate::webhook::drill::report::{Finding, Report, Verdict};
+use crate::webhook::handler::{Handler, NoReply, Reaction, endpoint};
 
-/// How long a consumer that answers first may take to handle all events.
+/// How long a handler that answers first may take to handle all events.
 const HANDLING_TIME: Duration = Duration::from_secs(2);
 
 /// Test your webhook handler with valid, forged, repeated, late and large deliveries
@@ -33,11 +35,11 @@ const HANDLING_TIME: Duration = Duration::from_secs(2);
       --jq '.checks[] | select(.verdict == \"failed\") | .check'")]
 pub(crate) struct Args {
     /// Address of your handler
-    #[arg(value_name = "URL", value_parser = Endpoint::parse)]
-    url: Endpoint,
+    #[arg(value_name = "URL", value_parser = endpoint)]
+    url: Url,
     /// Address where your handler reports the events it processed and the status of its bookings
-    #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
-    state_url: Option<Endpoint>,
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    state_url: Option<Url>,
     /// Booking that the events are about, for a handler that reads bookings from the service [default: sample bookings]
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
@@ -48,232 +50,185 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let booking = match &args.booking {
-        Some(id) => {
-            context.refuse_sandbox().await?;
-            Some(read_booking(context, &locate_booking(context, id)?).await?)
-        }
-        None => None,
-    };
-    let dialect = context.dialect();
-    let checks = plan(&Subject {
-        secret: &secrets.signing,
-        dialect,
-        booking: booking.as_ref().map(|booking| booking.value()),
-        now: Timestamp::now(),
-    });
-    let poster = consumer::poster(context, args.url)?;
+    let booking = send::of_service(context, args.booking.as_deref()).await?;
+    let booking = booking.as_ref().map(Booking::value);
+    let subject = Subject::new(
+        &secrets.signing,
+        context.dialect(),
+        booking,
+        Timestamp::now(),
+    );
+    let checks = subject.plan();
+    let handler = handler::handler(context, args.url)?;
     if let Some(url) = &args.state_url {
         // An address that does not work is an error before anything is sent.
-        state(&poster, url).await?;
+        ledger(&handler, url).await?;
     }
-    let header = dialect.signature_header();
-    context.in_flight.replace(InFlight::Posted {
-        what: "events were".to_owned(),
-        to: poster.endpoint.as_str().to_owned(),
-    });
-    let mut findings = run_checks(context, &checks, &poster, &header).await?;
-    let reactions = findings.iter().flat_map(|it| &it.reactions);
-    let answered = reactions.filter(|it| it.outcome.is_ok());
-    if let Some(longest) = answered.map(|it| it.elapsed).max() {
-        consumer::warn_if_late(context, longest);
+    handler::posting(context, "events were".to_owned(), &handler.url);
+    let mut findings = run_checks(context, &checks, &handler).await?;
+    let mut state_checked = false;
+    if let Some(url) = &args.state_url {
+        match final_ledger(&handler, url, &checks).await {
+            Ok(ledger) => {
+                state_checked = true;
+                for (place, fault) in ledger.faults(&checks) {
+                    findings[place].fail(fault);
+                }
+                // The check of the order is the last one.
+                match (ledger.order(&subject.ordered), findings.last_mut()) {
+                    (Some((true, fault)), Some(last)) => last.fail(fault),
+                    (Some((false, unseen)), Some(last)) if last.verdict == Verdict::Ok => {
+                        last.unseen = Some(unseen);
+                    }
+                    _ => {}
+                }
+            }
+            // Only a warning, so that the findings from the responses are shown.
+            Err(error) => context.out.warn(&error.message),
+        }
     }
-    let state_checked = match &args.state_url {
-        Some(url) => match final_state(&poster, url, &checks).await {
-            Ok(state) => {
-                add_state(&mut findings, &state, &checks);
-                true
-            }
-            // Only a warning, so that the findings from the answers are shown.
-            Err(error) => {
-                context.out.warn(&error.message);
-                false
-            }
-        },
-        None => false,
-    };
-    let report = Report {
-        url: poster.endpoint.as_str().to_owned(),
-        findings,
-        state_checked,
-    };
-    conclude(context, report, args.state_url.is_some())
-}
-
-fn conclude(context: &Context, report: Report, has_state_url: bool) -> Result<Exit> {
-    let all_passed =
-        report.count("ok") == report.findings.len() && report.state_checked == has_state_url;
-    let all_refused = report.all_refused();
-    context.out.emit(&Drilled(report))?;
-    if all_refused {
+    let report = Report::new(handler.url.to_string(), state_checked, findings);
+    context.out.emit(&report)?;
+    if report.all_refused() {
         context.out.warn(
             "your handler refused all events, including the valid ones: check that it uses the same secret, and receives \
              webhooks at this address",
         );
     }
-    if !has_state_url {
+    if args.state_url.is_none() {
         context
             .out
             .note("Not checked: duplicate handling. Pass --state-url to check it.");
     }
-    Ok(if all_passed {
+    let all_passed = report.passed == report.checks.len();
+    Ok(if all_passed && state_checked == args.state_url.is_some() {
         Exit::Done
     } else {
         Exit::PartialBatch
     })
 }
 
-/// Runs the checks. If even a valid event gets no answer, the others are skipped, because each would time out.
+/// Runs the checks. If even a valid event gets no response, the others are skipped, because each would time out.
 async fn run_checks(
     context: &Context,
-    checks: &[Check],
-    poster: &Poster,
-    header: &str,
+    checks: &[PlannedCheck],
+    handler: &Handler,
 ) -> Result<Vec<Finding>> {
+    let name = context.dialect().signature_header();
     let progress = context.out.progress("");
     let mut findings: Vec<Finding> = Vec::new();
-    let mut skip_rest = None;
-    for check in checks {
-        progress.say(&format!(
-            "{} of {}: {}",
-            findings.len() + 1,
-            checks.len(),
-            check.name
-        ));
-        let is_slow = check.deliveries.iter().any(|delivery| delivery.slowly);
-        let skipped = match skip_rest {
-            None if is_slow && !poster.endpoint.is_plain() => Some("needs plain http"),
-            why => why,
-        };
-        let reactions = match skipped {
-            Some(_) => Vec::new(),
-            None => send(check, poster, header).await,
-        };
-        for (delivery, reaction) in check.deliveries.iter().zip(&reactions) {
-            let signature = delivery.signature.clone();
-            let header: Vec<_> = signature
-                .map(|it| (header.to_owned(), it))
-                .into_iter()
-                .collect();
-            let sent = (&poster.endpoint, &header[..], &delivery.body[..]);
-            consumer::trace(context, sent, reaction);
+    let mut reactions: Vec<Reaction> = Vec::new();
+    let mut skipped = None;
+    for (planned, number) in checks.iter().zip(1..) {
+        let check = planned.check.name;
+        progress.say(&format!("{number} of {}: {check}", checks.len()));
+        let mut latest = Vec::new();
+        if skipped.is_none() {
+            latest = drill::run(planned, handler, &name).await;
         }
-        if findings.is_empty() {
-            match reactions.first().map(|reaction| &reaction.outcome) {
+        for (delivery, reaction) in planned.deliveries.iter().zip(&latest) {
+            let headers = drill::headers(delivery, &name);
+            let (url, body) = (&handler.url, &delivery.body);
+            handler::trace(context, url, &headers, body, Some(reaction));
+        }
+        findings.push(Finding::new(planned, &latest, handler.deadline, skipped));
+        if number == 1 {
+            match latest.first().map(|reaction| &reaction.outcome) {
                 Some(Err(why @ NoReply::NotReached(_))) => {
-                    return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
+                    return Err(handler::no_response(why, &handler.url, handler.deadline));
                 }
-                Some(Err(_)) => skip_rest = Some("there was no response to a valid event"),
+                Some(Err(_)) => skipped = Some("there was no response to a valid event"),
                 _ => {}
             }
         }
-        findings.push(Finding {
-            check: check.clone(),
-            faults: judge(check, &reactions, poster.deadline),
-            reactions,
-            unseen: None,
-            skipped,
-        });
+        reactions.extend(latest);
     }
+    handler::warn_if_late(context, &reactions);
     Ok(findings)
 }
 
-/// Adds what the consumer's state shows to the findings of the checks that were run.
-fn add_state(findings: &mut [Finding], state: &ConsumerState, checks: &[Check]) {
-    for (index, fault) in state.faults(checks) {
-        let finding = findings.get_mut(index);
-        if let Some(finding) = finding.filter(|finding| finding.skipped.is_none()) {
-            finding.faults.push(fault);
+async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
+    let why = match handler.get(url).await.outcome {
+        Ok(reply) if (200..300).contains(&reply.status) => {
+            match serde_json::from_str(&reply.body) {
+                Ok(ledger) => return Ok(ledger),
+                Err(_) => "is not in the expected format".to_owned(),
+            }
         }
-    }
-    for (index, what) in state.unseen(checks) {
-        if let Some(finding) = findings.get_mut(index) {
-            finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
-        }
-    }
-}
-
-async fn state(poster: &Poster, url: &Endpoint) -> Result<ConsumerState> {
-    let reaction = poster.get(url).await;
-    let text = match &reaction.outcome {
-        Ok(reply) if reaction.is_delivered() => reply.body.as_str(),
-        Ok(reply) => {
-            let status = reply.status;
-            return Err(bad_state(url, &format!("responded with {status}")));
-        }
-        Err(why) => return Err(consumer::no_answer(why, url, poster.deadline)),
+        Ok(reply) => format!("responded with {}", reply.status),
+        Err(why) => return Err(handler::no_response(&why, url, handler.deadline)),
     };
-    ConsumerState::parse(text).ok_or_else(|| bad_state(url, "is not in the expected format"))
-}
-
-fn bad_state(url: &Endpoint, why: &str) -> Error {
-    Error::usage(format!("the handler's state at {} {why}", url.as_str())).hint(
+    Err(Error::usage(format!("the handler's state at {url} {why}")).hint(
         "expected {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",
-    )
+    ))
 }
 
 /// Reads the state until all events are handled, or the time for that is over.
-async fn final_state(poster: &Poster, url: &Endpoint, checks: &[Check]) -> Result<ConsumerState> {
+async fn final_ledger(handler: &Handler, url: &Url, checks: &[PlannedCheck]) -> Result<Ledger> {
     let deadline = tokio::time::Instant::now() + HANDLING_TIME;
-    let mut held = state(poster, url).await?;
+    let mut held = ledger(handler, url).await?;
     while !held.has_settled(checks) && tokio::time::Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        held = state(poster, url).await?;
+        held = ledger(handler, url).await?;
     }
     Ok(held)
 }
 
-struct Drilled(Report);
-
-impl View for Drilled {
+impl View for Report {
     fn json(&self) -> Document {
-        self.0.to_json().into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let rows = self.0.findings.iter().map(|finding| {
-            let verdict = finding.verdict();
-            let tone = match verdict {
-                "ok" => Tone::Good,
-                "failed" => Tone::Bad,
-                _ => Tone::Dim,
+        let rows = self.checks.iter().map(|finding| {
+            let (verdict, tone) = match finding.verdict {
+                Verdict::Ok => ("ok", Tone::Good),
+                Verdict::Failed => ("failed", Tone::Bad),
+                Verdict::Skipped => ("skipped", Tone::Dim),
             };
             vec![
                 TableCell::toned(verdict, tone),
-                finding.check.name.into(),
-                finding.expected().into(),
-                finding.answered().into(),
+                finding.check.into(),
+                finding.expected.as_str().into(),
+                answers(finding).into(),
             ]
         });
         let headers = vec!["result", "check", "expected", "response"];
         page.table(headers, rows.collect(), vec![]);
-        let only_failure = self.0.only_failure();
+        let only_failure = self.only_failure();
         if let Some(status) = only_failure {
             page.line(format!(
                 "your handler responded with {status} to every event, valid or not: it fails before it looks at the signature"
             ));
         }
-        let failed = self.0.findings.iter();
-        let failed = failed.filter(|it| only_failure.is_none() && it.verdict() == "failed");
-        for finding in failed {
-            let faults = finding.faults.join("; ");
-            let why = sentence(finding.check.why);
-            page.line(format!("{}: {faults}. {why}", finding.check.name));
-        }
-        for finding in &self.0.findings {
+        for finding in &self.checks {
+            let check = finding.check;
+            if only_failure.is_none() && finding.verdict == Verdict::Failed {
+                let faults = finding.faults.join("; ");
+                page.line(format!("{check}: {faults}. {}", sentence(finding.why)));
+            }
             if let Some(what) = &finding.unseen {
-                page.line(format!("{}: {what}.", finding.check.name));
+                page.line(format!("{check}: {what}."));
             }
         }
-        let (passed, failed) = (self.0.count("ok"), self.0.count("failed"));
-        let skipped = match self.0.count("skipped") {
-            0 => String::new(),
-            skipped => format!(", {skipped} skipped"),
-        };
-        page.line(format!("{passed} passed, {failed} failed{skipped}"));
+        let mut counts = format!("{} passed, {} failed", self.passed, self.failed);
+        if self.skipped > 0 {
+            counts.push_str(&format!(", {} skipped", self.skipped));
+        }
+        page.line(counts);
         page
     }
+}
+
+/// The responses in order, with a count for equal neighbours.
+fn answers(finding: &Finding) -> String {
+    let runs = finding.answers.chunk_by(|left, right| left == right);
+    let runs = runs.map(|run| match run.len() {
+        1 => plain(&run[0]),
+        count => format!("{} ×{count}", plain(&run[0])),
+    });
+    runs.collect::<Vec<_>>().join(", ")
 }
 
 fn sentence(why: &str) -> String {

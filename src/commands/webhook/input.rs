@@ -9,10 +9,29 @@ use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Result};
 use crate::platform::input::{Source, bounded};
 use crate::terminal::output::Terminals;
-use crate::webhook::KINDS;
+use crate::webhook::sample_event::KINDS;
 
 /// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
 const LARGEST: u64 = 256 * 1024 * 1024;
+
+/// The source of a body: `named`, else standard input if it is a pipe or a file.
+///
+/// # Errors
+/// `usage` (2) if standard input is a terminal, where nobody means to type a body, or is to supply the secret.
+pub(super) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source> {
+    if named.is_none() && Terminals::detect().stdin {
+        return Err(Error::usage("the body is missing")
+            .hint("pass a file name, pipe the body in, or pass - to type it"));
+    }
+    let source = named.unwrap_or(Source::Stdin);
+    if secret_stdin && source == Source::Stdin {
+        return Err(
+            Error::usage("the body and the secret cannot both come from standard input")
+                .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"),
+        );
+    }
+    Ok(source)
+}
 
 /// The bytes of a body, read on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(super) async fn read(source: Source) -> Result<Vec<u8>> {
@@ -20,31 +39,6 @@ pub(super) async fn read(source: Source) -> Result<Vec<u8>> {
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, LARGEST)).await;
     read.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
         .map_err(|error| Error::unreadable(&name, error))
-}
-
-/// The source of the body: `named`, else standard input if it is a pipe or a file.
-///
-/// # Errors
-/// `usage` (2) if standard input is a terminal, where nobody means to type a body.
-pub(super) fn body(named: Option<Source>) -> Result<Source> {
-    match named {
-        Some(source) => Ok(source),
-        None if Terminals::detect().stdin => Err(Error::usage("the body is missing")
-            .hint("pass a file name, pipe the body in, or pass - to type it")),
-        None => Ok(Source::Stdin),
-    }
-}
-
-/// # Errors
-/// `usage` (2) if the body and the secret would both be read from standard input.
-pub(super) fn one_stdin(body: &Source, secret_stdin: bool) -> Result<()> {
-    if secret_stdin && *body == Source::Stdin {
-        return Err(
-            Error::usage("the body and the secret cannot both come from standard input")
-                .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"),
-        );
-    }
-    Ok(())
 }
 
 /// Parses seconds since 1970 or RFC 3339; returns seconds since 1970.
@@ -64,15 +58,16 @@ pub(super) fn warn_of_unknown_kinds<'a>(
     context: &Context,
     kinds: impl IntoIterator<Item = &'a String>,
 ) {
-    let is_unknown = |kind: &&String| !KINDS.contains(&kind.as_str());
-    for kind in kinds.into_iter().filter(is_unknown) {
-        let known = KINDS.join(", ");
+    for kind in kinds {
+        if KINDS.contains(&kind.as_str()) {
+            continue;
+        }
         // The first word is often left out.
         let whole = format!("booking.{}", kind.trim_start_matches("booking."));
-        let warning = match did_you_mean(&whole, KINDS) {
-            Some(meant) => format!("unknown kind of event: {kind}; {meant}"),
-            None => format!("unknown kind of event: {kind}; known kinds: {known}"),
-        };
-        context.out.warn(&warning);
+        let more = did_you_mean(&whole, KINDS)
+            .unwrap_or_else(|| format!("known kinds: {}", KINDS.join(", ")));
+        context
+            .out
+            .warn(&format!("unknown kind of event: {kind}; {more}"));
     }
 }

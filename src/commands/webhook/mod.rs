@@ -1,15 +1,16 @@
-//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test consumers.
+//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test handlers.
 
-mod app_answer;
-mod consumer;
 mod drill;
 mod events;
+mod handler;
 mod input;
 mod listen;
+mod listen_view;
+mod replay;
 mod send;
 mod sign;
+mod url_takeover;
 mod verify;
-mod verify_error;
 
 use clap::Subcommand;
 
@@ -25,26 +26,30 @@ pub(crate) enum Command {
     Send(send::Args),
     Listen(listen::Args),
     #[command(subcommand)]
-    Events(events::Command),
+    Events(Events),
     Drill(drill::Args),
+}
+
+/// List, show and replay the events that `webhook listen` received
+#[derive(Subcommand, Debug)]
+pub(crate) enum Events {
+    List(events::ListArgs),
+    Show(events::ShowArgs),
+    Replay(replay::Args),
 }
 
 impl Command {
     /// What is signed, verified or posted needs a secret and an address alone, unless it names a booking.
     pub(super) fn needs(&self) -> Needs {
-        let of_booking = |booking: &Option<String>| match booking {
-            Some(_) => ServiceNeed::ProfileUnchecked,
-            None => ServiceNeed::None,
+        let service = match self {
+            Command::Verify(_) | Command::Sign(_) => ServiceNeed::None,
+            Command::Send(send::Args { booking: None, .. })
+            | Command::Drill(drill::Args { booking: None, .. }) => ServiceNeed::None,
+            _ => ServiceNeed::ProfileUnchecked,
         };
-        match self {
-            Command::Verify(_) | Command::Sign(_) => Needs::of(ServiceNeed::None),
-            Command::Send(args) => Needs::of(of_booking(&args.booking)),
-            Command::Drill(args) => Needs::of(of_booking(&args.booking)),
-            Command::Events(_) => Needs::of(ServiceNeed::ProfileUnchecked),
-            Command::Listen(_) => Needs {
-                service: ServiceNeed::ProfileUnchecked,
-                is_server: true,
-            },
+        Needs {
+            is_server: matches!(self, Command::Listen(_)),
+            ..Needs::of(service)
         }
     }
 }
@@ -55,7 +60,9 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Sign(args) => sign::run(context, args).await,
         Command::Send(args) => send::run(context, args).await,
         Command::Listen(args) => listen::run(context, args).await,
-        Command::Events(command) => events::run(context, command).await,
+        Command::Events(Events::List(args)) => events::list(context, args),
+        Command::Events(Events::Show(args)) => events::show(context, &args),
+        Command::Events(Events::Replay(args)) => replay::run(context, args).await,
         Command::Drill(args) => drill::run(context, args).await,
     }
 }

@@ -1,18 +1,21 @@
 use jiff::Timestamp;
+use reqwest::Url;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::consumer;
+use super::{handler, input};
 use crate::app::Context;
-use crate::app::in_flight::InFlight;
 use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::flows::{locate_booking, read_booking, webhook_secrets};
 use crate::json::Document;
+use crate::model::booking::Booking;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 use crate::terminal::view::RequestView;
-use crate::webhook::{Endpoint, KINDS, SampleEvent, sign, status_of, summary_of};
+use crate::webhook::handler::endpoint;
+use crate::webhook::sample_event::{KINDS, SampleEvent, status_of};
+use crate::webhook::signature::sign;
 
 /// Send a signed event to your handler
 ///
@@ -31,8 +34,8 @@ pub(crate) struct Args {
     #[arg(value_parser = KINDS)]
     kind: String,
     /// Address of your handler
-    #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
-    to: Endpoint,
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    to: Url,
     /// Booking that the event is about [default: a sample booking]
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
@@ -40,7 +43,7 @@ pub(crate) struct Args {
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
     fields: Vec<Field>,
     /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = super::input::second)]
+    #[arg(long, value_name = "T", value_parser = input::second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input
     #[arg(long)]
@@ -51,7 +54,22 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let mut event = event(context, &args).await?;
+    let kind = &args.kind;
+    let booking = of_service(context, args.booking.as_deref()).await?;
+    if let Some(booking) = &booking
+        && kind != "booking.created"
+        && booking.status().as_str() != status_of(kind)
+    {
+        context.out.note(&format!(
+            "the event has the booking's status: {} is {}, although {kind} usually has {}",
+            booking.id(),
+            booking.status(),
+            status_of(kind)
+        ));
+    }
+    let now = Timestamp::now();
+    let document = booking.as_ref().map(Booking::value);
+    let mut event = SampleEvent::new(kind, document, context.dialect(), now);
     for Field { key, value } in args.fields {
         event.set(&key, structured(value)).map_err(|known| {
             Error::usage(format!("an event has no field {}", key.escape_debug()))
@@ -60,48 +78,39 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let body = event.body();
-    let time = args
-        .timestamp
-        .unwrap_or_else(|| Timestamp::now().as_second());
-    let header = (
-        context.dialect().signature_header(),
-        sign(&secrets.signing, time, &body),
-    );
+    let time = args.timestamp.unwrap_or_else(|| now.as_second());
+    let signature = sign(&secrets.signing, time, &body);
+    let headers = vec![
+        (context.dialect().signature_header(), signature.clone()),
+        ("Content-Type".to_owned(), "application/json".to_owned()),
+    ];
     if args.dry_run {
-        let headers = vec![
-            header,
-            ("Content-Type".to_owned(), "application/json".to_owned()),
-        ];
-        let call = Call::post(args.to.as_str(), event.document().clone());
+        let call = Call::post(args.to.as_str(), event.document);
         context.out.emit(&RequestView::new(call, headers))?;
         return Ok(Exit::Done);
     }
-    let poster = consumer::poster(context, args.to)?;
-    context.in_flight.replace(InFlight::Posted {
-        what: format!("event {} was", event.id().escape_debug()),
-        to: poster.endpoint.as_str().to_owned(),
-    });
-    let reaction = poster
-        .post(std::slice::from_ref(&header), body.clone())
-        .await;
-    let sent = (&poster.endpoint, std::slice::from_ref(&header), &body[..]);
-    consumer::trace(context, sent, &reaction);
-    if let Err(why) = &reaction.outcome {
-        return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
-    }
-    let sent = Sent {
-        delivered: reaction.is_delivered(),
-        url: poster.endpoint.as_str(),
-        status: reaction.status(),
-        body: reaction.outcome.map_or(String::new(), |reply| reply.body),
-        elapsed_ms: u64::try_from(reaction.elapsed.as_millis()).unwrap_or(u64::MAX),
-        signature: header.1,
-        event: event.document(),
-        named: format!("{} {}", event.id(), args.kind),
-    };
-    context.out.emit(&sent)?;
-    consumer::warn_if_late(context, reaction.elapsed);
-    if sent.delivered {
+    let handler = handler::handler(context, args.to)?;
+    let what = format!("event {} was", event.id().escape_debug());
+    handler::posting(context, what, &handler.url);
+    let reaction = handler.post(&headers, body.clone()).await;
+    handler::trace(context, &handler.url, &headers, &body, Some(&reaction));
+    handler::warn_if_late(context, [&reaction]);
+    let elapsed_ms = reaction.latency_ms();
+    let delivered = reaction.is_delivered();
+    let reply = reaction
+        .outcome
+        .map_err(|why| handler::no_response(&why, &handler.url, handler.deadline))?;
+    context.out.emit(&Sent {
+        delivered,
+        url: handler.url.to_string(),
+        status: reply.status,
+        body: reply.body,
+        elapsed_ms,
+        signature,
+        named: format!("{} {kind}", event.id()),
+        event: event.document,
+    })?;
+    if delivered {
         return Ok(Exit::Done);
     }
     context
@@ -110,28 +119,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Refused)
 }
 
-async fn event(context: &Context, args: &Args) -> Result<SampleEvent> {
-    let dialect = context.dialect();
-    let Some(id) = &args.booking else {
-        return Ok(SampleEvent::invented(&args.kind, dialect, Timestamp::now()));
+/// The booking of the service that events are to be about.
+pub(super) async fn of_service(context: &Context, id: Option<&str>) -> Result<Option<Booking>> {
+    let Some(id) = id else {
+        return Ok(None);
     };
     context.refuse_sandbox().await?;
-    let booking = read_booking(context, &locate_booking(context, id)?).await?;
-    let (status, expected) = (booking.status(), status_of(&args.kind));
-    if args.kind != "booking.created" && status.as_str() != expected {
-        context.out.note(&format!(
-            "the event has the booking's status: {} is {status}, although {} usually has {expected}",
-            booking.id(),
-            args.kind
-        ));
-    }
-    let summary = summary_of(booking.value());
-    Ok(SampleEvent::new(
-        &args.kind,
-        summary,
-        dialect,
-        Timestamp::now(),
-    ))
+    let id = locate_booking(context, id)?;
+    read_booking(context, &id).await.map(Some)
 }
 
 /// Parses text that looks like a JSON list or object.
@@ -145,21 +140,21 @@ fn structured(value: Value) -> Value {
 }
 
 #[derive(Serialize)]
-struct Sent<'a> {
+struct Sent {
     delivered: bool,
-    url: &'a str,
-    status: Option<u16>,
+    url: String,
+    status: u16,
     /// The beginning of the response's body.
     body: String,
-    elapsed_ms: u64,
+    elapsed_ms: u32,
     signature: String,
-    event: &'a Value,
+    event: Value,
     /// The event's id and kind.
     #[serde(skip)]
     named: String,
 }
 
-impl View for Sent<'_> {
+impl View for Sent {
     fn json(&self) -> Document {
         Document::serialized(self)
     }
@@ -171,11 +166,11 @@ impl View for Sent<'_> {
         } else {
             (Tone::Bad, "not delivered")
         };
-        page.heading(tone, state, self.url);
+        page.heading(tone, state, &self.url);
         page.field("event", &self.named);
-        let status = self.status.unwrap_or_default();
-        page.field("response", format!("{status} in {} ms", self.elapsed_ms));
-        let (beginning, rest) = consumer::beginning(&self.body);
+        let answer = handler::in_words(Some(self.status), None, Some(self.elapsed_ms));
+        page.field("response", answer);
+        let (beginning, rest) = handler::beginning(&self.body);
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {
             page.field("", format!("… {rest} more bytes; --json prints all"));

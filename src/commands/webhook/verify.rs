@@ -3,16 +3,21 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::input::{body, one_stdin, read};
-use super::verify_error::{Evidence, VerifyFailure, error_for};
+use super::input;
 use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::model::duration::duration;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
+use crate::secrets::Secret;
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::{DEFAULT_TOLERANCE, Header, SavedRequest, verify};
+use crate::webhook::diagnose::{Diagnosis, diagnose};
+use crate::webhook::request::SavedRequest;
+use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, verify};
+
+const RAW_BYTES: &str =
+    "verify the raw bytes of the request, before anything parses, decodes or prints them";
 
 /// Verify the signature of a delivery
 ///
@@ -40,9 +45,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
     /// Time to compare with, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = super::input::second)]
+    #[arg(long, value_name = "T", value_parser = input::second)]
     now: Option<i64>,
-    /// If the signature is invalid, find out why by trying common changes to the body and the secret
+    /// If the signature is invalid, look for the most likely cause
     #[arg(long)]
     explain: bool,
     /// Read the webhook secret from standard input
@@ -52,62 +57,48 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let name = context.dialect().signature_header();
-    let source = match args.http {
-        Some(request) => request,
-        None => body(args.body)?,
-    };
-    one_stdin(&source, args.secret_stdin)?;
-    let tolerance = match args.tolerance.unwrap_or(DEFAULT_TOLERANCE) {
-        Duration::ZERO => {
-            context
-                .out
-                .warn("--tolerance 0 also accepts old deliveries that somebody replays");
-            None
-        }
-        tolerance => Some(tolerance),
-    };
+    let is_request = args.http.is_some();
+    let source = input::source(args.http.or(args.body), args.secret_stdin)?;
+    let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
+    if tolerance.is_zero() {
+        context
+            .out
+            .warn("--tolerance 0 also accepts old deliveries that somebody replays");
+    }
+    let tolerance = Some(tolerance).filter(|it| !it.is_zero());
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let file = source.name();
-    let bytes = read(source).await?;
-    let (signature, body, missing) = match args.signature {
-        Some(value) => (Some(without_name(&value, &name).into_bytes()), bytes, 0),
-        None => {
-            let request = SavedRequest::parse(&bytes).map_err(|why| {
-                Error::usage(format!("{} {why}", file.escape_debug())).hint(
-                    "a saved request has a request line, headers, an empty line, and the raw body",
-                )
-            })?;
-            (request.header(&name), request.body, request.missing)
-        }
+    let bytes = input::read(source).await?;
+    let (header, body) = if is_request {
+        let request = SavedRequest::parse(&bytes)
+            .map_err(|why| Error::usage(format!("{} {why}", file.escape_debug())))?;
+        let header = request.header(&name).ok_or_else(|| missing(&name))?;
+        (header, request.body)
+    } else {
+        let value = args.signature.unwrap_or_default();
+        (without_name(&value, &name).into_bytes(), bytes)
     };
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
-    let verdict = match &signature {
-        Some(header) => {
-            verify(&secrets.all, header, &body, now, tolerance).map_err(VerifyFailure::Unverified)
+    let verified = verify(&secrets.all, &header, &body, now, tolerance).map_err(|why| {
+        let header = Header::parse(&header).ok();
+        match (why, &header) {
+            (Unverified::Mismatch, Some(header)) if args.explain => {
+                explained(&secrets.all, header, &body)
+            }
+            _ => unverified(why, header.as_ref()),
         }
-        None => Err(VerifyFailure::Missing(name)),
-    };
-    let evidence = Evidence {
-        header: signature.and_then(|value| Header::parse(&value).ok()),
-        body,
-        missing,
-    };
-    match verdict {
-        Ok(verified) => {
-            let signed_at = Timestamp::from_second(verified.time).ok();
-            context.out.emit(&Verdict {
-                verified: true,
-                timestamp: verified.time,
-                signed_at: signed_at.map(|at| at.to_string()),
-                age_seconds: now.saturating_sub(verified.time),
-                tolerance_seconds: tolerance.map(|it| it.as_secs()),
-                secret: verified.secret + 1,
-                secrets: secrets.all.len(),
-            })?;
-            Ok(Exit::Done)
-        }
-        Err(failure) => Err(error_for(failure, &evidence, &secrets.all, args.explain)),
-    }
+    })?;
+    let signed_at = Timestamp::from_second(verified.time).ok();
+    context.out.emit(&Verdict {
+        verified: true,
+        timestamp: verified.time,
+        signed_at: signed_at.map(|at| at.to_string()),
+        age_seconds: now.saturating_sub(verified.time),
+        tolerance_seconds: tolerance.map(|it| it.as_secs()),
+        secret: verified.secret + 1,
+        secrets: secrets.all.len(),
+    })?;
+    Ok(Exit::Done)
 }
 
 /// The header's value, without its name if the whole line was given.
@@ -116,6 +107,77 @@ fn without_name(value: &str, name: &str) -> String {
         .split_once(':')
         .filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
     rest.map_or(value, |(_, rest)| rest).trim().to_owned()
+}
+
+/// The error (19), with its cause as a word for scripts.
+fn error(cause: &'static str, message: impl Into<String>, hint: &str) -> Error {
+    let mut error = Error::new(Code::Signature, message).hint(hint);
+    error.cause = Some(cause);
+    error
+}
+
+fn missing(name: &str) -> Error {
+    error(
+        "missing",
+        format!("the request has no {name} header"),
+        "a proxy may have removed it; if the service uses another name, set service_name in the profile's dialect",
+    )
+}
+
+fn unverified(why: Unverified, header: Option<&Header>) -> Error {
+    match why {
+        Unverified::Malformed(why) => error(
+            "malformed",
+            format!("the signature header is malformed: {}", why.as_str()),
+            "expected one line such as t=1795262400,v1=<64 hex digits>",
+        ),
+        Unverified::Stale(age) => error(
+            "stale",
+            format!("the signature is too old: it was made {age} s ago"),
+            "compare the clocks, or pass --tolerance 0 to check an old delivery; each attempt has a new signature",
+        ),
+        // In seconds such a time is after the year 5000; in milliseconds it is after 1973.
+        Unverified::Future(_) if header.is_some_and(|it| it.time() >= 100_000_000_000) => error(
+            "wrong_unit",
+            "the signature's time is not in seconds",
+            "the sender must sign with seconds since 1970",
+        ),
+        Unverified::Future(ahead) => error(
+            "future",
+            format!("the signature's time is {ahead} s in the future"),
+            "compare the clocks of the sender and the receiver",
+        ),
+        Unverified::Mismatch => mismatch("run the command with --explain to find out which"),
+    }
+}
+
+fn mismatch(hint: &str) -> Error {
+    let message =
+        "the signature does not match: it was made with another secret, or the body was changed";
+    error("mismatch", message, hint)
+}
+
+fn explained(secrets: &[Secret], header: &Header, body: &[u8]) -> Error {
+    if body.is_empty() {
+        let message = "the body is empty, but a body was signed";
+        return error("changed_body", message, RAW_BYTES);
+    }
+    match diagnose(secrets, header, body) {
+        Some(Diagnosis::Secret(what)) => error(
+            "wrong_secret",
+            format!("the secret differs: the sender signed with {what}"),
+            "store exactly the same secret on both sides, with nothing around it",
+        ),
+        Some(Diagnosis::Body(what)) => error(
+            "changed_body",
+            format!("the body was changed: {what}"),
+            RAW_BYTES,
+        ),
+        None => mismatch(
+            "most likely the secret is different: compare your secret with the dashboard's, and pass both while you \
+             replace one",
+        ),
+    }
 }
 
 #[derive(Serialize)]

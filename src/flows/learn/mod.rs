@@ -18,7 +18,7 @@ use crate::config::Target;
 use crate::json::Document;
 use crate::model::slot::Slot;
 use crate::outcome::{Error, Result};
-use crate::webhook::{Event, Names};
+use crate::webhook::Event;
 use reads::{Read, Reads, Seen};
 
 /// How many of this machine's own bookings are read.
@@ -169,14 +169,13 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
 
 /// A delivery as the listener reads it.
 fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
-    let names = Names::new(adapter);
     let header = |wanted: &str| {
         let mut headers = came.headers.iter();
         let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         found.map(|(_, value)| value.clone())
     };
-    let event = Event::read(came.value.to_string().as_bytes(), &names, header);
-    if let Some(warning) = names.warning(&event) {
+    let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
+    if let Some(warning) = event.warning(adapter) {
         return Err(warning);
     }
     if event.booking.is_none() {

@@ -1,12 +1,10 @@
 //! The checks of a drill, in the order in which they run.
 
-use jiff::ToSpan;
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
-use super::check::{Check, Delivery, Expect, ExpectedStatus};
-use super::subject::{Subject, one, several};
+use crate::adapter::Dialect;
 use crate::secrets::Secret;
-use crate::webhook::diagnose::Layout;
 use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
 use crate::webhook::signature::sign;
 
@@ -18,371 +16,441 @@ const MANY: usize = 32;
 const CONCURRENT_DUPLICATES: usize = 8;
 /// A distance from now beyond every usual tolerance, in seconds.
 const OUT_OF_TOLERANCE: i64 = 15 * 60;
+const WRONG_SECRET: &str = "whsec_of_somebody_else";
+const WRONG_V1: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-pub(crate) fn plan(subject: &Subject<'_>) -> Vec<Check> {
-    let first = subject.event("booking.confirmed");
-    let mut checks = vec![one(
-        "valid",
-        "Events 4-6",
-        "a valid event must get a 2xx within 10 seconds",
-        subject.valid(&first),
-    )];
-    checks.extend(genuine(subject));
-    checks.extend(forged(subject));
-    checks.extend(untimely(subject, &first));
-    checks.extend(repeated(subject));
-    checks.extend(unforeseen(subject));
-    checks.extend(load(subject));
-    // Last, so that no later event changes the booking's status.
-    checks.push(out_of_order(subject));
-    checks
+/// One test: the deliveries to send.
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    /// The section of the service's specification.
+    pub(crate) section: &'static str,
+    /// Why it matters, as a sentence without a full stop.
+    pub(crate) why: &'static str,
+    deliveries: fn(&Subject<'_>) -> Vec<Delivery>,
 }
 
-/// Valid deliveries that look unusual.
-fn genuine(subject: &Subject<'_>) -> Vec<Check> {
-    let kinds = KINDS.iter().map(|kind| subject.valid(&subject.event(kind)));
-    let wrong = "0".repeat(64);
-    let halves = |right: &str| {
-        let (t, v1) = right.split_once(',').unwrap_or((right, ""));
-        (t.to_owned(), v1.to_owned())
-    };
-    vec![
-        several(
-            "every_kind",
-            "Events 2",
-            "all seven kinds of events must be accepted, with fields that other kinds do not have",
-            kinds.collect(),
-        ),
-        several(
-            "raw_bytes",
-            "Events 5",
-            "the signature covers the raw bytes: JSON that was parsed and serialized again is a different body",
-            unusual_bodies(subject),
-        ),
-        several(
-            "header_order",
-            "Events 5, signature header grammar",
-            "read the parts of the header by name: their order may change, and parts may be added",
-            vec![
-                subject.taken(|right| {
-                    let (t, v1) = halves(right);
-                    format!("{v1},{t}")
-                }),
-                subject.taken(|right| {
-                    let (t, v1) = halves(right);
-                    format!("{t},v0={wrong},{v1}")
-                }),
-            ],
-        ),
-        several(
-            "two_signatures",
-            "Events 5, signature header grammar",
-            "while a secret is replaced, a delivery has two v1, and either of them may match",
-            vec![
-                subject.taken(|right| {
-                    let (t, v1) = halves(right);
-                    format!("{t},v1={wrong},{v1}")
-                }),
-                subject.taken(|right| format!("{right},v1={wrong}")),
-            ],
-        ),
-        one(
-            "clock_difference",
-            "Events 5",
-            "clocks differ and networks are slow: accept a signature that is a minute old",
-            subject.headed(Expect::Taken, |_, body| Some(subject.signature(body, -60))),
-        ),
-    ]
+/// One request to the handler.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    pub(crate) event_id: String,
+    /// The signature header's value; `None` sends no header.
+    pub(crate) signature: Option<String>,
+    pub(crate) body: Vec<u8>,
+    /// Whether the handler should accept it with any 2xx, or refuse it with any 4xx.
+    pub(crate) is_genuine: bool,
+    /// Whether it is sent at the same time as the others of its check.
+    pub(crate) at_once: bool,
+    /// Whether the body is sent a few bytes at a time.
+    pub(crate) slowly: bool,
+    /// Whether the handler's state is checked for the event. With an unknown kind it may do what it likes.
+    pub(crate) counts: bool,
 }
 
-/// Valid events in JSON that a consumer would write differently.
-fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
-    let styles = [
-        (Layout::Indented, true, "\n"),
-        (Layout::Compact, false, ""),
-        (Layout::Spaced, true, "\n"),
-    ];
-    let bodies = styles.map(|(layout, escapes, end)| {
-        let mut event = subject.event("booking.failed");
-        // Succeeds: the path is valid.
-        let _ = event.set("data.object.error_message", json!("Café / 満席 🌿"));
-        let body = layout.write(event.document(), escapes) + end;
-        subject.with_body(&event, body.into_bytes())
-    });
-    bodies.into()
+/// A check with its deliveries.
+pub(crate) struct PlannedCheck {
+    pub(crate) check: &'static Check,
+    pub(crate) deliveries: Vec<Delivery>,
 }
 
-/// Deliveries that somebody else may send.
-fn forged(subject: &Subject<'_>) -> Vec<Check> {
-    let now = subject.now.as_second();
-    let signed_with = |secret: &'static str| {
-        move |_: &str, body: &[u8]| Some(sign(&Secret::new(secret.to_owned()), now, body))
-    };
-    let header = |text: &'static str| move |_: &str, _: &[u8]| Some(text.to_owned());
-    vec![
-        one(
-            "missing_header",
-            "Events 5",
-            "anybody can send a delivery without a signature",
-            subject.refused(|_, _| None),
-        ),
-        several(
-            "malformed_header",
-            "Events 5, signature header grammar",
-            "a malformed header must be refused with a 4xx, and must not make the handler fail",
-            vec![
-                subject.refused(header("")),
-                subject.refused(header("no signature")),
-                subject.refused(header("t=,v1=")),
-                subject.refused(|right, _| Some(right.replacen("t=", "t=x", 1))),
-                subject.refused(|right, _| right.split(',').nth(1).map(str::to_owned)),
-                subject.refused(|right, _| right.split(',').next().map(str::to_owned)),
-                // A comparison that stops at the shorter value accepts it.
-                subject.refused(|right, _| right.get(..right.len() - 56).map(str::to_owned)),
-            ],
-        ),
-        several(
-            "wrong_secret",
-            "Events 5",
-            "a signature with another secret comes from somebody else; one with an empty secret means that the handler has no secret configured",
-            vec![
-                subject.refused(signed_with("whsec_of_somebody_else")),
-                subject.refused(signed_with("")),
-            ],
-        ),
-        one(
-            "changed_body",
-            "Events 5",
-            "the body was changed after it was signed",
-            {
-                let event = subject.event("booking.confirmed");
-                let signed = subject.valid(&event);
-                let text = String::from_utf8_lossy(&signed.body);
-                // Of the same length, so that `Content-Length` does not give it away.
-                let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
-                Delivery {
-                    body: changed,
-                    expect: Expect::Refused,
-                    ..signed
-                }
-            },
-        ),
-        several(
-            "forged_first",
-            "Events 5 and 7",
-            "a forged event must not keep the genuine event with the same id from being processed",
-            {
-                let event = subject.event("booking.confirmed");
-                let genuine = subject.valid(&event);
-                let forgery = Delivery {
-                    signature: signed_with("whsec_of_somebody_else")("", &genuine.body),
-                    expect: Expect::Refused,
-                    ..genuine.clone()
-                };
-                vec![forgery, genuine]
-            },
-        ),
-    ]
-}
-
-/// Deliveries with a right signature of the wrong time.
-fn untimely(subject: &Subject<'_>, first: &SampleEvent) -> Vec<Check> {
-    vec![
-        one(
-            "stale",
-            "Events 5",
-            "each attempt has a new signature, so an old signature means a replay",
-            subject.refused(|_, body| Some(subject.signature(body, -OUT_OF_TOLERANCE))),
-        ),
-        one(
-            "future",
-            "Events 5",
-            "refuse a signature whose time is in the future: whoever sees the delivery could send it again until then",
-            subject.refused(|_, body| Some(subject.signature(body, OUT_OF_TOLERANCE))),
-        ),
-        one(
-            "replayed",
-            "Events 5",
-            "a delivery that was recorded an hour ago must be refused, although its event is known",
-            {
-                let delivery = subject.valid(first);
-                Delivery {
-                    signature: Some(subject.signature(&delivery.body, -3600)),
-                    expect: Expect::Refused,
-                    ..delivery
-                }
-            },
-        ),
-    ]
-}
-
-fn repeated(subject: &Subject<'_>) -> Vec<Check> {
-    let twice = subject.valid(&subject.event("booking.confirmed"));
-    let again = Delivery {
-        signature: Some(subject.signature(&twice.body, -1)),
-        ..twice.clone()
-    };
-    let duplicate = subject.valid(&subject.event("booking.confirmed"));
-    vec![
-        several(
-            "duplicate",
-            "Events 7",
-            "events may be delivered more than once: respond to a duplicate with a 2xx, and process the event once",
-            vec![twice.clone(), twice, again],
-        ),
-        Check {
-            at_once: true,
-            ..several(
-                "duplicates_at_once",
-                "Events 7",
-                "the same event may arrive twice at the same moment, and must be processed once",
-                vec![duplicate; CONCURRENT_DUPLICATES],
-            )
+pub(super) static CHECKS: [Check; 22] = [
+    Check {
+        name: "valid",
+        section: "Events 4-6",
+        why: "a valid event must get a 2xx within 10 seconds",
+        deliveries: |it| vec![it.valid(&it.first)],
+    },
+    Check {
+        name: "every_kind",
+        section: "Events 2",
+        why: "all seven kinds of events must be accepted, with fields that other kinds do not have",
+        deliveries: |it| KINDS.map(|kind| it.valid(&it.event(kind))).into(),
+    },
+    Check {
+        name: "raw_bytes",
+        section: "Events 5",
+        why: "the signature covers the raw bytes: JSON that was parsed and serialized again is a different body",
+        deliveries: |it| {
+            let written: [fn(&Value) -> String; 3] = [
+                |event| format!("{event:#}\n"),
+                |event| event.to_string().replace('é', "\\u00e9"),
+                |event| event.to_string() + "\n",
+            ];
+            written
+                .map(|written| {
+                    let mut event = it.event("booking.failed");
+                    event.document["data"]["object"]["error_message"] = json!("Café / 満席");
+                    it.with_body(&event, written(&event.document).into_bytes())
+                })
+                .into()
         },
-    ]
-}
+    },
+    Check {
+        name: "header_order",
+        section: "Events 5, signature header grammar",
+        why: "read the parts of the header by name: their order may change, and parts may be added",
+        deliveries: |it| {
+            vec![
+                it.headed(|t, v1| format!("{v1},{t}")),
+                it.headed(|t, v1| format!("{t},v0={WRONG_V1},{v1}")),
+            ]
+        },
+    },
+    Check {
+        name: "two_signatures",
+        section: "Events 5, signature header grammar",
+        why: "while a secret is replaced, a delivery has two v1, and either of them may match",
+        deliveries: |it| {
+            vec![
+                it.headed(|t, v1| format!("{t},v1={WRONG_V1},{v1}")),
+                it.headed(|t, v1| format!("{t},{v1},v1={WRONG_V1}")),
+            ]
+        },
+    },
+    Check {
+        name: "clock_difference",
+        section: "Events 5",
+        why: "clocks differ and networks are slow: accept a signature that is a minute old",
+        deliveries: |it| vec![it.signed_at(-60, it.confirmed())],
+    },
+    Check {
+        name: "missing_header",
+        section: "Events 5",
+        why: "anybody can send a delivery without a signature",
+        deliveries: |it| {
+            vec![Delivery {
+                signature: None,
+                is_genuine: false,
+                ..it.confirmed()
+            }]
+        },
+    },
+    Check {
+        name: "malformed_header",
+        section: "Events 5, signature header grammar",
+        why: "a malformed header must be refused with a 4xx, and must not make the handler fail",
+        deliveries: |it| {
+            vec![
+                it.malformed(|_, _| String::new()),
+                it.malformed(|_, _| "no signature".to_owned()),
+                it.malformed(|_, _| "t=,v1=".to_owned()),
+                it.malformed(|t, v1| format!("{},{v1}", t.replacen("t=", "t=x", 1))),
+                it.malformed(|_, v1| v1.to_owned()),
+                it.malformed(|t, _| t.to_owned()),
+                // A comparison that stops at the shorter value accepts it.
+                it.malformed(|t, v1| format!("{t},{}", &v1[..v1.len() - 56])),
+            ]
+        },
+    },
+    Check {
+        name: "wrong_secret",
+        section: "Events 5",
+        why: "a signature with another secret comes from somebody else; one with an empty secret means that the handler has no secret configured",
+        deliveries: |it| {
+            [WRONG_SECRET, ""]
+                .map(|secret| it.forged(secret, it.confirmed()))
+                .into()
+        },
+    },
+    Check {
+        name: "changed_body",
+        section: "Events 5",
+        why: "the body was changed after it was signed",
+        deliveries: |it| {
+            let signed = it.confirmed();
+            let text = String::from_utf8_lossy(&signed.body);
+            // Of the same length, so that `Content-Length` does not give it away.
+            let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
+            vec![Delivery {
+                body: changed,
+                is_genuine: false,
+                ..signed
+            }]
+        },
+    },
+    Check {
+        name: "forged_first",
+        section: "Events 5 and 7",
+        why: "a forged event must not keep the genuine event with the same id from being processed",
+        deliveries: |it| {
+            let genuine = it.confirmed();
+            vec![it.forged(WRONG_SECRET, genuine.clone()), genuine]
+        },
+    },
+    Check {
+        name: "stale",
+        section: "Events 5",
+        why: "each attempt has a new signature, so an old signature means a replay",
+        deliveries: |it| vec![it.untimely(-OUT_OF_TOLERANCE, it.confirmed())],
+    },
+    Check {
+        name: "future",
+        section: "Events 5",
+        why: "refuse a signature whose time is in the future: whoever sees the delivery could send it again until then",
+        deliveries: |it| vec![it.untimely(OUT_OF_TOLERANCE, it.confirmed())],
+    },
+    Check {
+        name: "replayed",
+        section: "Events 5",
+        why: "a delivery that was recorded an hour ago must be refused, although its event is known",
+        deliveries: |it| vec![it.untimely(-3600, it.valid(&it.first))],
+    },
+    Check {
+        name: "duplicate",
+        section: "Events 7",
+        why: "events may be delivered more than once: respond to a duplicate with a 2xx, and process the event once",
+        deliveries: |it| {
+            let twice = it.confirmed();
+            vec![twice.clone(), twice.clone(), it.signed_at(-1, twice)]
+        },
+    },
+    Check {
+        name: "duplicates_at_once",
+        section: "Events 7",
+        why: "the same event may arrive twice at the same moment, and must be processed once",
+        deliveries: |it| vec![it.at_once(); CONCURRENT_DUPLICATES],
+    },
+    Check {
+        name: "unknown_kind",
+        section: "Events 2 and 6",
+        why: "accept and ignore unknown kinds of events; otherwise the service retries them in vain",
+        deliveries: |it| {
+            vec![Delivery {
+                counts: false,
+                ..it.valid(&it.event("booking.archived"))
+            }]
+        },
+    },
+    Check {
+        name: "unknown_fields",
+        section: "Events 4",
+        why: "fields may be added: ignore those that you do not know",
+        deliveries: |it| {
+            let mut event = it.event("booking.confirmed");
+            event.document["api_version"] = json!("2027-01-01");
+            event.document["data"]["previous"] = json!({ "status": "processing" });
+            event.document["data"]["object"]["loyalty"] = json!({ "points": [1, 2.5, null] });
+            vec![it.valid(&event)]
+        },
+    },
+    Check {
+        name: "large_body",
+        section: "Limits 3",
+        why: "a body may be as large as 1 MB, the service's limit",
+        deliveries: |it| {
+            let mut event = it.event("booking.failed");
+            event.document["data"]["object"]["error_message"] = json!("");
+            let filling = "x".repeat(LARGE - event.body().len());
+            event.document["data"]["object"]["error_message"] = json!(filling);
+            vec![it.valid(&event)]
+        },
+    },
+    Check {
+        name: "slow_client",
+        section: "Events 6",
+        why: "read the whole body before you verify it, even if it arrives in small pieces",
+        deliveries: |it| {
+            vec![Delivery {
+                slowly: true,
+                ..it.confirmed()
+            }]
+        },
+    },
+    Check {
+        name: "many_at_once",
+        section: "Events 6",
+        why: "the service sends due events at the same time, and each needs a response within 10 seconds",
+        deliveries: |it| (0..MANY).map(|_| it.at_once()).collect(),
+    },
+    // Last, so that no later event changes the booking's status.
+    Check {
+        name: "out_of_order",
+        section: "Events 7",
+        why: "events may arrive out of order: read the booking instead of relying on the event's status",
+        deliveries: out_of_order,
+    },
+];
 
 /// Events of one booking, the newest first.
-fn out_of_order(subject: &Subject<'_>) -> Check {
-    let fact = subject.booking.and_then(|booking| {
-        let text = |field| booking.get(field).and_then(Value::as_str);
-        Some((text("id")?.to_owned(), text("status")?.to_owned()))
-    });
-    let newest = match &fact {
-        Some((_, status)) if status == "cancelled" => "booking.cancelled",
-        Some((_, status)) if status == "failed" => "booking.failed",
+fn out_of_order(subject: &Subject<'_>) -> Vec<Delivery> {
+    let newest = match subject.ordered.status.as_str() {
+        "cancelled" => "booking.cancelled",
+        "failed" => "booking.failed",
         _ => "booking.confirmed",
     };
-    let kinds = ["booking.created", "booking.processing", newest];
-    let (id, expected) = match fact {
-        Some((id, status)) => (id, ExpectedStatus::Known(status)),
-        None => {
-            let status = ExpectedStatus::Invented {
-                newest: status_of(newest).to_owned(),
-                outdated: kinds[..2]
-                    .iter()
-                    .map(|it| status_of(it).to_owned())
-                    .collect(),
-            };
-            (new_id("bk"), status)
-        }
-    };
-    // A second apart in the order in which they happened, for consumers that compare times or ids.
-    let mut events = kinds.map(|it| subject.event(it));
-    for (event, ago) in events.iter_mut().zip([2, 1, 0]) {
+    let kinds = [newest, "booking.processing", "booking.created"];
+    // A second apart in the order in which they happened, for handlers that compare times or ids.
+    let mut deliveries: Vec<Delivery> = Vec::new();
+    for (kind, ago) in kinds.into_iter().zip([0, 1, 2]).rev() {
+        let mut event = subject.event(kind);
         let at = subject.now.saturating_sub(ago.seconds());
-        // Succeeds: the paths are valid.
-        let _ = event.set("data.object.id", json!(id));
-        let _ = event.set("created_at", json!(at.unwrap_or(subject.now).to_string()));
+        event.document["data"]["object"]["id"] = json!(subject.ordered.id);
+        event.document["created_at"] = json!(at.unwrap_or(subject.now).to_string());
+        deliveries.push(subject.valid(&event));
     }
-    Check {
-        booking: Some((id, expected)),
-        ..several(
-            "out_of_order",
-            "Events 7",
-            "events may arrive out of order: read the booking instead of relying on the event's status",
-            events
-                .iter()
-                .rev()
-                .map(|event| subject.valid(event))
-                .collect(),
-        )
-    }
+    deliveries.reverse();
+    deliveries
 }
 
-/// Deliveries that a later version of the service may send.
-fn unforeseen(subject: &Subject<'_>) -> Vec<Check> {
-    let kind = subject.valid(&subject.event("booking.archived"));
-    let event = subject.event("booking.confirmed");
-    let mut document = event.document().clone();
-    document["api_version"] = json!("2027-01-01");
-    document["data"]["previous"] = json!({ "status": "processing" });
-    document["data"]["object"]["loyalty"] = json!({ "points": [1, 2.5, null] });
-    vec![
-        one(
-            "unknown_kind",
-            "Events 2 and 6",
-            "accept and ignore unknown kinds of events; otherwise the service retries them in vain",
-            Delivery {
-                counts: false,
-                ..kind
-            },
-        ),
-        one(
-            "unknown_fields",
-            "Events 4",
-            "fields may be added: ignore those that you do not know",
-            subject.with_body(&event, document.to_string().into_bytes()),
-        ),
-    ]
+/// The status that a handler should have in the end for the booking whose events come out of order.
+#[derive(Clone, Debug)]
+pub(crate) struct Ordered {
+    pub(crate) id: String,
+    /// For an invented booking the status of its newest event. Its older events have [`OUTDATED`].
+    pub(crate) status: String,
+    pub(crate) is_invented: bool,
 }
 
-/// Large, slow and many deliveries.
-fn load(subject: &Subject<'_>) -> Vec<Check> {
-    let mut large = subject.event("booking.failed");
-    let frame = {
-        let _ = large.set("data.object.error_message", json!(""));
-        large.body().len()
-    };
-    let _ = large.set(
-        "data.object.error_message",
-        json!("x".repeat(LARGE - frame)),
-    );
-    let many = (0..MANY).map(|_| subject.valid(&subject.event("booking.confirmed")));
-    vec![
-        one(
-            "large_body",
-            "Limits 3",
-            "a body may be as large as 1 MB, the service's limit",
-            subject.valid(&large),
-        ),
-        one(
-            "slow_client",
-            "Events 6",
-            "read the whole body before you verify it, even if it arrives in small pieces",
-            Delivery {
-                slowly: true,
-                ..subject.valid(&subject.event("booking.confirmed"))
-            },
-        ),
-        Check {
+/// The status in the older events, which come later.
+pub(crate) const OUTDATED: &str = "processing";
+
+/// The booking that the events are about, and how they are signed.
+pub(crate) struct Subject<'a> {
+    secret: &'a Secret,
+    dialect: &'a Dialect,
+    /// A booking of the service; `None` invents one for each event.
+    booking: Option<&'a Value>,
+    now: Timestamp,
+    first: SampleEvent,
+    pub(crate) ordered: Ordered,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn new(
+        secret: &'a Secret,
+        dialect: &'a Dialect,
+        booking: Option<&'a Value>,
+        now: Timestamp,
+    ) -> Self {
+        let known = booking.and_then(|booking| {
+            let text = |field| booking.get(field).and_then(Value::as_str);
+            Some(Ordered {
+                id: text("id")?.to_owned(),
+                status: text("status")?.to_owned(),
+                is_invented: false,
+            })
+        });
+        Subject {
+            secret,
+            dialect,
+            booking,
+            now,
+            first: SampleEvent::new("booking.confirmed", booking, dialect, now),
+            ordered: known.unwrap_or_else(|| Ordered {
+                id: new_id("bk"),
+                status: "confirmed".to_owned(),
+                is_invented: true,
+            }),
+        }
+    }
+
+    /// The checks with their deliveries.
+    pub(crate) fn plan(&self) -> Vec<PlannedCheck> {
+        let planned = CHECKS.iter().map(|check| PlannedCheck {
+            check,
+            deliveries: (check.deliveries)(self),
+        });
+        planned.collect()
+    }
+
+    fn event(&self, kind: &str) -> SampleEvent {
+        let mut event = SampleEvent::new(kind, self.booking, self.dialect, self.now);
+        event.document["data"]["object"]["status"] = json!(status_of(kind));
+        event
+    }
+
+    /// The header's value for a body signed `seconds` from now.
+    fn signature(&self, secret: &Secret, body: &[u8], seconds: i64) -> Option<String> {
+        Some(sign(secret, self.now.as_second() + seconds, body))
+    }
+
+    fn with_body(&self, event: &SampleEvent, body: Vec<u8>) -> Delivery {
+        Delivery {
+            event_id: event.id().to_owned(),
+            signature: self.signature(self.secret, &body, 0),
+            body,
+            is_genuine: true,
+            at_once: false,
+            slowly: false,
+            counts: true,
+        }
+    }
+
+    fn valid(&self, event: &SampleEvent) -> Delivery {
+        self.with_body(event, event.body())
+    }
+
+    fn confirmed(&self) -> Delivery {
+        self.valid(&self.event("booking.confirmed"))
+    }
+
+    fn at_once(&self) -> Delivery {
+        Delivery {
             at_once: true,
-            ..several(
-                "many_at_once",
-                "Events 6",
-                "the service sends due events at the same time, and each needs a response within 10 seconds",
-                many.collect(),
-            )
-        },
-    ]
+            ..self.confirmed()
+        }
+    }
+
+    /// A delivery that was signed `seconds` from now.
+    fn signed_at(&self, seconds: i64, delivery: Delivery) -> Delivery {
+        Delivery {
+            signature: self.signature(self.secret, &delivery.body, seconds),
+            ..delivery
+        }
+    }
+
+    fn untimely(&self, seconds: i64, delivery: Delivery) -> Delivery {
+        Delivery {
+            is_genuine: false,
+            ..self.signed_at(seconds, delivery)
+        }
+    }
+
+    fn forged(&self, secret: &str, genuine: Delivery) -> Delivery {
+        let secret = Secret::new(secret.to_owned());
+        Delivery {
+            signature: self.signature(&secret, &genuine.body, 0),
+            is_genuine: false,
+            ..genuine
+        }
+    }
+
+    /// A delivery with the header that `header` makes of the parts of the right one.
+    fn headed(&self, header: impl FnOnce(&str, &str) -> String) -> Delivery {
+        let delivery = self.confirmed();
+        let right = delivery.signature.as_deref().unwrap_or_default();
+        let (t, v1) = right.split_once(',').unwrap_or_default();
+        Delivery {
+            signature: Some(header(t, v1)),
+            ..delivery
+        }
+    }
+
+    fn malformed(&self, header: impl FnOnce(&str, &str) -> String) -> Delivery {
+        Delivery {
+            is_genuine: false,
+            ..self.headed(header)
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
-    use crate::adapter::Dialect;
-    use crate::webhook::DEFAULT_TOLERANCE;
-    use crate::webhook::signature::verify;
-
-    fn planned() -> (Secret, Timestamp, Vec<Check>) {
-        let secret = Secret::new("whsec_a".to_owned());
-        let now = Timestamp::from_second(1_795_262_400).unwrap();
-        let checks = plan(&Subject {
-            secret: &secret,
-            dialect: &Dialect::default(),
-            booking: None,
-            now,
-        });
-        (secret, now, checks)
-    }
+    use crate::webhook::signature::{DEFAULT_TOLERANCE, verify};
 
     #[test]
-    fn what_should_be_taken_verifies_and_what_should_be_refused_does_not() {
-        let (secret, now, checks) = planned();
-        for check in &checks {
-            for delivery in &check.deliveries {
+    fn what_is_genuine_verifies_and_what_is_not_does_not() {
+        let secret = Secret::new("whsec_a".to_owned());
+        let now = Timestamp::from_second(1_795_262_400).unwrap();
+        let dialect = Dialect::default();
+        let checks = Subject::new(&secret, &dialect, None, now).plan();
+        for PlannedCheck { check, deliveries } in &checks {
+            let name = check.name;
+            assert!(!deliveries.is_empty(), "{name}");
+            let same = checks.iter().filter(|it| it.check.name == name);
+            assert_eq!(same.count(), 1, "{name}");
+            for delivery in deliveries {
                 let header = delivery.signature.as_deref().unwrap_or_default();
                 let verdict = verify(
                     std::slice::from_ref(&secret),
@@ -391,34 +459,15 @@ mod tests {
                     now.as_second(),
                     Some(DEFAULT_TOLERANCE),
                 );
-                let taken = delivery.expect == Expect::Taken;
                 assert_eq!(
                     verdict.is_ok(),
-                    taken,
-                    "{}: {header} {verdict:?}",
-                    check.name
+                    delivery.is_genuine,
+                    "{name}: {header} {verdict:?}"
                 );
             }
+            if name == "large_body" {
+                assert_eq!(deliveries[0].body.len(), 1024 * 1024);
+            }
         }
-    }
-
-    #[test]
-    fn every_check_has_a_name_of_its_own_and_sends_something() {
-        let (_, _, checks) = planned();
-        let mut names: Vec<&str> = checks.iter().map(|check| check.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), checks.len());
-        assert!(checks.iter().all(|check| !check.deliveries.is_empty()));
-    }
-
-    #[test]
-    fn the_large_body_is_exactly_as_large_as_the_limit() {
-        let (_, _, checks) = planned();
-        let large = checks
-            .iter()
-            .find(|check| check.name == "large_body")
-            .unwrap();
-        assert_eq!(large.deliveries[0].body.len(), 1024 * 1024);
     }
 }

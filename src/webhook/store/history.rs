@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
-
-use super::{Content, HeaderLine, State, Webhooks, moment};
 use serde::Serialize;
 
+use super::{State, Webhooks, event, moment};
 use crate::outcome::Result;
-use crate::webhook::event::{Event, IdSource};
+use crate::webhook::event::Event;
+use crate::webhook::handler::{HeaderLine, Reply};
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct EventRow {
@@ -23,13 +23,12 @@ pub(crate) struct EventRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_attempt_at: Option<Timestamp>,
     pub(crate) attempts: u32,
+    /// Status or error of the last attempt.
     #[serde(skip)]
-    pub(crate) last_status: Option<u16>,
-    #[serde(skip)]
-    pub(crate) last_error: Option<String>,
+    pub(crate) last_result: Option<String>,
 }
 
-/// An attempt as a list shows it. With neither status nor error it is in flight, or was when its listener was killed.
+/// An attempt as a list shows it: with the response's status, or an error.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AttemptRow {
     pub(crate) number: u32,
@@ -42,10 +41,9 @@ pub(crate) struct AttemptRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) latency_ms: Option<u64>,
-    /// What came with the status.
+    pub(crate) latency_ms: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) response: Option<Content>,
+    pub(crate) response: Option<Reply>,
 }
 
 /// Which events to list; `None` does not filter.
@@ -55,36 +53,27 @@ pub(crate) struct Query {
     pub(crate) kind: Option<String>,
     pub(crate) state: Option<State>,
     pub(crate) since: Option<Timestamp>,
-    pub(crate) until: Option<Timestamp>,
     /// At most this many, the newest.
     pub(crate) limit: Option<u32>,
 }
 
-const COLUMNS: &str = "e.*, \
+const ROW: &str = "SELECT e.*, \
     (SELECT count(*) FROM attempts a WHERE a.event = e.number) AS attempts, \
-    (SELECT a.status FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1) \
-        AS last_status, \
-    (SELECT a.error FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1) \
-        AS last_error";
+    (SELECT coalesce(a.status, a.error) FROM attempts a WHERE a.event = e.number \
+        ORDER BY a.number DESC LIMIT 1) || '' AS last_result \
+    FROM events e WHERE e.origin = ?1";
 
-fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
-    let next: Option<i64> = row.get("next_attempt_at")?;
+fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+    let state: String = row.get("state")?;
     Ok(EventRow {
         number: row.get("number")?,
-        event: Event {
-            id: row.get("id")?,
-            kind: row.get("kind")?,
-            booking: row.get("booking")?,
-            status: row.get("status")?,
-            id_source: IdSource::Stated,
-        },
+        event: event(row)?,
         received_at: moment(row.get("received_at")?),
         duplicates: row.get("duplicates")?,
-        state: State::parse(&row.get::<_, String>("state")?),
-        next_attempt_at: next.map(moment),
+        state: State::parse(&state).unwrap_or(State::Kept),
+        next_attempt_at: row.get::<_, Option<i64>>("next_attempt_at")?.map(moment),
         attempts: row.get("attempts")?,
-        last_status: row.get("last_status")?,
-        last_error: row.get("last_error")?,
+        last_result: row.get("last_result")?,
     })
 }
 
@@ -92,27 +81,31 @@ impl Webhooks {
     /// The events of this service, newest first.
     pub(crate) fn events(&self, query: &Query) -> Result<Vec<EventRow>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM events e WHERE e.origin = ?1 \
-             AND (?2 IS NULL OR e.booking = ?2) AND (?3 IS NULL OR e.kind = ?3) \
-             AND (?4 IS NULL OR e.state = ?4) \
-             AND e.received_at >= ?5 AND e.received_at <= ?6 ORDER BY e.number DESC LIMIT ?7"
+            "{ROW} AND (?2 IS NULL OR e.booking = ?2) AND (?3 IS NULL OR e.kind = ?3) \
+             AND (?4 IS NULL OR e.state = ?4) AND e.received_at >= ?5 ORDER BY e.number DESC LIMIT ?6"
         );
+        let values = params![
+            self.origin,
+            query.booking,
+            query.kind,
+            query.state.map(State::as_str),
+            query.since.map_or(i64::MIN, Timestamp::as_millisecond),
+            query.limit.map_or(-1, i64::from),
+        ];
         self.read(|connection| {
             connection
                 .prepare(&sql)?
-                .query_map(
-                    params![
-                        self.origin,
-                        query.booking,
-                        query.kind,
-                        query.state.map(State::as_str),
-                        query.since.map_or(i64::MIN, Timestamp::as_millisecond),
-                        query.until.map_or(i64::MAX, Timestamp::as_millisecond),
-                        query.limit.map_or(-1, i64::from),
-                    ],
-                    event,
-                )?
+                .query_map(values, event_row)?
                 .collect()
+        })
+    }
+
+    pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
+        let sql = format!("{ROW} AND e.id = ?2");
+        self.read(|connection| {
+            connection
+                .query_row(&sql, (&self.origin, id), event_row)
+                .optional()
         })
     }
 
@@ -130,30 +123,21 @@ impl Webhooks {
             connection
                 .prepare(sql)?
                 .query_map(params![self.origin, after, limit], |row| {
-                    Ok((row.get(0)?, moment(row.get(1)?), row.get(2)?))
+                    let received_at = moment(row.get("received_at")?);
+                    Ok((row.get("number")?, received_at, row.get("body")?))
                 })?
                 .collect()
         })
     }
 
-    pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
-        let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.origin = ? AND e.id = ?");
-        self.read(|connection| {
-            connection
-                .query_row(&sql, (&self.origin, id), event)
-                .optional()
-        })
-    }
-
+    /// The headers and the raw body of an event.
     pub(crate) fn content(&self, number: i64) -> Result<(Vec<HeaderLine>, Vec<u8>)> {
         let sql = "SELECT headers, body FROM events WHERE number = ?";
         self.read(|connection| {
             connection.query_row(sql, [number], |row| {
-                let headers: String = row.get(0)?;
-                Ok((
-                    serde_json::from_str(&headers).unwrap_or_default(),
-                    row.get(1)?,
-                ))
+                let headers: String = row.get("headers")?;
+                let headers = serde_json::from_str(&headers).unwrap_or_default();
+                Ok((headers, row.get("body")?))
             })
         })
     }
@@ -165,7 +149,6 @@ impl Webhooks {
             connection
                 .prepare(sql)?
                 .query_map([number], |row| {
-                    let latency: Option<i64> = row.get("latency_ms")?;
                     let response: Option<String> = row.get("response")?;
                     Ok(AttemptRow {
                         number: row.get("number")?,
@@ -174,11 +157,17 @@ impl Webhooks {
                         begun_at: moment(row.get("begun_at")?),
                         status: row.get("status")?,
                         error: row.get("error")?,
-                        latency_ms: latency.and_then(|it| u64::try_from(it).ok()),
+                        latency_ms: row.get("latency_ms")?,
                         response: response.and_then(|it| serde_json::from_str(&it).ok()),
                     })
                 })?
                 .collect()
         })
+    }
+
+    /// How many events are still to be forwarded.
+    pub(crate) fn waiting(&self) -> Result<u32> {
+        let sql = "SELECT count(*) FROM events WHERE origin = ? AND state = 'waiting'";
+        self.read(|connection| connection.query_row(sql, [&self.origin], |row| row.get(0)))
     }
 }

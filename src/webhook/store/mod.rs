@@ -2,77 +2,90 @@
 //!
 //! One write at a time, each on the disk when it returns. Other processes may read meanwhile.
 
-mod attempts;
 mod history;
-mod open;
-mod receipts;
-mod registration;
+mod queue;
 
-pub(crate) use attempts::{AppAnswer, Content, QueuedDelivery};
 pub(crate) use history::{AttemptRow, EventRow, Query};
-pub(crate) use open::Webhooks;
-pub(crate) use receipts::{Receipt, ReceivedDelivery};
-pub(crate) use registration::Registration;
+pub(crate) use queue::{QueuedDelivery, Receipt, ReceivedDelivery};
 
-use std::sync::Arc;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
-use rusqlite::{Connection, TransactionBehavior};
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, Row, TransactionBehavior};
 use serde::Serialize;
-use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
+use super::event::{Event, IdSource};
 use crate::outcome::{Error, Result};
-use crate::platform::sqlite::Failure;
+use crate::platform::crypto::sha256;
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::{ownership, regular_file};
 
-/// The open database, shared by the tasks of a process.
-#[derive(Clone)]
-pub(crate) struct Store {
-    connection: Arc<Mutex<Connection>>,
-    origin: Arc<str>,
-}
+/// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest waiting event of each
+/// `ordering_key` is forwarded, at `next_attempt_at` once it has failed. An attempt without latency is in flight, or was
+/// when its listener was killed; `response` is the app's response as JSON.
+const SCHEMA: &str = "
+CREATE TABLE events (
+    number          INTEGER PRIMARY KEY,
+    origin          TEXT NOT NULL,
+    id              TEXT NOT NULL,
+    kind            TEXT NOT NULL,
+    ordering_key    TEXT NOT NULL,
+    booking         TEXT,
+    status          TEXT,
+    received_at     INTEGER NOT NULL,
+    duplicates      INTEGER NOT NULL DEFAULT 0,
+    state           TEXT NOT NULL,
+    next_attempt_at INTEGER,
+    headers         TEXT NOT NULL,
+    body            BLOB NOT NULL,
+    UNIQUE (origin, id)
+);
+CREATE INDEX events_waiting ON events (origin, ordering_key, number, next_attempt_at) WHERE state = 'waiting';
+CREATE INDEX events_received ON events (origin, received_at);
+CREATE TABLE attempts (
+    event      INTEGER NOT NULL,
+    number     INTEGER NOT NULL,
+    replay     INTEGER NOT NULL,
+    url        TEXT NOT NULL,
+    begun_at   INTEGER NOT NULL,
+    status     INTEGER,
+    error      TEXT,
+    latency_ms INTEGER,
+    response   TEXT,
+    PRIMARY KEY (event, number)
+) WITHOUT ROWID;
+";
 
-impl Store {
-    pub(crate) fn new(webhooks: Webhooks) -> Self {
-        Store {
-            connection: Arc::new(Mutex::new(webhooks.connection)),
-            origin: webhooks.origin.into(),
-        }
-    }
+/// Readers do not wait for the writer, and a commit is on the disk when it returns.
+const KIND: Kind = Kind {
+    name: "the webhook file",
+    application: 0,
+    version: 21,
+    schema: SCHEMA,
+    journal: JournalMode::WriteAhead {
+        synchronous: "FULL",
+    },
+    tune: |connection| {
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(())
+    },
+};
 
-    /// Runs `work` in a transaction, which is on the disk when this returns. A caller that goes away does not stop it.
-    async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let mut connection = self.connection.clone().lock_owned().await;
-        let written = spawn_blocking(move || {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let outcome = work(&transaction)?;
-            transaction.commit()?;
-            Ok(outcome)
-        });
-        let why = match written.await {
-            Ok(Ok(outcome)) => return Ok(outcome),
-            Ok(Err(error)) => Failure::from(&error).to_string(),
-            Err(_) => "could not be written".to_owned(),
-        };
-        Err(Error::webhooks(format!("the webhook file {why}")).hint(
-            "free some disk space or make it writable, or set BOOKCTL_HOME to another folder",
-        ))
-    }
-}
+/// Events are kept at least this long: the service may send duplicates as long as it retries.
+const MIN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// Stored and not forwarded.
+    /// Stored and not to be forwarded.
     Kept,
     Waiting,
-    /// The app answered 2xx.
+    /// The app responded with 2xx.
     Delivered,
-    /// The app did not answer 2xx to any attempt of the schedule.
+    /// The app responded with 2xx to no attempt of the schedule.
     Abandoned,
 }
 
@@ -94,16 +107,163 @@ impl State {
         }
     }
 
-    fn parse(text: &str) -> Self {
-        let named = State::ALL.into_iter().find(|it| it.as_str() == text);
-        named.unwrap_or(State::Kept)
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        State::ALL.into_iter().find(|it| it.as_str() == text)
     }
 }
 
-/// A header's name and value. Values are bytes; each is stored as the character U+0000 to U+00FF of that number, so that
-/// no byte is lost in a string.
-pub(crate) type HeaderLine = (String, String);
+/// The open database, limited to the events of one service and shared by the tasks of a process.
+#[derive(Clone)]
+pub(crate) struct Webhooks {
+    connection: Arc<Mutex<Connection>>,
+    origin: Arc<str>,
+    path: Arc<Path>,
+}
+
+impl Webhooks {
+    /// Opens the database, and creates it (0600 in a 0700 folder) if there is none.
+    ///
+    /// # Errors
+    /// `webhooks` (3) if it cannot be used.
+    pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
+        ownership::refuse_others(path)?;
+        let connection = sqlite::open(path, &KIND).map_err(|why| unusable(path, &why))?;
+        Ok(Webhooks {
+            connection: Arc::new(Mutex::new(connection)),
+            origin: origin.into(),
+            path: path.into(),
+        })
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.locked()).map_err(|error| unusable(&self.path, &error.into()))
+    }
+
+    /// Runs `work` in a transaction, which is on the disk when this returns. A caller that goes away does not stop it.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection, &str) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = self.clone();
+        let written = spawn_blocking(move || {
+            let mut connection = store.locked();
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let outcome = work(&transaction, &store.origin)?;
+            transaction.commit()?;
+            Ok(outcome)
+        });
+        match written.await {
+            Ok(written) => {
+                written.map_err(|error: rusqlite::Error| unusable(&self.path, &error.into()))
+            }
+            Err(_) => Err(Error::webhooks("the webhook file could not be written")),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Connection> {
+        // A transaction that panicked was rolled back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes the events that were received before `before` and are not waiting to be forwarded.
+    pub(crate) async fn prune(&self, before: Timestamp, now: Timestamp) -> Result<()> {
+        let latest = now.saturating_sub(MIN_RETENTION).unwrap_or(Timestamp::MIN);
+        let before = before.min(latest).as_millisecond();
+        self.write(move |connection, origin| {
+            let old =
+                "SELECT number FROM events WHERE origin = ? AND received_at < ? AND state <> 'waiting'";
+            for sql in [
+                format!("DELETE FROM attempts WHERE event IN ({old})"),
+                format!("DELETE FROM events WHERE number IN ({old})"),
+            ] {
+                connection.execute(&sql, (origin, before))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Locks the file that only one listener of a service can hold. The lock ends with the process, however it ends; the
+    /// file remains.
+    ///
+    /// # Errors
+    /// `config` (3) if another listener holds it.
+    pub(crate) fn lock_listener(&self) -> Result<File> {
+        let digest = hex::encode(&sha256([self.origin.as_bytes()])[..8]);
+        let path = self.path.with_file_name(format!("listener-{digest}"));
+        let failed = |error| Error::io(format!("cannot lock {}", path.display()), error);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        ownership::refuse_others(&path)?;
+        let file = regular_file::open_with(&mut options, &path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+            Err(TryLockError::WouldBlock) => Err(Error::config(format!(
+                "another `webhook listen` is already running for {}",
+                self.origin
+            ))
+            .hint("stop it first, or set BOOKCTL_HOME to another folder")),
+        }
+    }
+}
+
+fn unusable(path: &Path, why: &Failure) -> Error {
+    let shown = path.display();
+    let error = Error::webhooks(format!("{} {shown} {why}", KIND.name));
+    if why.is_permanent() {
+        error.hint(format!(
+            "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
+             without the earlier deliveries"
+        ))
+    } else {
+        error
+            .hint("free some disk space or make it writable, or set BOOKCTL_HOME to another folder")
+    }
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        id: row.get("id")?,
+        kind: row.get("kind")?,
+        booking: row.get("booking")?,
+        status: row.get("status")?,
+        id_source: IdSource::Stated,
+    })
+}
 
 fn moment(millisecond: i64) -> Timestamp {
     Timestamp::from_millisecond(millisecond).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_old_goes_and_what_is_waiting_or_may_come_twice_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let webhooks = Webhooks::open(&folder.path().join("w.db"), "o".into()).unwrap();
+        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        for (id, hours, state) in [
+            ("old", 100, "delivered"),
+            ("old and waiting", 100, "waiting"),
+            ("of today", 2, "delivered"),
+        ] {
+            let at = (now - SignedDuration::from_hours(hours)).as_millisecond();
+            let insert =
+                "INSERT INTO events (origin, id, kind, ordering_key, headers, body, received_at, state)
+                          VALUES ('o', ?1, 'booking.created', 'l', '[]', x'', ?2, ?3)";
+            let insert = |connection: &Connection| connection.execute(insert, (id, at, state));
+            webhooks.read(insert).unwrap();
+        }
+        // A retention of nothing keeps what a duplicate may still come of.
+        webhooks.prune(Timestamp::MAX, now).await.unwrap();
+        let left = webhooks.events(&Query::default()).unwrap();
+        let left: Vec<&str> = left.iter().map(|it| it.event.id.as_str()).collect();
+        assert_eq!(left, ["of today", "old and waiting"]);
+    }
 }

@@ -1,31 +1,28 @@
-//! `bookctl webhook listen`.
-
-mod ready_file;
-mod url_takeover;
-mod view;
-
+use std::fs;
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use jiff::{SignedDuration, Timestamp};
-use tokio::sync::{mpsc, watch};
+use jiff::Timestamp;
+use reqwest::Url;
+use tokio::sync::mpsc::UnboundedReceiver;
 
-use self::ready_file::ReadyFile;
-use self::url_takeover::{UrlTakeover, clock_offset};
-use self::view::{EventLine, Ready, SecretShown, Summary, exchange};
-use super::consumer;
+use super::handler::{handler, trace};
 use super::input::warn_of_unknown_kinds;
+use super::listen_view::{Ready, Summary};
+use super::url_takeover::UrlTakeover;
 use crate::app::{Context, Signals};
 use crate::commands::field::header;
+use crate::config::is_loopback;
 use crate::flows::{own_address, webhook_secrets};
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::private_file::{beside, rename};
 use crate::secrets::Secret;
-use crate::terminal::output::Output;
-use crate::webhook::{
-    App, DeliveryOutcome, Endpoint, Listener, ListenerEvent, Listening, Names, Schedule, Store,
-    Totals,
-};
+use crate::webhook::app::{App, Signing};
+use crate::webhook::forwarder::Schedule;
+use crate::webhook::handler::endpoint;
+use crate::webhook::listener::{Listener, Listening};
+use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
 
 /// Receive webhooks on this computer and forward them to your app
 ///
@@ -45,8 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 4020)]
     port: u16,
     /// Forward events to this address
-    #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
-    forward_to: Option<Endpoint>,
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    forward_to: Option<Url>,
     /// Header to add to forwarded events; can be repeated
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header, requires = "forward_to")]
     headers: Vec<(String, String)>,
@@ -59,9 +56,6 @@ pub(crate) struct Args {
     /// Write the listener's address to this file when it is ready; removed on exit
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
-    /// Print the webhook secret, to configure the app
-    #[arg(long)]
-    print_secret: bool,
     /// Listen on this address instead of 127.0.0.1; unsigned deliveries are refused
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
@@ -78,71 +72,102 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose, args.port)?;
+    let forward_to = args.forward_to.clone();
     let app = forward_target(context, &mut args, address, &secrets.signing)?;
-    let mut webhooks = context.webhooks()?;
-    let _only_listener = webhooks.lock_listener()?;
+    let store = context.webhooks()?;
+    let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
-    webhooks.prune(context.target().retention().ended(now), now)?;
-    let store = Store::new(webhooks);
-    store.recover().await?;
+    let retention = context.target().retention().ended(now);
+    store.prune(retention, now).await?;
     // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
     let mut signals = Signals::listen()?;
-    let ready = Ready {
+    let mut ready = Ready {
         url: format!("http://{}/", own_address(address)),
-        forwards_to: app.as_ref().map(|(app, _)| app.url().to_owned()),
+        forward_to: forward_to.as_ref().map(Url::to_string),
         registered: false,
         exposed: warn_if_exposed(context, address),
-        left: store.waiting().await?,
-        sandbox_secret: secrets.is_sandboxs.then(|| secrets.signing.clone()),
-        due_in: 0.0,
+        left: store.waiting()?,
+        sandbox_secret: secrets.is_sandboxs.then_some(secrets.signing),
     };
-    let first = store.turns(now, 1).await?;
-    let first_due = first.first().and_then(|turn| turn.next_attempt_at);
-    let (moved, clock) = watch::channel(SignedDuration::ZERO);
-    let shown_secret = args.print_secret.then_some(secrets.signing);
     let listening = Listening {
         secrets: secrets.all,
-        names: Names::new(context.adapter()),
+        adapter: context.adapter().clone(),
         kinds: args.events,
         app,
-        shows_contents: context.is_verbose(),
-        clock,
+        shows_exchanges: context.is_verbose(),
     };
     let (listener, mut events) = Listener::start(listening, socket, store.clone())?;
+    // Of an event that was only kept, the address that it came to is shown.
+    let shown_url = forward_to.or_else(|| Url::parse(&ready.url).ok());
+    let emit = |event| emit(context, shown_url.as_ref(), event);
     let mut takeover = None;
     let served = tokio::select! {
         biased;
         _ = signals.next() => Ok(()),
         served = async {
-            takeover = UrlTakeover::take(context, &store, &ready.url).await?;
-            if takeover.is_some() {
-                moved.send_replace(clock_offset(context).await?);
+            takeover = UrlTakeover::take(context, ready.url.clone()).await?;
+            ready.registered = takeover.is_some();
+            if let Some(file) = &ready_file {
+                file.write(&ready.url)?;
             }
-            let now = Timestamp::now() + *moved.borrow();
-            let due_in = first_due.map(|at| at.duration_since(now).as_secs_f64().ceil());
-            let ready = Ready { due_in: due_in.unwrap_or_default().max(0.0), ..ready };
-            announce(context, ready, takeover.is_some(), shown_secret, ready_file.as_ref())?;
-            serve(context, takeover.as_ref(), &moved, &mut events).await
+            if !context.out.is_quiet() {
+                // A sandbox's secret is not masked: it is there to be copied.
+                context.out.show_with_secret(&ready);
+            }
+            serve(context, takeover.as_ref(), &mut events, &emit).await
         } => served,
     };
     drop(ready_file);
-    let restore_url = async {
+    let restored = async {
         if let Some(takeover) = takeover {
-            takeover.restore(context, &store).await;
+            takeover.restore(context).await;
         }
     };
-    let (totals, ()) = tokio::join!(listener.stop(), restore_url);
+    let (totals, ()) = tokio::join!(listener.stop(), restored);
     served?;
     // Events of deliveries that ended while the listener stopped.
     while let Ok(event) = events.try_recv()
-        && emit(context, event)?
+        && emit(event)?
     {}
-    let summary = Totals {
-        waiting: store.waiting().await.unwrap_or_default(),
-        ..totals
-    };
+    let waiting = store.waiting().unwrap_or_default();
+    let summary = Totals { waiting, ..totals };
     context.out.emit_line(&Summary { summary })?;
     Ok(Exit::Done)
+}
+
+fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> {
+    let ip = expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    let failed = |error: std::io::Error| {
+        Error::io(format!("cannot listen on {ip} port {port}"), error)
+            .hint("choose another port with --port; 0 picks a free one")
+    };
+    let socket = TcpListener::bind((ip, port)).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
+    Ok((socket, address))
+}
+
+/// The app that `--forward-to` names, and when to retry.
+fn forward_target(
+    context: &Context,
+    args: &mut Args,
+    listener: SocketAddr,
+    secret: &Secret,
+) -> Result<Option<(App, Schedule)>> {
+    let Some(url) = args.forward_to.take() else {
+        return Ok(None);
+    };
+    if is_loopback(&url) && url.port_or_known_default() == Some(listener.port()) {
+        return Err(Error::usage("--forward-to is the address of this listener")
+            .hint("pass your app's address, or choose another --port"));
+    }
+    let app = App {
+        handler: handler(context, url)?,
+        dialect: context.dialect().clone(),
+        secret: Some(secret.clone()),
+        headers: std::mem::take(&mut args.headers),
+        signing: Signing::IfExpired,
+    };
+    Ok(Some((app, args.retries.take().unwrap_or_default())))
 }
 
 /// Warns if other machines can reach the listener, and returns its address there.
@@ -157,80 +182,29 @@ fn warn_if_exposed(context: &Context, address: SocketAddr) -> Option<String> {
     Some(format!("http://{address}/"))
 }
 
-/// The app that `--forward-to` names, and when to retry.
-fn forward_target(
-    context: &Context,
-    args: &mut Args,
-    listener: SocketAddr,
-    secret: &Secret,
-) -> Result<Option<(App, Schedule)>> {
-    let Some(url) = args.forward_to.take() else {
-        return Ok(None);
-    };
-    if url.is_own_port(listener.port()) {
-        return Err(Error::usage("--forward-to is the address of this listener")
-            .hint("pass your app's address, or choose another --port"));
-    }
-    let app = consumer::app(context, url, Some(secret.clone()), &args.headers)?;
-    Ok(Some((app, args.retries.take().unwrap_or_default())))
-}
-
-/// Tells people and scripts that the listener is ready.
-fn announce(
-    context: &Context,
-    ready: Ready,
-    registered: bool,
-    secret: Option<Secret>,
-    file: Option<&ReadyFile>,
-) -> Result<()> {
-    if let Some(secret) = secret {
-        context.out.emit_line(&SecretShown(secret))?;
-    }
-    if let Some(file) = file {
-        file.write(&ready.url)?;
-    }
-    if !context.out.is_quiet() {
-        // A sandbox's secret is not masked: it is there to be copied.
-        context.out.show_with_secret(&Ready {
-            registered,
-            ..ready
-        });
-    }
-    Ok(())
-}
-
 /// Shows an event, or says a warning. Returns whether anybody still reads the events.
-fn emit(context: &Context, event: ListenerEvent) -> Result<bool> {
-    match &event.outcome {
-        DeliveryOutcome::Doubtful(warning) => {
-            context.out.warn(warning);
-            Ok(true)
-        }
-        _ => {
-            let exchange = if context.is_verbose() {
-                exchange(&event)
-            } else {
-                Vec::new()
-            };
-            let is_read = context.out.emit_next(&EventLine(event))?;
-            for line in exchange {
-                Output::trace(&line);
-            }
-            Ok(is_read)
-        }
+fn emit(context: &Context, url: Option<&Url>, event: ListenerEvent) -> Result<bool> {
+    if event.outcome == Outcome::Warning {
+        context.out.warn(&event.reason.unwrap_or_default());
+        return Ok(true);
     }
+    let is_read = context.out.emit_next(&event)?;
+    if let (Some(url), Some(it)) = (url, &event.exchange) {
+        trace(context, url, &it.headers, &it.body, it.reaction.as_ref());
+    }
+    Ok(is_read)
 }
 
 /// Shows events, and keeps the URL set, until nobody reads the output any more.
 async fn serve(
     context: &Context,
     takeover: Option<&UrlTakeover>,
-    clock: &watch::Sender<SignedDuration>,
-    events: &mut mpsc::Receiver<ListenerEvent>,
+    events: &mut UnboundedReceiver<ListenerEvent>,
+    emit: &impl Fn(ListenerEvent) -> Result<bool>,
 ) -> Result<()> {
     let shown = async {
         while let Some(event) = events.recv().await {
-            if !emit(context, event)? {
+            if !emit(event)? {
                 break;
             }
         }
@@ -238,7 +212,7 @@ async fn serve(
     };
     let kept = async {
         match takeover {
-            Some(takeover) => takeover.keep(context, clock).await,
+            Some(takeover) => takeover.keep(context).await,
             None => pending().await,
         }
     };
@@ -249,13 +223,37 @@ async fn serve(
     }
 }
 
-fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> {
-    let ip = expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
-    let failed = |error: std::io::Error| {
-        Error::io(format!("cannot listen on {ip} port {port}"), error)
-            .hint("choose another port with --port; 0 picks a free one")
-    };
-    let socket = TcpListener::bind((ip, port)).map_err(failed)?;
-    let address = socket.local_addr().map_err(failed)?;
-    Ok((socket, address))
+/// The file of `--ready-file`: its presence says that the listener is ready, its content where. It is removed when this
+/// is dropped.
+struct ReadyFile(PathBuf);
+
+impl ReadyFile {
+    /// Removes the file that an earlier listener left.
+    fn new(path: PathBuf) -> Result<Self> {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(unwritable(&path, error))
+            }
+            _ => Ok(ReadyFile(path)),
+        }
+    }
+
+    /// Creates the file atomically, with its content.
+    fn write(&self, address: &str) -> Result<()> {
+        let new = beside(&self.0, ".new");
+        fs::write(&new, address)
+            .and_then(|()| rename(&new, &self.0))
+            .map_err(|error| unwritable(&self.0, error))
+    }
+}
+
+impl Drop for ReadyFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn unwritable(path: &Path, error: std::io::Error) -> Error {
+    let shown = path.display();
+    Error::io(format!("cannot write the ready file {shown}"), error)
 }

@@ -1,0 +1,114 @@
+//! The handler that webhook commands post to, and how its responses are shown.
+
+use std::time::Duration;
+
+use reqwest::Url;
+
+use crate::app::Context;
+use crate::app::in_flight::InFlight;
+use crate::outcome::{Code, Error, Result};
+use crate::terminal::output::Output;
+use crate::webhook::handler::{DEADLINE, Handler, HeaderLine, NoReply, Reaction};
+
+/// How much of a body is shown, in lines and in bytes: the drill sends large ones, and an error page may be one.
+const SHOWN_LINES: usize = 10;
+const SHOWN: usize = 1024;
+
+/// A client for the handler, with the user's `--timeout`.
+pub(super) fn handler(context: &Context, url: Url) -> Result<Handler> {
+    Handler::new(url, context.timeout().unwrap_or(DEADLINE))
+}
+
+/// What an interrupt says from now on: that `what` was posted.
+pub(super) fn posting(context: &Context, what: String, to: &Url) {
+    context.in_flight.replace(InFlight::Posted {
+        what,
+        to: to.to_string(),
+    });
+}
+
+/// Warns of a response that came in the user's `--timeout`, but later than the service waits for one.
+pub(super) fn warn_if_late<'a>(
+    context: &Context,
+    reactions: impl IntoIterator<Item = &'a Reaction>,
+) {
+    let answered = reactions.into_iter().filter(|it| it.outcome.is_ok());
+    let longest = answered.map(|it| it.elapsed).max().unwrap_or_default();
+    if longest > DEADLINE {
+        context.out.warn(&format!(
+            "the response came after {:.1} s, and the service waits {} s: it would count this as failed, and retry",
+            longest.as_secs_f32(),
+            DEADLINE.as_secs()
+        ));
+    }
+}
+
+/// Shows with `--verbose` what was sent, and what came back.
+pub(super) fn trace(
+    context: &Context,
+    url: &Url,
+    headers: &[HeaderLine],
+    body: &[u8],
+    reaction: Option<&Reaction>,
+) {
+    if !context.is_verbose() {
+        return;
+    }
+    Output::trace(&format!("> POST {url}"));
+    for (name, value) in headers {
+        Output::trace(&format!("> {name}: {value}"));
+    }
+    trace_body('>', &String::from_utf8_lossy(body));
+    match reaction.map(|it| &it.outcome) {
+        Some(Ok(reply)) => {
+            Output::trace(&format!("< {}", reply.status));
+            trace_body('<', &reply.body);
+        }
+        Some(Err(why)) => Output::trace(&format!("< {why}")),
+        None => {}
+    }
+}
+
+fn trace_body(sign: char, body: &str) {
+    let (shown, rest) = beginning(body);
+    for line in shown.lines() {
+        Output::trace(&format!("{sign} {line}"));
+    }
+    if rest > 0 {
+        Output::trace(&format!("{sign} … {rest} more bytes"));
+    }
+}
+
+/// The first lines of a text, and how many bytes follow them.
+pub(super) fn beginning(text: &str) -> (&str, usize) {
+    let lines = text.split_inclusive('\n').take(SHOWN_LINES);
+    let end = text.floor_char_boundary(lines.map(str::len).sum::<usize>().min(SHOWN));
+    (text[..end].trim_end(), text.len() - end)
+}
+
+/// `200 in 3 ms`, or why there was no response.
+pub(super) fn in_words(
+    status: Option<u16>,
+    error: Option<&str>,
+    latency_ms: Option<u32>,
+) -> String {
+    match (status, latency_ms.unwrap_or_default()) {
+        (Some(status), latency @ 0..10_000) => format!("{status} in {latency} ms"),
+        (Some(status), latency) => format!("{status} in {} s", latency / 1000),
+        (None, _) => error.unwrap_or_default().to_owned(),
+    }
+}
+
+/// The error for a handler that did not respond (15).
+pub(super) fn no_response(why: &NoReply, url: &Url, deadline: Duration) -> Error {
+    let (code, message) = match why {
+        NoReply::NotReached(why) => (Code::Network, format!("cannot connect to {url}: {why}")),
+        NoReply::Broken(why) => (Code::Network, format!("no response from {url}: {why}")),
+        NoReply::TooLate => (
+            Code::Timeout,
+            format!("{url} did not respond within {} s", deadline.as_secs_f32()),
+        ),
+    };
+    Error::new(code, message)
+        .hint("check that your handler is running at this address and responds within 10 seconds")
+}

@@ -1,0 +1,155 @@
+//! What a listener shows: its address, a line per event, and the totals.
+
+use serde::Serialize;
+
+use super::handler::in_words;
+use crate::json::Document;
+use crate::model::shell;
+use crate::model::{plural, zone::system_zone};
+use crate::secrets::Secret;
+use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
+
+/// The widths of the columns, so that an app's response fits into 80 columns beside them.
+const TIME: usize = 8;
+const KIND: usize = 23;
+const BOOKING: usize = 16;
+const STATUS: usize = 15;
+
+#[derive(Serialize)]
+pub(super) struct Ready {
+    pub(super) url: String,
+    pub(super) forward_to: Option<String>,
+    /// Whether the sandbox's webhook URL is set to the listener.
+    pub(super) registered: bool,
+    /// Its address for other machines, if they can reach it.
+    pub(super) exposed: Option<String>,
+    /// How many events earlier listeners did not forward.
+    pub(super) left: u32,
+    /// The secret, if it is a sandbox's: no other is shown.
+    #[serde(skip)]
+    pub(super) sandbox_secret: Option<Secret>,
+}
+
+impl View for Ready {
+    fn json(&self) -> Document {
+        Document::serialized(self)
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "listening", &self.url);
+        page.field_if("exposed", self.exposed.as_deref());
+        page.field_if("forward to", self.forward_to.as_deref());
+        if self.left > 0 {
+            let left = plural(self.left as usize, "event", "events");
+            let what = match &self.forward_to {
+                Some(_) => "they are forwarded when they are due",
+                None => "pass --forward-to to forward them",
+            };
+            page.field("waiting", format!("{left} from before: {what}"));
+        }
+        page.field(
+            "service",
+            if self.registered {
+                "sandbox webhook URL set to this listener (restored on exit)"
+            } else {
+                "set the webhook URL in the dashboard to this address, or to a tunnel to it"
+            },
+        );
+        page.field("stop", "Ctrl-C");
+        if let Some(secret) = &self.sandbox_secret {
+            page.line("").line("For your app:").line("");
+            let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
+            page.secret(format!("  {line}")).line("");
+        }
+        page
+    }
+}
+
+impl View for ListenerEvent {
+    fn json(&self) -> Document {
+        Document::serialized(self)
+    }
+
+    fn page(&self) -> Page {
+        let at = self.at.to_zoned(system_zone());
+        let time = at.strftime("%H:%M:%S").to_string();
+        let mut cells = vec![(time.into(), TIME)];
+        if let Some(event) = &self.event {
+            let booking = event.booking.as_deref().unwrap_or(&event.id);
+            cells.extend([
+                (event.shown_kind().into(), KIND),
+                (booking.into(), BOOKING),
+                (event.status.as_deref().unwrap_or_default().into(), STATUS),
+            ]);
+        }
+        cells.push((self.result(), 0));
+        let mut page = Page::default();
+        page.columns(cells);
+        page
+    }
+}
+
+impl ListenerEvent {
+    fn result(&self) -> TableCell {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let answer = self.attempt.as_ref().map(|it| {
+            let latency = Some(it.latency_ms);
+            in_words(it.status, it.error.as_deref(), latency)
+        });
+        let answer = answer.unwrap_or_default();
+        let (tone, text) = match self.outcome {
+            Outcome::Kept => return "kept".into(),
+            Outcome::Waiting => (Tone::Warn, "waiting for an earlier event".to_owned()),
+            Outcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
+            Outcome::Refused => (Tone::Bad, format!("refused: {reason}")),
+            Outcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),
+            Outcome::Warning => (Tone::Warn, reason.to_owned()),
+            Outcome::Delivered => (Tone::Good, answer),
+            Outcome::Abandoned => (Tone::Bad, format!("{answer}, abandoned")),
+            Outcome::Failed => {
+                let next = self.next_attempt_at.unwrap_or(self.at);
+                let pause = next.duration_since(self.at).as_secs_f64().round();
+                (Tone::Warn, format!("{answer}, retry in {pause} s"))
+            }
+        };
+        TableCell::toned(text, tone)
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Summary {
+    pub(super) summary: Totals,
+}
+
+impl View for Summary {
+    fn json(&self) -> Document {
+        Document::serialized(self)
+    }
+
+    fn page(&self) -> Page {
+        let Totals {
+            received,
+            duplicates,
+            refused,
+            forwarded,
+            failed,
+            abandoned,
+            waiting,
+        } = self.summary;
+        let mut page = Page::default();
+        page.heading(
+            Tone::Strong,
+            "stopped",
+            format!("{received} received, {duplicates} duplicates, {refused} refused"),
+        );
+        page.field("app", format!(
+            "{forwarded} forwarded, {failed} failed attempts, {abandoned} abandoned, {waiting} waiting"
+        ));
+        if abandoned > 0 {
+            page.next("bookctl webhook events list --state abandoned");
+        }
+        page
+    }
+}

@@ -1,0 +1,169 @@
+//! Posting to a handler, the program that receives webhooks. Like the service, the client follows no redirects.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Body, Client, RequestBuilder, Url};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::config::is_loopback;
+use crate::outcome::{Result, reason};
+use crate::platform::http_client::{self, Authorities, header_fields};
+use crate::secrets::register_secret;
+
+/// How long a handler may take to respond ("Events", 6).
+pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+/// How much of the body of a response is kept, in bytes: to a delivery, and of a document.
+const MAX_RESPONSE: usize = 64 * 1024;
+const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
+
+/// A header's name and value. Values are bytes; each is the character U+0000 to U+00FF of that number, so that no byte is
+/// lost in a string.
+pub(crate) type HeaderLine = (String, String);
+
+/// Parses an http or https URL without user, password and fragment.
+pub(crate) fn endpoint(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text.trim()).map_err(|_| "not a URL".to_owned())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("use a URL such as http://127.0.0.1:8080/webhooks".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        // Keeps clap's error message from showing it.
+        url.password().inspect(|password| register_secret(password));
+        return Err("the URL must not contain a user or a password".to_owned());
+    }
+    if url.fragment().is_some() {
+        return Err("the URL must not contain a fragment".to_owned());
+    }
+    Ok(url)
+}
+
+/// A handler's response, and how long it took.
+#[derive(Clone, Debug)]
+pub(crate) struct Reaction {
+    pub(crate) outcome: Result<Reply, NoReply>,
+    pub(crate) elapsed: Duration,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Reply {
+    #[serde(skip)]
+    pub(crate) status: u16,
+    pub(crate) headers: Map<String, Value>,
+    /// Its beginning; invalid UTF-8 is replaced.
+    pub(crate) body: String,
+    /// Whether more of the body came.
+    pub(crate) truncated: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoReply {
+    NotReached(String),
+    /// The connection was closed or reset.
+    Broken(String),
+    TooLate,
+}
+
+impl fmt::Display for NoReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoReply::NotReached(why) | NoReply::Broken(why) => f.write_str(why),
+            NoReply::TooLate => f.write_str("no response in time"),
+        }
+    }
+}
+
+impl Reaction {
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.outcome.as_ref().ok().map(|reply| reply.status)
+    }
+
+    /// Whether the status is 2xx ("Events", 6).
+    pub(crate) fn is_delivered(&self) -> bool {
+        matches!(self.status(), Some(200..=299))
+    }
+
+    pub(crate) fn latency_ms(&self) -> u32 {
+        u32::try_from(self.elapsed.as_millis()).unwrap_or(u32::MAX)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Handler {
+    http: Client,
+    pub(crate) url: Url,
+    pub(crate) deadline: Duration,
+}
+
+impl Handler {
+    /// A client for the handler at `url`, which has `deadline` to respond.
+    ///
+    /// # Errors
+    /// `network` (15) if TLS cannot be set up.
+    pub(crate) fn new(url: Url, deadline: Duration) -> Result<Self> {
+        let authorities = if url.scheme() == "http" {
+            Authorities::None
+        } else {
+            Authorities::System
+        };
+        // Loopback addresses are never reached through a proxy.
+        let builder = http_client::builder(is_loopback(&url), authorities);
+        Ok(Handler {
+            http: http_client::build(builder.user_agent(http_client::USER_AGENT))?,
+            url,
+            deadline,
+        })
+    }
+
+    pub(crate) async fn post(&self, headers: &[HeaderLine], body: impl Into<Body>) -> Reaction {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
+            // Skips none: they came in a request, or were checked with the arguments or the dialect.
+            if let (Ok(name), Ok(value)) = (
+                HeaderName::try_from(name.as_str()),
+                HeaderValue::from_bytes(&value),
+            ) {
+                map.append(name, value);
+            }
+        }
+        let request = self.http.post(self.url.clone()).headers(map).body(body);
+        exchange(request, MAX_RESPONSE, self.deadline).await
+    }
+
+    /// Reads a document from the handler. It is not a delivery, so a shorter deadline does not apply.
+    pub(crate) async fn get(&self, url: &Url) -> Reaction {
+        let deadline = self.deadline.max(DEADLINE);
+        exchange(self.http.get(url.clone()), MAX_DOCUMENT, deadline).await
+    }
+}
+
+async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> Reaction {
+    let started = Instant::now();
+    let outcome = match request.timeout(deadline).send().await {
+        Ok(mut response) => {
+            let mut body = Vec::new();
+            // Only the status counts, so a body that breaks off is no error.
+            while body.len() <= kept
+                && let Ok(Some(chunk)) = response.chunk().await
+            {
+                body.extend_from_slice(&chunk);
+            }
+            Ok(Reply {
+                status: response.status().as_u16(),
+                headers: header_fields(response.headers()),
+                truncated: body.len() > kept,
+                body: String::from_utf8_lossy(&body[..body.len().min(kept)]).into_owned(),
+            })
+        }
+        Err(error) if error.is_connect() => Err(NoReply::NotReached(reason(&error))),
+        Err(error) if error.is_timeout() => Err(NoReply::TooLate),
+        Err(error) => Err(NoReply::Broken(reason(&error))),
+    };
+    Reaction {
+        outcome,
+        elapsed: started.elapsed(),
+    }
+}
