@@ -9,8 +9,6 @@ use super::typed;
 const EXAMPLE: &str = "`90s`, `2m` or `1h30m`";
 /// The longest wait. Far above every deadline of the service, so a longer one is a typo.
 const LONGEST_DAYS: i64 = 30;
-/// The longest that the sandbox's clock can be advanced at once: ten years.
-const LONGEST_JUMP_DAYS: i64 = 3660;
 /// A hundred years, which means for ever.
 const LONGEST_PERIOD_DAYS: i64 = 36_500;
 
@@ -26,11 +24,6 @@ pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("it must be longer than zero, e.g. 1s".to_owned()),
         length => Ok(length),
     }
-}
-
-/// Like [`duration`], for advancing the sandbox's clock: at most ten years.
-pub(crate) fn jump(text: &str) -> Result<Duration, String> {
-    at_most(LONGEST_JUMP_DAYS, text)
 }
 
 /// Parses a time for which something is kept: `90d`, `36h`, `0`. A bare number is an error, because it could mean

@@ -43,6 +43,43 @@ fn refused(home: &Home, name: &str, why: &str) {
     }
 }
 
+/// "`--har FILE` on `sandbox serve` and `sandbox run` writes every exchange as HAR 1.2" (sandbox tools, Requests)
+#[test]
+fn a_har_file_is_complete_at_every_moment() {
+    let home = Home::new();
+    let (file, name) = place(&home, "log.har");
+    let served = Served::with(&home, &["--ephemeral", "--har", &name]);
+    assert_eq!(entries(&file), Vec::<Value>::new());
+    let ask = |method, path| send(served.base_url(), method, path, &[KEY], "{}");
+    ask("POST", "/v1/bookings");
+    ask("GET", "/v1/sessions?end_user=a%20b");
+    served.bookings();
+    // Killed without a chance to finish.
+    drop(served);
+    let entries = entries(&file);
+    let [first, second] = &entries[..] else {
+        panic!("{entries:?}");
+    };
+    assert_eq!(first["request"]["postData"]["text"], "{}");
+    assert_eq!(first["response"]["status"], 400);
+    assert!(text(first, "comment").contains("venue_id is required"));
+    let pairs = json!([{"name": "end_user", "value": "a b"}]);
+    assert_eq!(second["request"]["queryString"], pairs);
+    assert!(text(&second["request"], "url").ends_with("/v1/sessions?end_user=a%20b"));
+    for part in [
+        "startedDateTime",
+        "time",
+        "request",
+        "response",
+        "cache",
+        "timings",
+    ] {
+        assert!(entries.iter().all(|it| it.get(part).is_some()), "{part}");
+    }
+    let whole = fs::read_to_string(&file).unwrap();
+    assert!(whole.contains(r#""version":"1.2""#) && !whole.contains("sk_live_sandbox"));
+}
+
 #[test]
 fn a_har_file_that_another_sandbox_is_writing_is_refused_and_stays_whole() {
     let home = Home::new();

@@ -100,7 +100,6 @@ mod killed_booking;
 mod learn;
 mod limits_met;
 #[cfg(unix)]
-mod listener_answers;
 #[cfg(unix)]
 mod manual;
 #[cfg(unix)]

@@ -197,10 +197,7 @@ fn the_command_adds_lists_and_removes_organizations() {
         (&shown["id"], &shown["name"]),
         (&json!(id), &json!("test 17"))
     );
-    assert_eq!(
-        organization(&["remove", &id]).stdout,
-        format!("organization {id} removed\n")
-    );
+    organization(&["remove", &id]).prints("deleted\ttrue");
     let gone = ["sandbox", "organization", "remove", &id, "--json"];
     home.run(gone).refused(6, "http_404");
 }

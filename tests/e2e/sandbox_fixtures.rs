@@ -41,11 +41,10 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     assert_eq!(load(&home, &json)["venues"].as_array().unwrap().len(), 2);
     let loaded = load(&home, &example);
     assert_eq!(loaded["venues"], json!(["ven_old_mill", "ven_bath_spin"]));
-    // A column has one kind of thing.
     let rows = home.feed(["sandbox", "load", "-"], &example).exits(0);
-    let row = "booking\tbk_0000000000001\trequires_action\t";
-    let row = rows.stdout.lines().find_map(|it| it.strip_prefix(row));
-    assert!(row.is_some_and(|when| when.ends_with(", 07:00")), "{rows}");
+    let row = "bk_0000000000001\trequires_action\t";
+    assert!(rows.stdout.contains(row), "{rows}");
+    rows.says("2 venues loaded");
     let waits = &loaded["bookings"][0];
     assert_eq!(waits["id"], "bk_0000000000001");
     assert_eq!(waits["venue_name"], "Bath Spin Club");

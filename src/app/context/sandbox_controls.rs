@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::client::{Answer, Call, Client, Failure};
-use crate::config::{BaseUrl, Target};
-use crate::json::Document;
+use crate::client::{Answer, Call, Failure};
+use crate::config::Target;
 use crate::outcome::{Error, Result};
-use crate::secrets::KeySource;
 
 impl Context {
     /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.
@@ -47,21 +45,6 @@ impl Context {
         error.hint(
             "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
         )
-    }
-
-    /// Sends a call to the control endpoints of the sandbox at an address, without a key. Fails if there is none.
-    pub(crate) async fn control_at(&self, url: &BaseUrl, call: Call) -> Result<Document> {
-        let (is_loopback, is_https) = (url.is_loopback(), url.is_https());
-        let key = KeySource::Nowhere;
-        let client = Client::new(self.connection(url.join(""), is_loopback, is_https, key))?;
-        match client.read(&call).await {
-            Ok(answer) => Ok(answer.document),
-            Err(failure) if is_answered(&failure) => {
-                let what = format!("there is no sandbox at {}", url.join(""));
-                Err(Error::config(what).hint("use the address that `bookctl sandbox serve` prints"))
-            }
-            Err(failure) => Err(failure.into_error(&call)),
-        }
     }
 
     /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an

@@ -1,18 +1,15 @@
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
-use super::requests::add_message;
+use super::answer::{self, Column, List, add_fields, add_message, cell, of_organization};
+use super::requests::time_of_day;
 use crate::app::Context;
 use crate::client::Call;
-use crate::flows::{LAST, locate_row};
+use crate::flows::locate::{LAST, locate_row};
 use crate::json::{Document, plain};
-use crate::model::time_text::human;
-use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::{DUPLICATE, LISTENER, State};
+use crate::terminal::output::{Page, TableCell, Tone};
+use crate::webhook::{DUPLICATE, LISTENER};
 
 /// List webhook deliveries, show one, or send one again
 #[derive(clap::Args, Debug)]
@@ -52,233 +49,92 @@ enum Action {
 
 const PATH: &str = "/sandbox/deliveries";
 
-pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    match args.action.unwrap_or(Action::List) {
-        Action::List => {
-            let answer = context
-                .control(super::list_of(PATH, args.organization.as_deref()))
-                .await?;
-            let list = List::of(context, answer.document);
-            let ids: Vec<&str> = list
-                .rows()
-                .filter_map(|it| it["event_id"].as_str())
-                .collect();
-            super::remember(context, RecentList::Deliveries, &ids);
-            let none = if ids.is_empty() && context.out.is_human() {
-                none_yet(context, args.organization.as_deref()).await?
-            } else {
-                ""
-            };
-            context.out.emit_list(&list, ids.is_empty(), none)?;
-        }
-        Action::Show { event } => {
-            let id = located(context, &event).await?;
-            let path = format!("{PATH}/{}", Call::segment(&id));
-            let answer = context.control(Call::get(path)).await?;
-            let view = Shown::of(context, answer.document);
-            context.out.emit(&view)?;
-        }
-        Action::Resend { event } => {
-            let id = located(context, &event).await?;
-            let path = format!("{PATH}/{}/resend", Call::segment(&id));
-            let answer = context.control(Call::post(path, json!({}))).await?;
-            let view = Shown::of(context, answer.document);
-            context.out.emit(&view)?;
-            if view.app.is_some() {
-                context.out.warn(
-                    "the listener has this event already, and does not forward it to your app again",
-                );
-                context.out.hint(&format!(
-                    "send it to your app with: {}",
-                    replay(&view.delivery)
-                ));
-            }
-        }
-    }
-    Ok(Exit::Done)
-}
-
-/// The id of an event, from an id, `@N` or `@last`, which is the newest.
-async fn located(context: &Context, event: &str) -> Result<String> {
-    if event != LAST {
-        return locate_row(context, RecentList::Deliveries, event);
-    }
-    let list = List(
-        context.control(Call::get(PATH)).await?.document,
-        HashMap::new(),
-    );
-    let newest = list.rows().find_map(|it| it["event_id"].as_str());
-    newest.map(str::to_owned).ok_or_else(|| {
-        Error::usage("@last: there are no deliveries yet")
-            .hint("list deliveries with `bookctl sandbox deliveries`")
-    })
-}
-
-async fn none_yet(context: &Context, organization: Option<&str>) -> Result<&'static str> {
-    let settings = super::list_of("/sandbox/organization", organization);
-    let settings = context.control(settings).await?.document;
-    Ok(match settings.str("webhook_url") {
-        Some(_) => "no deliveries yet",
-        None => {
-            "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL"
-        }
-    })
-}
-
-/// The command that sends an event to the app behind a listener.
-fn replay(delivery: &Document) -> String {
-    let event = delivery.str("event_id").unwrap_or_default();
-    format!("bookctl webhook events replay {event} --to URL")
-}
-
-/// What an app answered to the listener that took a delivery for it, by the id of the event. A listener answers before
-/// the app does, so that the sandbox knows only the listener's answer.
-fn behind_listener(context: &Context, event: &str) -> Option<String> {
-    let webhooks = context.received().ok()??;
-    let row = webhooks.event(event).ok()??;
-    let last = webhooks.attempts(row.number).ok()?.pop();
-    Some(match (last.map(|it| (it.status, it.error)), row.state) {
-        (Some((Some(status), _)), _) => status.to_string(),
-        (Some((None, Some(why))), _) => why,
-        (Some((None, None)), _) => "no answer yet".to_owned(),
-        (None, State::Waiting) => "not sent yet".to_owned(),
-        (None, _) => "not forwarded".to_owned(),
-    })
-}
-
-/// A delivery, with what the app behind a listener answered.
-struct Shown {
-    delivery: Document,
-    app: Option<String>,
-}
-
-impl Shown {
-    fn of(context: &Context, delivery: Document) -> Self {
-        let event = delivery.str("event_id").unwrap_or_default();
-        let app = behind_listener(context, event);
-        Self { delivery, app }
-    }
-}
-
-impl View for Shown {
-    fn json(&self) -> Document {
-        self.delivery.clone()
-    }
-
-    fn page(&self) -> Page {
-        page(&self.delivery, self.app.as_deref())
-    }
-}
-
-/// The deliveries, with what the apps behind a listener answered. The document has the oldest first, the table the
-/// newest.
-struct List(Document, HashMap<String, String>);
-
-impl List {
-    fn of(context: &Context, document: Document) -> Self {
-        let mut list = Self(document, HashMap::new());
-        let answers = list.rows().filter_map(|it| {
-            let event = it["event_id"].as_str()?;
-            Some((event.to_owned(), behind_listener(context, event)?))
-        });
-        list.1 = answers.collect();
-        list
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &Value> {
-        let deliveries = self.0.value().get("deliveries").and_then(Value::as_array);
-        deliveries.into_iter().flatten().rev()
-    }
-}
-
-impl View for List {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        let rows = self.rows().enumerate().map(|(row, delivery)| {
-            let app = delivery["event_id"].as_str().and_then(|it| self.1.get(it));
-            cells(row + 1, delivery, app)
-        });
-        let headings = vec!["", "at", "type", "state", "booking", "event id", "answer"];
-        page.table(headings, rows.collect(), vec![]);
-        page
-    }
-}
-
 /// A delivery with the time and the answer of its last attempt.
-fn cells(row: usize, delivery: &Value, app: Option<&String>) -> Vec<TableCell> {
-    let text = |field: &str| delivery[field].as_str().unwrap_or_default();
-    let attempts = delivery["attempts"].as_array();
-    let last = attempts.and_then(|it| it.last());
-    let at = last.and_then(|it| it["at"].as_str()?.parse::<jiff::Timestamp>().ok());
-    let at = at.map(|it| it.to_zoned(system_zone()).strftime("%H:%M:%S").to_string());
-    let kind = text("type");
-    let answer = match app {
-        Some(app) => format!("app: {app}"),
-        None => last.map(answer).unwrap_or_default(),
+const COLUMNS: &[Column] = &[
+    ("at", |it| time_of_day(&last_attempt(it)["at"]).into()),
+    ("type", |it| {
+        let kind = plain(&it["type"]);
+        kind.strip_prefix("booking.").unwrap_or(&kind).into()
+    }),
+    ("state", |it| {
+        TableCell::toned(plain(&it["state"]), tone(&it["state"]))
+    }),
+    ("booking", |it| cell(it, "booking_id")),
+    ("event id", |it| cell(it, "event_id")),
+    ("answer", |it| answered(last_attempt(it)).into()),
+];
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let organization = args.organization.as_deref();
+    let call = match args.action {
+        None | Some(Action::List) => {
+            let none = "no deliveries yet; they need a URL: bookctl sandbox organization -F webhook_url=URL";
+            return list(context, organization).await?.emit(context, none);
+        }
+        Some(Action::Show { event }) => Call::get(located(context, &event).await?),
+        Some(Action::Resend { event }) => {
+            let path = located(context, &event).await?;
+            Call::post(format!("{path}/resend"), json!({}))
+        }
     };
-    vec![
-        format!("@{row}").into(),
-        at.unwrap_or_default().into(),
-        kind.strip_prefix("booking.").unwrap_or(kind).into(),
-        TableCell::toned(text("state"), tone(text("state"))),
-        text("booking_id").into(),
-        text("event_id").into(),
-        answer.into(),
-    ]
+    answer::show(context, call, page).await
 }
 
-fn tone(state: &str) -> Tone {
-    match state {
-        "delivered" => Tone::Good,
-        "abandoned" => Tone::Bad,
+/// The path of a delivery, from an id, `@N` or `@last`, which is the newest.
+async fn located(context: &Context, event: &str) -> Result<String> {
+    let id = if event == LAST {
+        let list = list(context, None).await?;
+        let newest = list.ids().next().map(str::to_owned);
+        newest.ok_or_else(|| Error::usage("@last: there are no deliveries yet"))?
+    } else {
+        locate_row(context, RecentList::Deliveries, event)?
+    };
+    Ok(format!("{PATH}/{}", Call::segment(&id)))
+}
+
+async fn list(context: &Context, organization: Option<&str>) -> Result<List> {
+    let call = Call::get(of_organization(PATH, organization));
+    Ok(List {
+        document: context.control(call).await?.document,
+        field: "deliveries",
+        columns: COLUMNS,
+        recent: Some(RecentList::Deliveries),
+    })
+}
+
+fn last_attempt(delivery: &Value) -> &Value {
+    let attempts = delivery["attempts"].as_array();
+    attempts.and_then(|it| it.last()).unwrap_or(&Value::Null)
+}
+
+fn tone(state: &Value) -> Tone {
+    match state.as_str() {
+        Some("delivered") => Tone::Good,
+        Some("abandoned") => Tone::Bad,
         _ => Tone::Warn,
     }
 }
 
 /// The status of an attempt, or why there was none.
-fn answer(attempt: &Value) -> String {
-    match (&attempt["status"], &attempt["error"]) {
-        (Value::Null, Value::Null) => String::new(),
-        (Value::Null, error) => plain(error),
-        (status, _) => plain(status),
-    }
+fn answered(attempt: &Value) -> String {
+    let field = if attempt["status"].is_null() {
+        "error"
+    } else {
+        "status"
+    };
+    plain(&attempt[field])
 }
 
-fn page(delivery: &Document, app: Option<&str>) -> Page {
+fn page(delivery: &Document) -> Page {
     let value = delivery.value();
     let mut page = Page::default();
-    let state = delivery.str("state").unwrap_or_default();
-    let event = delivery.str("event_id").unwrap_or_default();
-    page.heading(tone(state), state, event);
-    page.field_if("kind", delivery.str("type"));
-    page.field_if("booking", delivery.str("booking_id"));
-    page.field_if("to", delivery.str("url"));
-    page.field_if(
-        "your app",
-        app.map(|it| format!("{it} (through the listener)")),
-    );
-    page.field_if("next try", delivery.str("next_attempt_at").map(human));
-    let attempts = value["attempts"].as_array();
-    for attempt in attempts.into_iter().flatten() {
+    let event = plain(&value["event_id"]);
+    page.heading(tone(&value["state"]), plain(&value["state"]), &event);
+    add_fields(&mut page, value, &["event_id", "state", "attempts", "body"]);
+    for attempt in value["attempts"].as_array().into_iter().flatten() {
         page.line("");
-        let at = attempt["at"].as_str().map(human).unwrap_or_default();
-        page.field("attempt", format!("{}, {at}", plain(&attempt["number"])));
-        let took = plain(&attempt["latency_ms"]);
-        page.field("answer", format!("{} in {took} ms", answer(attempt)));
-        let said = match attempt["response"]["headers"][LISTENER].as_str() {
-            None => None,
-            Some(DUPLICATE) => Some(
-                "answered by `bookctl webhook listen`, which had the event already and sent your app nothing",
-            ),
-            Some(_) => {
-                Some("answered by `bookctl webhook listen`, which took the event for your app")
-            }
-        };
-        page.field_if("listener", said);
+        add_fields(&mut page, attempt, &["request", "response"]);
+        page.field_if("listener", said_by_a_listener(attempt));
         for part in ["request", "response"] {
             if let Some(message) = attempt.get(part) {
                 add_message(&mut page, part, message);
@@ -286,9 +142,16 @@ fn page(delivery: &Document, app: Option<&str>) -> Page {
         }
     }
     page.line("");
-    page.next(match app {
-        Some(_) => replay(delivery),
-        None => format!("bookctl sandbox deliveries resend {event}"),
-    });
+    page.next(format!("bookctl sandbox deliveries resend {event}"));
     page
+}
+
+/// What an answer of `webhook listen` means. It answers before the app does.
+fn said_by_a_listener(attempt: &Value) -> Option<&'static str> {
+    let said = attempt["response"]["headers"][LISTENER].as_str()?;
+    Some(if said == DUPLICATE {
+        "`bookctl webhook listen` had the event already and sent your app nothing; send it with `bookctl webhook events replay`"
+    } else {
+        "`bookctl webhook listen` took the event for your app"
+    })
 }

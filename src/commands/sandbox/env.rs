@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::app::Context;
 use crate::client::Call;
-use crate::config::{BaseUrl, Target};
+use crate::config::Target;
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -16,15 +16,12 @@ use crate::terminal::output::{Page, View};
 #[command(after_help = "Examples:\n  \
     eval \"$(bookctl sandbox env)\"\n  \
     bookctl sandbox env --shell fish | source\n  \
-    bookctl sandbox env --url http://ci-sandbox:4010\n  \
+    BOOKCTL_BASE_URL=http://ci-sandbox:4010 bookctl sandbox env\n  \
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
     /// How to write the lines
     #[arg(long, value_enum, default_value_t = Shell::USUAL)]
     shell: Shell,
-    /// Address of the sandbox [default: the one that the profile points to]
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
     /// The key and the webhook secret of this organization [default: the one that most keys belong to]
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
@@ -71,7 +68,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    fn all(&self) -> [(&'static str, &str); 3] {
+    pub(super) fn all(&self) -> [(&'static str, &str); 3] {
         [
             ("BOOKCTL_BASE_URL", &self.base_url),
             ("BOOKCTL_API_KEY", &self.key),
@@ -103,44 +100,33 @@ impl View for Variables {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let call = Call::get("/sandbox/organizations");
-    let (base_url, document) = match (&args.url, context.target()) {
-        (Some(url), _) => {
-            let url = BaseUrl::parse(url, "--url")?;
-            let document = context.control_at(&url, call).await?;
-            (url, document)
-        }
-        (None, Target::Remote(service)) => {
-            let answer = context.control(call).await?;
-            (service.base_url.clone(), answer.document)
-        }
-        (None, _) => {
-            let hint = "start `bookctl sandbox serve`, which prints the variables, or name the address of one with --url";
-            return Err(Error::config("the embedded sandbox has no address").hint(hint));
-        }
+    let Target::Remote(service) = context.target() else {
+        return Err(Error::config("the embedded sandbox has no address").hint(
+            "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to the address of one",
+        ));
     };
-    let wanted = args.organization.as_deref().unwrap_or("org_sandbox");
-    let organizations = document.value()["organizations"].as_array();
+    let answer = context.control(Call::get("/sandbox/organizations")).await?;
+    let wanted = args.organization.as_deref().unwrap_or("sandbox");
+    let wanted = format!("org_{}", wanted.trim_start_matches("org_"));
+    let organizations = answer.document.value()["organizations"].as_array();
     let mut organizations = organizations.into_iter().flatten();
-    let is_wanted = |id: &str| id == wanted || id.strip_prefix("org_") == Some(wanted);
-    let Some(found) = organizations.find(|it| it["id"].as_str().is_some_and(is_wanted)) else {
+    let Some(found) = organizations.find(|it| it["id"] == wanted) else {
         let what = format!("the sandbox has no organization {wanted}");
         return Err(Error::usage(what).hint("list them with: bookctl sandbox organization list"));
     };
     let variables = Variables {
-        base_url: base_url.join(""),
+        base_url: service.base_url.join(""),
         key: plain(&found["keys"]["live"]),
         webhook_secret: plain(&found["webhook_secret"]),
     };
-    if context.out.is_human() && args.shell != Shell::Json {
+    if !context.out.is_human() {
+        context.out.emit(&variables)?;
+    } else if args.shell == Shell::Json {
+        let json = format!("{:#}\n", variables.json().value());
+        context.out.print_script(&json)?;
+    } else {
         let lines = variables.lines(args.shell).join("\n");
         context.out.print_script(&format!("{lines}\n"))?;
-    } else if args.shell == Shell::Json && context.out.is_human() {
-        context
-            .out
-            .print_script(&format!("{:#}\n", variables.json().value()))?;
-    } else {
-        context.out.emit(&variables)?;
     }
     Ok(Exit::Done)
 }

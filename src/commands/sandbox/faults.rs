@@ -1,24 +1,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::listing::Listing;
+use super::answer::{self, Column, List, cell};
 use crate::app::Context;
 use crate::client::Call;
 use crate::model::duration::duration;
 use crate::outcome::{Exit, Result};
-
-const FLAGS: &[(&str, &str)] = &[
-    ("preset", "--preset"),
-    ("on", "--on"),
-    ("kind", "--kind"),
-    ("times", "--times"),
-    ("rate", "--rate"),
-    ("seed", "--seed"),
-    ("delay_ms", "--delay"),
-    ("status", "--status"),
-    ("body", "--body"),
-    ("after_bytes", "--after-bytes"),
-];
 
 /// Make requests and webhooks fail on purpose
 ///
@@ -74,7 +61,7 @@ struct Fault {
     #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"], required_unless_present = "preset")]
     kind: Option<String>,
     /// How many requests fail: a number, or always [default: 1, with --rate always]
-    #[arg(long, value_name = "N", value_parser = times)]
+    #[arg(long, value_name = "N", value_parser = json_or_text)]
     times: Option<Value>,
     /// Share of the requests that fail, such as 0.2
     #[arg(long, value_name = "SHARE")]
@@ -92,19 +79,11 @@ struct Fault {
     #[arg(long, value_name = "N")]
     status: Option<u16>,
     /// Body to respond with: JSON, or a text, which is sent as text/plain, or as text/html if it begins with <
-    #[arg(long, value_parser = body)]
+    #[arg(long, value_parser = json_or_text)]
     body: Option<Value>,
     /// Truncate the response after this many bytes
     #[arg(long, value_name = "N")]
     after_bytes: Option<u64>,
-}
-
-fn times(text: &str) -> Result<Value, String> {
-    match text.parse::<u32>() {
-        Ok(times) => Ok(json!(times)),
-        Err(_) if text == "always" => Ok(json!(text)),
-        Err(_) => Err("give a number from 1, or always".to_owned()),
-    }
 }
 
 fn delay(text: &str) -> Result<u64, String> {
@@ -112,56 +91,47 @@ fn delay(text: &str) -> Result<u64, String> {
     u64::try_from(delay.as_millis()).map_err(|error| error.to_string())
 }
 
-/// The sandbox sends a JSON string as plain text.
+/// JSON, or a text: the sandbox sends a JSON string as plain text.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "clap parses by functions that may fail"
 )]
-fn body(text: &str) -> Result<Value, String> {
+fn json_or_text(text: &str) -> Result<Value, String> {
     Ok(match serde_json::from_str(text) {
         Ok(Value::String(_)) | Err(_) => Value::String(text.to_owned()),
         Ok(json) => json,
     })
 }
 
+const COLUMNS: &[Column] = &[
+    ("id", |it| cell(it, "id")),
+    ("on", |it| cell(it, "on")),
+    ("kind", |it| cell(it, "kind")),
+    ("times", |it| cell(it, "times")),
+    ("rate", |it| cell(it, "rate")),
+    ("seed", |it| cell(it, "seed")),
+    ("delay ms", |it| cell(it, "delay_ms")),
+    ("status", |it| cell(it, "status")),
+    ("cut after", |it| cell(it, "after_bytes")),
+];
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
     let call = match args.action.unwrap_or(Action::List) {
         Action::List => Call::get(PATH),
-        Action::Add(fault) => Call::post(PATH, json!(fault)),
+        Action::Add(fault) => {
+            let add = Call::post(PATH, json!(fault));
+            let shown = answer::show(context, add, answer::fields).await;
+            return shown.map_err(answer::by_flags);
+        }
         Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         Action::Clear => Call::delete(PATH),
     };
-    let answer = context.control(call).await;
-    let document = answer
-        .map_err(|error| super::by_flags(error, FLAGS))?
-        .document;
-    // An added fault is a single object. The table shows it as a list of one; the JSON form is the object.
-    if document.value().get("faults").is_none() && context.out.is_human() {
-        context
-            .out
-            .emit(&listing(json!({ "faults": [document.value()] }).into()))?;
-        return Ok(Exit::Done);
-    }
-    let faults = listing(document);
-    faults.emit(context, "no faults configured")
-}
-
-fn listing(document: crate::json::Document) -> Listing {
-    Listing {
-        document,
+    let list = List {
+        document: context.control(call).await?.document,
         field: "faults",
-        is_oldest_first: false,
-        columns: &[
-            ("id", "id"),
-            ("on", "on"),
-            ("kind", "kind"),
-            ("times", "times"),
-            ("rate", "rate"),
-            ("seed", "seed"),
-            ("delay ms", "delay_ms"),
-            ("status", "status"),
-            ("cut after", "after_bytes"),
-        ],
-    }
+        columns: COLUMNS,
+        recent: None,
+    };
+    list.emit(context, "no faults configured")
 }

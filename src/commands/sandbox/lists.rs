@@ -1,6 +1,8 @@
 //! Lists that are shown as they are: bookings, text messages and keys.
 
-use super::listing::{Column, Listing};
+use jiff::Timestamp;
+
+use super::answer::{Column, List, cell, of_organization};
 use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
@@ -40,56 +42,68 @@ struct Of {
     organization: Option<String>,
 }
 
-const BOOKINGS: &[Column] = &[
-    ("id", "id"),
-    ("status", "status"),
-    ("venue", "venue_name"),
-    ("when", "datetime"),
-    ("party", "party_size"),
-    ("provider", "provider"),
-    ("error", "error_code"),
+pub(super) const BOOKINGS: &[Column] = &[
+    ("id", |it| cell(it, "id")),
+    ("status", |it| cell(it, "status")),
+    ("venue", |it| cell(it, "venue_name")),
+    ("when", |it| cell(it, "datetime")),
+    ("party", |it| cell(it, "party_size")),
+    ("provider", |it| cell(it, "provider")),
+    ("error", |it| cell(it, "error_code")),
 ];
 const MESSAGES: &[Column] = &[
-    ("code", "code"),
-    ("for", "booking_id|session_id"),
-    ("sent to", "to"),
-    ("sent", "created_at"),
-    ("text", "text"),
+    ("code", |it| cell(it, "code")),
+    ("for", |it| {
+        let field = if it["booking_id"].is_string() {
+            "booking_id"
+        } else {
+            "session_id"
+        };
+        cell(it, field)
+    }),
+    ("sent to", |it| cell(it, "to")),
+    ("sent", |it| {
+        // Beside a text, which needs the room of a terminal.
+        let at = it["created_at"]
+            .as_str()
+            .and_then(|it| it.parse::<Timestamp>().ok());
+        cell(it, "created_at").in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
+    }),
+    ("text", |it| cell(it, "text")),
 ];
 const KEYS: &[Column] = &[
-    ("key", "key"),
-    ("kind", "kind"),
-    ("organization", "organization"),
-    ("purpose", "purpose"),
-    ("scopes", "scopes"),
+    ("key", |it| cell(it, "key")),
+    ("kind", |it| cell(it, "kind")),
+    ("organization", |it| cell(it, "organization")),
+    ("purpose", |it| cell(it, "purpose")),
+    ("scopes", |it| cell(it, "scopes")),
 ];
 
 pub(super) async fn bookings(context: &Context, args: BookingsArgs) -> Result<Exit> {
-    let call = super::list_of("/sandbox/bookings", args.of.organization.as_deref());
-    show(context, call, "bookings", BOOKINGS).await
+    let path = of_organization("/sandbox/bookings", args.of.organization.as_deref());
+    list(context, path, "bookings", BOOKINGS).await
 }
 
 pub(super) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
-    let call = super::list_of("/sandbox/inbox", args.of.organization.as_deref());
-    show(context, call, "messages", MESSAGES).await
+    let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
+    list(context, path, "messages", MESSAGES).await
 }
 
 pub(super) async fn keys(context: &Context) -> Result<Exit> {
-    show(context, Call::get("/sandbox/keys"), "keys", KEYS).await
+    list(context, "/sandbox/keys".to_owned(), "keys", KEYS).await
 }
 
-async fn show(
+async fn list(
     context: &Context,
-    call: Call,
+    path: String,
     field: &'static str,
     columns: &'static [Column],
 ) -> Result<Exit> {
-    let document = context.control(call).await?.document;
-    let list = Listing {
-        document,
+    let list = List {
+        document: context.control(Call::get(path)).await?.document,
         field,
-        is_oldest_first: field == "bookings",
         columns,
+        recent: None,
     };
     list.emit(context, &format!("no {field} yet"))
 }

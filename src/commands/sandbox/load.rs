@@ -1,13 +1,13 @@
 use serde_json::Value;
 
-use super::fixture_file::{EXAMPLE, FixtureFile};
+use super::answer::{List, of_organization};
+use super::fixtures::{self, EXAMPLE, FixtureFile};
+use super::lists::BOOKINGS;
 use crate::app::Context;
 use crate::client::Call;
-use crate::json::{Document, plain};
-use crate::model::time_text::local;
-use crate::outcome::{Exit, Result};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::Source;
-use crate::terminal::output::{DocumentView, Page};
 
 /// Load venues and bookings of your own
 ///
@@ -35,56 +35,29 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         if context.out.is_human() {
             context.out.print_script(EXAMPLE)?;
         } else {
-            let example = Value::Object(FixtureFile::example()?);
-            context.out.emit(&DocumentView(example.into(), page))?;
+            let example = fixtures::parse(EXAMPLE).map_err(|(_, why)| Error::usage(why))?;
+            context.out.emit(&loaded(Value::Object(example).into()))?;
         }
         return Ok(Exit::Done);
     };
     let file = FixtureFile::read(source).await?;
-    let path = match &args.organization {
-        Some(id) => format!("/sandbox/fixtures?organization={}", Call::segment(id)),
-        None => "/sandbox/fixtures".to_owned(),
-    };
+    let path = of_organization("/sandbox/fixtures", args.organization.as_deref());
     let call = Call::post(path, Value::Object(file.document.clone()));
     let answer = context.control(call).await.map_err(|error| {
         let body = error.body.as_ref().map(Document::value);
         body.and_then(|it| file.refused(it)).unwrap_or(error)
     })?;
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
+    let venues = &answer.document.value()["venues"];
+    let count = venues.as_array().map_or(0, Vec::len);
+    context.out.note(&format!("{count} venues loaded"));
+    loaded(answer.document).emit(context, "no bookings loaded")
 }
 
-fn page(loaded: &Document) -> Page {
-    let list = |field: &str| loaded.value()[field].as_array().cloned();
-    let (venues, bookings) = (list("venues"), list("bookings"));
-    let (venues, bookings) = (venues.unwrap_or_default(), bookings.unwrap_or_default());
-    let mut page = Page::default();
-    page.line(format!(
-        "loaded {} and {}",
-        count(venues.len(), "venue"),
-        count(bookings.len(), "booking")
-    ));
-    let rows = venues
-        .iter()
-        .map(|id| vec!["venue".into(), plain(id).into(), "".into(), "".into()]);
-    let of_booking = |booking: &Value| {
-        let text = |field: &str| plain(&booking[field]);
-        let when = local(&text("datetime")).unwrap_or_default();
-        vec![
-            "booking".into(),
-            text("id").into(),
-            text("status").into(),
-            when.into(),
-        ]
-    };
-    let rows = rows.chain(bookings.iter().map(of_booking)).collect();
-    page.table(vec!["kind", "id", "status", "when"], rows, vec![]);
-    page
-}
-
-fn count(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        several => format!("{several} {what}s"),
+fn loaded(document: Document) -> List {
+    List {
+        document,
+        field: "bookings",
+        columns: BOOKINGS,
+        recent: None,
     }
 }

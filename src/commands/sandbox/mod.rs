@@ -1,32 +1,26 @@
 //! `bookctl sandbox`: the whole service offline, and its controls.
 
+mod answer;
 mod clock;
 mod deliveries;
 mod env;
 mod faults;
-mod fixture_file;
-mod listing;
+mod fixtures;
 mod lists;
 mod load;
 mod open;
 mod organization;
-mod request_log;
 mod requests;
 mod reset;
 mod run;
 mod serve;
+mod start;
 
 use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::client::Call;
-use crate::json::plain;
-use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::Source;
-use crate::recent::RecentList;
-use crate::sandbox::Sandbox;
-use fixture_file::FixtureFile;
+use crate::outcome::{Exit, Result};
 
 /// Run and control the offline sandbox
 ///
@@ -63,16 +57,7 @@ impl Command {
                 is_server: args.is_server(),
             },
             Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
-            Command::Bookings(_)
-            | Command::Open(_)
-            | Command::Organization(_)
-            | Command::Faults(_)
-            | Command::Deliveries(_)
-            | Command::Load(_)
-            | Command::Env(_)
-            | Command::Inbox(_)
-            | Command::Clock(_)
-            | Command::Reset(_) => Needs::of(ServiceNeed::ProfileUnchecked),
+            _ => Needs::of(ServiceNeed::ProfileUnchecked),
         }
     }
 }
@@ -81,7 +66,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Serve(args) => serve::run(context, args).await,
         Command::Run(args) => run::run(context, args).await,
-        Command::Open(args) => open::run(context, args).await,
+        Command::Open(_) => open::run(context).await,
         Command::Keys(_) => lists::keys(context).await,
         Command::Bookings(args) => lists::bookings(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,
@@ -94,46 +79,4 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,
     }
-}
-
-/// Loads the fixtures of a file into a sandbox that is not served yet.
-async fn load(sandbox: &Sandbox, file: Option<Source>) -> Result<()> {
-    let Some(file) = file else {
-        return Ok(());
-    };
-    let file = FixtureFile::read(file).await?;
-    sandbox.load(file.document.clone()).map_err(|body| {
-        let broken = || Error::config(format!("the fixtures cannot be loaded: {body}"));
-        file.refused(&body).unwrap_or_else(broken)
-    })
-}
-
-fn list_of(path: &str, organization: Option<&str>) -> Call {
-    match organization {
-        Some(id) => Call::get(format!("{path}?organization={}", Call::segment(id))),
-        None => Call::get(path),
-    }
-}
-
-/// The sandbox's error names fields of the call. This replaces them with the flags that the user typed, and makes it a usage
-/// error (2).
-fn by_flags(error: Error, flags: &[(&str, &str)]) -> Error {
-    let refused = error
-        .body
-        .as_ref()
-        .filter(|_| error.http_status == Some(400));
-    let fields = refused.and_then(|it| it.value().get("fields")?.as_object());
-    let Some(fields) = fields else {
-        return error;
-    };
-    let said = fields.iter().map(|(field, why)| {
-        let flag = flags.iter().find(|(known, _)| known == field);
-        format!("{} {}", flag.map_or(field.as_str(), |it| it.1), plain(why))
-    });
-    Error::usage(said.collect::<Vec<_>>().join("; "))
-}
-
-/// Stores the ids of a list that was shown, for `@1`.
-fn remember(context: &Context, list: RecentList, ids: &[&str]) {
-    context.remember_rows(list, ids.iter().copied());
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::process::Command;
 
+use super::answer;
 use crate::app::Context;
 use crate::client::Call;
 use crate::config::{Environment, Target};
-use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::system::process::{self, USUAL_BROWSER};
-use crate::terminal::output::{DocumentView, Page, Tone};
+use crate::terminal::output::DocumentView;
 
 /// How long a program may take that opens browsers. One that runs longer is the browser itself.
 const OPENING: Duration = Duration::from_secs(3);
@@ -26,7 +26,7 @@ const OPENING: Duration = Duration::from_secs(3);
     BROWSER=firefox bookctl sandbox open")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
         return Err(
             Error::config("the embedded sandbox has no page, because it is not served").hint(
@@ -38,8 +38,8 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     // Fails if this is not a sandbox.
     context.control(Call::get("/sandbox/clock")).await?;
     let opened = open(context, &url).await;
-    let document = json!({"url": url, "opened": opened});
-    context.out.emit(&DocumentView(document.into(), page))?;
+    let document = json!({"url": url, "opened": opened}).into();
+    context.out.emit(&DocumentView(document, answer::fields))?;
     if !opened {
         context
             .out
@@ -64,14 +64,4 @@ async fn open(context: &Context, url: &str) -> bool {
         Ok(ended) => ended.is_ok_and(|it| it.success()),
         Err(_) => true,
     }
-}
-
-fn page(document: &Document) -> Page {
-    let mut page = Page::default();
-    page.heading(
-        Tone::Strong,
-        "page",
-        document.str("url").unwrap_or_default(),
-    );
-    page
 }

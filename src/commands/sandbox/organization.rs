@@ -1,11 +1,10 @@
 use serde_json::{Map, Value, json};
 
+use super::answer::{self, Column, List, cell, of_organization};
 use crate::app::Context;
 use crate::client::Call;
 use crate::commands::field::{Field, field};
-use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// Show or change the organization's settings, or add an organization
 ///
@@ -52,103 +51,46 @@ enum Action {
     },
 }
 
+const COLUMNS: &[Column] = &[
+    ("id", |it| cell(it, "id")),
+    ("name", |it| cell(it, "name")),
+    ("live key", |it| cell(&it["keys"], "live")),
+    ("webhook secret", |it| cell(it, "webhook_secret")),
+];
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const ADDED: &str = "/sandbox/organizations";
-    if let Some(action) = args.action {
-        return match action {
-            Action::List => show(context, Call::get(ADDED), list_page).await,
-            Action::Add { name } => {
-                let call = Call::post(ADDED, json!({ "name": name }));
-                show(context, call, added_page).await
-            }
-            Action::Remove { organization } => {
-                let path = format!("{ADDED}/{}", Call::segment(&organization));
-                show(context, Call::delete(path), removed_page).await
-            }
-        };
-    }
-    let path = match &args.organization {
-        Some(name) => format!("/sandbox/organization?organization={}", Call::segment(name)),
-        None => "/sandbox/organization".to_owned(),
+    let path = of_organization("/sandbox/organization", args.organization.as_deref());
+    let call = match args.action {
+        Some(Action::List) => {
+            let list = List {
+                document: context.control(Call::get(ADDED)).await?.document,
+                field: "organizations",
+                columns: COLUMNS,
+                recent: None,
+            };
+            return list.emit(context, "");
+        }
+        Some(Action::Add { name }) => Call::post(ADDED, json!({ "name": name })),
+        Some(Action::Remove { organization }) => {
+            Call::delete(format!("{ADDED}/{}", Call::segment(&organization)))
+        }
+        None if args.fields.is_empty() => Call::get(path),
+        None => {
+            let settings = args
+                .fields
+                .into_iter()
+                .map(|field| (field.key, typed(field.value)));
+            Call::put(path, Value::Object(settings.collect::<Map<_, _>>()))
+        }
     };
-    let call = if args.fields.is_empty() {
-        Call::get(path)
-    } else {
-        let settings = args.fields.into_iter().map(|field| match field.value {
-            // There is no other way to give a list: `search_providers=[]`.
-            Value::String(text) if text.starts_with('[') => {
-                let list = serde_json::from_str(&text).unwrap_or(Value::String(text));
-                (field.key, list)
-            }
-            value => (field.key, value),
-        });
-        Call::put(path, Value::Object(settings.collect::<Map<_, _>>()))
-    };
-    show(context, call, settings_page).await
+    answer::show(context, call, answer::fields).await
 }
 
-async fn show(context: &Context, call: Call, page: fn(&Document) -> Page) -> Result<Exit> {
-    let answer = context.control(call).await?;
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
-}
-
-fn list_page(list: &Document) -> Page {
-    let organizations = list.value()["organizations"].as_array();
-    let rows = organizations.into_iter().flatten().map(|organization| {
-        let field = |value: &Value| plain(value).into();
-        vec![
-            field(&organization["id"]),
-            organization
-                .get("name")
-                .map(plain)
-                .unwrap_or_default()
-                .into(),
-            field(&organization["keys"]["live"]),
-            field(&organization["webhook_secret"]),
-        ]
-    });
-    let mut page = Page::default();
-    let headings = vec!["id", "name", "live key", "webhook secret"];
-    page.table(headings, rows.collect(), vec![]);
-    page
-}
-
-fn added_page(organization: &Document) -> Page {
-    let mut page = Page::default();
-    let id = organization.str("id").unwrap_or_default();
-    page.heading(Tone::Good, "organization", id);
-    let keys = &organization.value()["keys"];
-    for (label, kind) in [
-        ("live key", "live"),
-        ("test key", "test"),
-        ("read-only key", "readonly"),
-    ] {
-        page.field(label, plain(&keys[kind]));
+/// There is no other way to give a list than as a text: `search_providers=[]`.
+fn typed(value: Value) -> Value {
+    match &value {
+        Value::String(text) if text.starts_with('[') => serde_json::from_str(text).unwrap_or(value),
+        _ => value,
     }
-    let secret = organization.str("webhook_secret").unwrap_or_default();
-    page.field("webhook secret", secret);
-    page
-}
-
-fn removed_page(organization: &Document) -> Page {
-    let mut page = Page::default();
-    let id = organization.str("id").unwrap_or_default();
-    page.line(format!("organization {id} removed"));
-    page
-}
-
-fn settings_page(settings: &Document) -> Page {
-    let mut page = Page::default();
-    page.heading(
-        Tone::Strong,
-        "organization",
-        settings.str("id").unwrap_or_default(),
-    );
-    let rows = settings.value().as_object().into_iter().flatten();
-    let rows = rows
-        .filter(|(key, _)| *key != "id")
-        .map(|(key, value)| vec![key.as_str().into(), plain(value).into()]);
-    page.table(vec!["setting", "value"], rows.collect(), vec![]);
-    page
 }

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use crate::app::Context;
 use crate::client::Call;
-use crate::flows::Confirmation;
+use crate::flows::confirmation::Confirmation;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::sqlite;
@@ -28,7 +28,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         if unreadable.is_none() {
             context.control(Call::get("/sandbox/clock")).await?;
         }
-        confirm(context).await?;
+        let confirmation = Confirmation {
+            action: "resetting the sandbox",
+            question: "Delete all bookings, messages and settings of the sandbox?".to_owned(),
+            declined: "the sandbox was not reset",
+        };
+        confirmation.ask(&context.prompter).await?;
     }
     if let Some(file) = unreadable {
         let failed = |error| Error::io(format!("cannot delete {}", file.display()), error);
@@ -47,23 +52,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             journal.lose_all()
         });
     }
-    context
-        .out
-        .emit(&DocumentView(answer.document, reset_page))?;
-    Ok(Exit::Done)
-}
-
-async fn confirm(context: &Context) -> Result<()> {
-    let confirmation = Confirmation {
-        action: "resetting the sandbox",
-        question: "Delete all bookings, messages and settings of the sandbox?".to_owned(),
-        declined: "the sandbox was not reset",
+    let page = |_: &Document| {
+        let mut page = Page::default();
+        page.line("sandbox reset");
+        page
     };
-    confirmation.ask(&context.prompter).await
-}
-
-fn reset_page(_: &Document) -> Page {
-    let mut page = Page::default();
-    page.line("sandbox reset");
-    page
+    context.out.emit(&DocumentView(answer.document, page))?;
+    Ok(Exit::Done)
 }

@@ -2,18 +2,16 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
-use super::request_log;
-use crate::app::{Context, Signals, sandbox_error};
+use super::start::{Files, start};
+use crate::app::{Context, Signals};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::input::Source;
 use crate::platform::system::files::create_folder;
 use crate::platform::system::process::{exit_of, pass_on, with_core_dumps};
 use crate::sandbox::seed::Scenario;
-use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
+use crate::sandbox::{Database, Options};
 
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
@@ -29,47 +27,27 @@ pub(crate) struct Args {
     /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
     #[arg(long, value_name = "NAME", value_parser = scenario)]
     scenario: Option<String>,
-    /// Load venues and bookings of your own from this file, or - for standard input
-    #[arg(long, value_name = "FILE", value_parser = Source::parse)]
-    fixtures: Option<Source>,
-    /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
-    ///
-    /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is replaced; any other file is refused,
-    /// and so is one that another sandbox is writing.
-    #[arg(long, value_name = "FILE")]
-    har: Option<PathBuf>,
+    #[command(flatten)]
+    files: Files,
     /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<std::ffi::OsString>,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let sandbox = Sandbox::open(Options {
-        limits: context.has_sandbox_limits(),
-        ..Options::new(Database::Memory)
-    })
-    .map_err(|error| sandbox_error(&error))?;
-    super::load(&sandbox, args.fixtures).await?;
-    let webhook_secret = sandbox.webhook_secret();
-    let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
-    let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .await
-        .map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    let origin = format!("http://{address}");
-    let log = request_log::OnRequests {
-        lines: false,
-        bodies: false,
-        har: args.har.as_deref(),
-        origin: origin.clone(),
-        style: context.out.stderr_style(),
-    };
-    let log = log.on_request()?;
+    let options = Options::new(Database::Memory);
+    let address = (Ipv4Addr::LOCALHOST.into(), 0);
+    let starting = start(context, options, args.files, address, false).await?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = tokio::spawn(sandbox.serve(listener, log, async {
+    let stopped = async {
         let _ = stopped.await;
-    }));
+    };
+    let served = starting
+        .sandbox
+        .serve(starting.listener, starting.on_request, stopped);
+    let server = tokio::spawn(served);
+    let variables = starting.variables;
+    let origin = &variables.base_url;
     context.out.note(&format!("sandbox listening on {origin}"));
 
     let Some((program, arguments)) = args.command.split_first() else {
@@ -79,10 +57,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .env("BOOKCTL_BASE_URL", origin)
-        .env("BOOKCTL_API_KEY", LIVE_KEY)
         // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
-        .env("BOOKCTL_WEBHOOK_SECRET", webhook_secret)
+        .envs(variables.all())
         // Its bookings, attempts and limits are of a sandbox that ends with it. They are none of the user's.
         .env("BOOKCTL_HOME", &home.0)
         // A profile in the environment would take precedence over the sandbox.

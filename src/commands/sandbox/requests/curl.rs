@@ -8,7 +8,7 @@ use crate::app::Context;
 use crate::json::Document;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{DocumentView, Page};
 
 /// Headers that curl sets.
 const OWN: [&str; 6] = [
@@ -20,37 +20,30 @@ const OWN: [&str; 6] = [
     "expect",
 ];
 
-struct Command(String);
-
-impl View for Command {
-    fn json(&self) -> Document {
-        json!({ "curl": self.0 }).into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        page.line(&self.0);
-        page
-    }
-}
-
 pub(super) fn print(context: &Context, request: &Document) -> Result<Exit> {
     let command = command(request.value()).ok_or_else(|| {
-        Error::usage("the request's body is longer than the 64 KB that the sandbox keeps")
-            .hint("leave out --curl to see its beginning")
+        Error::usage(
+            "the request's body is no text, or longer than the 64 KB that the sandbox keeps",
+        )
+        .hint("leave out --curl to see it")
     })?;
     if context.out.is_human() {
         context.out.print_script(&format!("{command}\n"))?;
     } else {
-        context.out.emit(&Command(command))?;
+        let document = json!({ "curl": command }).into();
+        let page = |_: &Document| Page::default();
+        context.out.emit(&DocumentView(document, page))?;
     }
     Ok(Exit::Done)
 }
 
-/// The command; `None` if the whole body is not known.
+/// The command; `None` if the body is not known whole, or cannot stand in a command: control characters could act on the
+/// terminal that shows them.
 fn command(request: &Value) -> Option<String> {
     let message = &request["request"];
-    if message["truncated"] == true {
+    let body = message["body"].as_str()?;
+    let is_text = body.chars().all(|c| c == '\n' || !c.is_control());
+    if message["truncated"] == true || message["encoding"] == "base64" || !is_text {
         return None;
     }
     let headers = message["headers"].as_object()?;
@@ -58,63 +51,26 @@ fn command(request: &Value) -> Option<String> {
     let path = request["path"].as_str()?;
     let query = request["query"].as_str();
     let query = query.map_or(String::new(), |it| format!("?{it}"));
-    // A key that the sandbox refused, wherever it came, is not the one that is set for it.
-    let is_refused = request["status"] == 401;
-    let variable = if is_refused {
-        "REFUSED_KEY"
-    } else {
-        "BOOKCTL_API_KEY"
-    };
-    let mut lines = vec![format!(
-        "curl -X {} {}",
-        shell::posix_word(request["method"].as_str()?),
-        word(&format!("http://{host}{path}{query}"), variable)
-    )];
+    let method = shell::posix_word(request["method"].as_str()?);
+    let url = word(&format!("http://{host}{path}{query}"));
+    let mut lines = vec![format!("curl -X {method} {url}")];
     for (name, value) in headers {
-        let value = value.as_str()?;
         if !OWN.contains(&name.as_str()) {
-            lines.push(format!(
-                "-H {}",
-                word(&format!("{name}: {value}"), variable)
-            ));
+            let header = format!("{name}: {}", value.as_str()?);
+            lines.push(format!("-H {}", word(&header)));
         }
     }
-    let body = message["body"].as_str()?;
-    // Control characters could act on the terminal that shows them.
-    let is_plain = |c: char| c == '\n' || !c.is_control();
-    if message["encoding"] == "base64" {
-        lines[0] = format!(
-            "printf %s {} | base64 -d | {}",
-            shell::posix_word(body),
-            lines[0]
-        );
-        lines.push("--data-binary @-".to_owned());
-    } else if !body.chars().all(is_plain) {
-        let octal: String = body.bytes().map(|it| format!("\\{it:03o}")).collect();
-        lines[0] = format!("printf '{octal}' | {}", lines[0]);
-        lines.push("--data-binary @-".to_owned());
-    } else if !body.is_empty() {
-        lines.push(format!("--data-raw {}", word(body, variable)));
+    if !body.is_empty() {
+        lines.push(format!("--data-raw {}", word(body)));
     }
-    let command = lines.join(" \\\n  ");
-    let texts = headers.values().filter_map(Value::as_str);
-    let mut texts = texts.chain([query.as_str(), body]);
-    let elsewhere = || texts.find_map(|it| Some(&it[masked_key(it)?]));
-    match request["key"].as_str().or_else(elsewhere) {
-        Some(key) if is_refused => {
-            let key: String = key.chars().filter(|it| !it.is_control()).collect();
-            let note = "# Set REFUSED_KEY to the key that was refused:";
-            Some(format!("{note} {key}\n{command}"))
-        }
-        _ => Some(command),
-    }
+    Some(lines.join(" \\\n  "))
 }
 
 /// A word of a shell. Masked keys in it become the variable that holds the key.
-fn word(text: &str, variable: &str) -> String {
+fn word(text: &str) -> String {
     let mut word = shell::posix_word(text);
     while let Some(masked) = masked_key(&word) {
-        word.replace_range(masked, &format!("'\"${variable}\"'"));
+        word.replace_range(masked, &"'\"$BOOKCTL_API_KEY\"'");
     }
     match word.strip_suffix("\"''") {
         Some(start) => format!("{start}\""),
@@ -165,60 +121,33 @@ mod tests {
              -H 'x-name: O'\\''Hara $HOME' \\\n  \
              --data-raw '{'\\''a'\\'': 1}'"
         );
-        let hidden = command(&request("\u{1b}[2J")).unwrap();
-        assert!(
-            hidden.starts_with("printf '\\033\\133\\062\\112' | curl"),
-            "{hidden}"
-        );
     }
 
     #[test]
-    fn a_key_that_was_refused_is_named_and_not_taken_for_the_one_that_is_set() {
-        let mut request = request("");
-        request["status"] = json!(401);
-        request["key"] = json!("sk_live_…dbox");
-        let command = command(&request).unwrap();
-        let note = "# Set REFUSED_KEY to the key that was refused: sk_live_…dbox\ncurl -X POST ";
-        assert!(command.starts_with(note), "{command}");
-        assert!(
-            command.contains("'authorization: Bearer '\"$REFUSED_KEY\""),
-            "{command}"
-        );
-        assert!(!command.contains("BOOKCTL_API_KEY"), "{command}");
-    }
-
-    #[test]
-    fn a_key_is_the_same_variable_wherever_it_came() {
+    fn a_key_is_the_variable_wherever_it_came() {
         let mut request = request("it's {\"key\": \"sk_live_…dbox\"} hello…");
         request["query"] = json!("api_key=sk_live_…dbox&a=1");
         request["request"]["headers"]["cookie"] = json!("a=sk_test_…; b=2");
         request["request"]["headers"]["x-api-key"] = json!("sk_live_…dbox");
-        request["request"]["headers"]["`id`"] = json!("sk_live_…dbox");
         request["request"]["headers"]["x-note"] = json!("hello…");
-        let base = "'http://127.0.0.1:4010/v1/bookings?api_key='";
-        for (status, variable) in [(200, "BOOKCTL_API_KEY"), (401, "REFUSED_KEY")] {
-            request["status"] = json!(status);
-            let command = command(&request).unwrap();
-            for part in [
-                format!("{base}\"${variable}\"'&a=1' "),
-                format!("-H 'authorization: Bearer '\"${variable}\" "),
-                format!("-H 'x-api-key: '\"${variable}\" "),
-                format!("-H '`id`: '\"${variable}\" "),
-                "-H 'x-note: hello…' ".to_owned(),
-                format!("-H 'cookie: a='\"${variable}\"'; b=2' "),
-                format!("--data-raw 'it'\\''s {{\"key\": \"'\"${variable}\"'\"}} hello…'"),
-            ] {
-                assert!(command.contains(&part), "{part} in {command}");
-            }
-            let note = "# Set REFUSED_KEY to the key that was refused: sk_live_…dbox\n";
-            assert_eq!(command.starts_with(note), status == 401, "{command}");
+        let command = command(&request).unwrap();
+        for part in [
+            "'http://127.0.0.1:4010/v1/bookings?api_key='\"$BOOKCTL_API_KEY\"'&a=1' ",
+            "-H 'authorization: Bearer '\"$BOOKCTL_API_KEY\" ",
+            "-H 'x-api-key: '\"$BOOKCTL_API_KEY\" ",
+            "-H 'x-note: hello…' ",
+            "-H 'cookie: a='\"$BOOKCTL_API_KEY\"'; b=2' ",
+            "--data-raw 'it'\\''s {\"key\": \"'\"$BOOKCTL_API_KEY\"'\"} hello…'",
+        ] {
+            assert!(command.contains(part), "{part} in {command}");
         }
     }
 
     #[test]
-    fn a_body_that_was_cut_makes_no_command() {
-        let mut request = request("{");
-        request["request"]["truncated"] = json!(true);
-        assert_eq!(command(&request), None);
+    fn a_body_that_is_cut_or_no_text_makes_no_command() {
+        let mut cut = request("{");
+        cut["request"]["truncated"] = json!(true);
+        assert_eq!(command(&cut), None);
+        assert_eq!(command(&request("\u{1b}[2J")), None);
     }
 }

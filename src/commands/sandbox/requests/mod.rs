@@ -1,24 +1,21 @@
 //! `bookctl sandbox requests`.
 
 mod curl;
-mod list;
-mod show;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::answer::{self, Column, List, add_fields, add_message, cell};
 use crate::app::{Context, Signals};
 use crate::client::Call;
 use crate::config::Target;
-use crate::flows::{locate_booking, locate_row};
-use crate::json::Document;
+use crate::flows::locate::{LAST, locate_booking, locate_row};
+use crate::json::{Document, plain};
+use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::DocumentView;
-
-use self::list::{Line, List};
-pub(super) use self::show::add_message;
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
 /// The pause between two looks for new requests.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -63,7 +60,7 @@ struct Filter {
     #[arg(long, short)]
     follow: bool,
     /// Only this status or class, such as 404 or 4xx
-    #[arg(long, value_name = "STATUS", value_parser = status)]
+    #[arg(long, value_name = "STATUS")]
     status: Option<String>,
     /// Only this method
     #[arg(long, value_name = "METHOD")]
@@ -78,24 +75,8 @@ struct Filter {
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
     /// Longest list
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
-}
-
-/// A status or a class of them.
-fn status(text: &str) -> Result<String, String> {
-    let is_class = text
-        .to_ascii_lowercase()
-        .strip_suffix("xx")
-        .is_some_and(|it| matches!(it.parse(), Ok(1..=5_u8)));
-    if is_class || matches!(text.parse(), Ok(0 | 100..=599_u16)) {
-        Ok(text.to_owned())
-    } else {
-        Err(
-            "give a status from 100 to 599, 0 for no response, or a class from 1xx to 5xx"
-                .to_owned(),
-        )
-    }
 }
 
 impl Filter {
@@ -148,48 +129,44 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
                 ended = follow(context, &args.filter) => ended,
             }
         }
-        None => list(context, &args.filter).await,
+        None => {
+            let call = args.filter.call(args.filter.limit, None);
+            let list = list(context, call).await?;
+            list.emit(context, "No requests found.")
+        }
     }
 }
 
-/// The list that a call answers.
-///
-/// # Errors
-/// `config` if the sandbox keeps no requests, besides those of the call.
-async fn listed(context: &Context, call: Call) -> Result<Document> {
-    let answer = context.control(call).await?;
-    match answer.document.value().get("kept").and_then(Value::as_bool) {
-        Some(false) => Err(Error::config(
+async fn list(context: &Context, call: Call) -> Result<List> {
+    let document = context
+        .control(call)
+        .await
+        .map_err(answer::by_flags)?
+        .document;
+    if document.value()["kept"] == false {
+        return Err(Error::config(
             "this sandbox keeps no requests, because it was started with --no-request-log",
-        )
-        .hint("start `bookctl sandbox serve` without --no-request-log")),
-        _ => Ok(answer.document),
+        ));
     }
-}
-
-async fn list(context: &Context, filter: &Filter) -> Result<Exit> {
-    let list = List(listed(context, filter.call(filter.limit, None)).await?);
-    let ids: Vec<&str> = list
-        .rows()
-        .filter_map(|it| it.get("id")?.as_str())
-        .collect();
-    super::remember(context, RecentList::Requests, &ids);
-    context
-        .out
-        .emit_list(&list, ids.is_empty(), "No requests found.")?;
-    Ok(Exit::Done)
+    Ok(List {
+        document,
+        field: "requests",
+        columns: COLUMNS,
+        recent: Some(RecentList::Requests),
+    })
 }
 
 /// Prints the newest requests, the oldest of them first, and then each that comes, until the sandbox stops.
 async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
-    let mut document = listed(context, filter.call(filter.limit, None)).await?;
+    let mut newer = list(context, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
     loop {
-        let list = List(document);
-        let rows: Vec<_> = list.rows().cloned().collect();
-        for row in rows.into_iter().rev() {
-            last = row.get("id").and_then(|it| it.as_str()).map(str::to_owned);
-            if !context.out.emit_next(&Line(Document::from(row)))? {
+        for row in newer.rows().into_iter().rev() {
+            last = row["id"].as_str().map(str::to_owned);
+            if !context
+                .out
+                .emit_next(&DocumentView(row.clone().into(), line))?
+            {
                 return Ok(Exit::Done);
             }
         }
@@ -197,35 +174,117 @@ async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
             () = tokio::time::sleep(PAUSE) => {}
             () = context.out.reader_gone() => return Ok(Exit::Done),
         }
-        let newer = filter.call(1000, last.as_deref());
-        document = match context.read(newer).await {
-            Ok(answer) => answer.document,
+        newer = match list(context, filter.call(1000, last.as_deref())).await {
             Err(error) if error.code == Code::Network => {
                 context.out.note("The sandbox has stopped.");
                 return Ok(Exit::Done);
             }
-            Err(error) => return Err(error),
+            newer => newer?,
         };
     }
 }
 
 async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
-    let document = match request {
-        "@last" => {
-            let list = listed(context, Call::get("/sandbox/requests?limit=1")).await?;
-            let newest = List(list).rows().next().cloned();
-            let none = || Error::usage("the sandbox has answered no request yet");
-            newest.ok_or_else(none)?.into()
-        }
-        request => {
-            let id = locate_row(context, RecentList::Requests, request)?;
-            let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
-            context.control(call).await?.document
-        }
+    let document = if request == LAST {
+        let list = list(context, Call::get("/sandbox/requests?limit=1")).await?;
+        let newest = list.rows().first().map(|it| Document::from((*it).clone()));
+        newest.ok_or_else(|| Error::usage("the sandbox has answered no request yet"))?
+    } else {
+        let id = locate_row(context, RecentList::Requests, request)?;
+        let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
+        context.control(call).await?.document
     };
     if as_curl {
         return curl::print(context, &document);
     }
-    context.out.emit(&DocumentView(document, show::page))?;
+    context.out.emit(&DocumentView(document, page))?;
     Ok(Exit::Done)
+}
+
+const COLUMNS: &[Column] = &[
+    ("at", |it| time_of_day(&it["at"]).into()),
+    ("status", |it| TableCell::toned(status(it), tone(it))),
+    ("method", |it| cell(it, "method")),
+    ("path", |it| cell(it, "path")),
+    ("took", |it| {
+        format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()
+    }),
+    ("reason", |it| said(it).into()),
+];
+/// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said of it below.
+const WIDTHS: [usize; 6] = [8, 3, 6, 38, 6, 0];
+
+/// A request as one line.
+fn line(request: &Document) -> Page {
+    let cells = COLUMNS.iter().map(|(_, cell)| cell(request.value()));
+    let mut page = Page::default();
+    page.columns(cells.zip(WIDTHS).collect());
+    page
+}
+
+/// Why a request was refused or what it met, and what the service ignored.
+fn said(request: &Value) -> String {
+    let mut said = Vec::new();
+    if let Some(fault) = request["fault"].as_str() {
+        said.push(format!("fault {fault}:"));
+    }
+    said.extend(request["reason"].as_str().map(str::to_owned));
+    let notes = request["notes"].as_array().into_iter().flatten();
+    said.extend(notes.map(|it| format!("note: {}", plain(it))));
+    said.join(" ")
+}
+
+/// The time of day of an RFC 3339 time, in this computer's zone.
+pub(super) fn time_of_day(at: &Value) -> String {
+    let at = plain(at);
+    match at.parse::<jiff::Timestamp>() {
+        Ok(at) => at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string(),
+        Err(_) => at,
+    }
+}
+
+fn status(request: &Value) -> String {
+    match request["status"].as_u64() {
+        None | Some(0) => "---".to_owned(),
+        Some(status) => status.to_string(),
+    }
+}
+
+fn tone(request: &Value) -> Tone {
+    match request["status"].as_u64() {
+        Some(200..=299) => Tone::Good,
+        Some(300..=499) => Tone::Warn,
+        _ => Tone::Bad,
+    }
+}
+
+fn page(request: &Document) -> Page {
+    let value = request.value();
+    let query = value["query"]
+        .as_str()
+        .map_or(String::new(), |it| format!("?{it}"));
+    let call = format!(
+        "{} {}{query}",
+        plain(&value["method"]),
+        plain(&value["path"])
+    );
+    let mut page = Page::default();
+    page.heading(tone(value), status(value), call);
+    page.line(said(value));
+    let shown = [
+        "status", "method", "path", "query", "reason", "notes", "fault",
+    ];
+    add_fields(
+        &mut page,
+        value,
+        &[&shown[..], &["request", "response"]].concat(),
+    );
+    for part in ["request", "response"] {
+        page.line("");
+        add_message(&mut page, part, &value[part]);
+    }
+    page.line("");
+    let id = plain(&value["id"]);
+    page.next(format!("bookctl sandbox requests show {id} --curl"));
+    page
 }
