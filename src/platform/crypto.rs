@@ -1,5 +1,7 @@
-//! The cryptography of TLS, and SHA-256 digests.
+//! The cryptography of TLS, SHA-256 digests, and base64 as other programs write it.
 
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 
 pub(crate) type Digest = [u8; SHA256_OUTPUT_LEN];
@@ -20,6 +22,28 @@ pub(crate) fn install_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
+const ANY_PADDING: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// The bytes of base64 text in either alphabet (RFC 4648), with or without padding and line ends.
+pub(crate) fn base64_decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut digits = text.to_vec();
+    digits.retain(|byte| !byte.is_ascii_whitespace());
+    for digit in &mut digits {
+        match digit {
+            b'-' => *digit = b'+',
+            b'_' => *digit = b'/',
+            _ => {}
+        }
+    }
+    let bytes = ANY_PADDING.decode(digits).ok()?;
+    (!bytes.is_empty()).then_some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +54,25 @@ mod tests {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hex::encode(sha256([&b"abc"[..]])), abc);
         assert_eq!(hex::encode(sha256([&b"a"[..], b"", b"bc"])), abc);
+    }
+
+    #[test]
+    fn base64_is_read_in_either_alphabet_and_padded_or_not() {
+        for (text, bytes) in [
+            ("eyLDqSI6MX0=", Some("{\"é\":1}")),
+            ("eyLDqSI6MX0", Some("{\"é\":1}")),
+            ("eyLD\r\nqSI6MX0=\r\n", Some("{\"é\":1}")),
+            ("Pz8_", Some("???")),
+            ("Pz8/", Some("???")),
+            ("{}", None),
+            ("=", None),
+            ("", None),
+        ] {
+            assert_eq!(
+                base64_decoded(text.as_bytes()).as_deref(),
+                bytes.map(str::as_bytes),
+                "{text}"
+            );
+        }
     }
 }

@@ -26,10 +26,31 @@ pub(crate) enum Key {
     EndOfInput,
     /// Ctrl-C
     Interrupt,
-    /// Ctrl-Z. On Windows it stops no process.
-    #[cfg_attr(windows, allow(dead_code))]
+    /// Ctrl-Z. On Windows it is no key: it stops no process there.
     Suspend,
     Escape,
     /// Shift-Tab
     BackTab,
+}
+
+impl Key {
+    /// The key of a letter that is pressed with Ctrl.
+    pub(super) fn with_ctrl(letter: char) -> Option<Self> {
+        Some(match letter {
+            'a' => Key::Home,
+            'b' => Key::Left,
+            'c' => Key::Interrupt,
+            'd' => Key::EndOfInput,
+            'e' => Key::End,
+            'f' => Key::Right,
+            'h' => Key::Backspace,
+            'j' | 'm' => Key::Enter,
+            'n' => Key::Down,
+            'p' => Key::Up,
+            'u' => Key::EraseLine,
+            'w' => Key::EraseWord,
+            'z' if cfg!(unix) => Key::Suspend,
+            _ => return None,
+        })
+    }
 }

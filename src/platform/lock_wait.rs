@@ -36,21 +36,14 @@ impl LockWaitSettings {
         let _ = SETTINGS.set(LockWaitSettings { limit, notify });
     }
 
-    fn current() -> Self {
-        SETTINGS.get().copied().unwrap_or(LockWaitSettings {
-            limit: MAX_LIMIT,
-            notify: None,
-        })
-    }
-
     pub(crate) fn limit() -> Duration {
-        Self::current().limit
+        SETTINGS.get().map_or(MAX_LIMIT, |settings| settings.limit)
     }
 }
 
 pub(crate) struct LockWait {
-    /// How long it may take; `None` for as long as it takes.
-    limit: Option<Duration>,
+    /// How long it may take; `None` if only a signal ends it.
+    pub(super) limit: Option<Duration>,
     /// What the person is told once the wait takes long.
     said: String,
     begun: Instant,
@@ -59,26 +52,13 @@ pub(crate) struct LockWait {
 }
 
 impl LockWait {
-    /// Starts a wait for `what`, such as "the journal /x".
+    /// Starts a wait for a locked file, such as "the journal /x".
     pub(crate) fn begin(what: impl fmt::Display) -> Self {
         Self::saying(format!("waiting for another process to release {what}"))
     }
 
-    #[cfg(feature = "postgres")]
-    pub(crate) fn for_answer(whom: impl fmt::Display) -> Self {
-        Self::saying(format!("waiting for {whom}"))
-    }
-
-    /// The same wait, which only a signal ends.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn without_limit(self) -> Self {
-        LockWait {
-            limit: None,
-            ..self
-        }
-    }
-
-    fn saying(said: String) -> Self {
+    /// Starts a wait, which is said in these words.
+    pub(crate) fn saying(said: String) -> Self {
         LockWait {
             limit: Some(LockWaitSettings::limit()),
             said,
@@ -109,11 +89,11 @@ impl LockWait {
         }
         if waited >= NOTIFY_AFTER && !self.notified {
             self.notified = true;
-            if let Some(notify) = LockWaitSettings::current().notify {
-                notify(&match self.limit {
-                    Some(limit) => format!("{} (up to {} s)", self.said, limit.as_secs_f32()),
-                    None => self.said.clone(),
-                });
+            let limit = self
+                .limit
+                .map(|limit| format!(" (up to {} s)", limit.as_secs_f32()));
+            if let Some(notify) = SETTINGS.get().and_then(|settings| settings.notify) {
+                notify(&format!("{}{}", self.said, limit.unwrap_or_default()));
             }
         }
         self.tries += 1;

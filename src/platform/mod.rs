@@ -3,7 +3,6 @@
 //!
 //! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
 
-pub(crate) mod base64;
 pub(crate) mod crypto;
 pub(crate) mod http1;
 pub(crate) mod http_client;

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::system::files::{self, Access};
+use super::system::files;
 use crate::platform::input;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
@@ -59,9 +59,8 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
 /// This asks the system and writes nothing, so it does not notice a full disk.
 pub(crate) fn read_only_place(path: &Path) -> Option<PathBuf> {
     let folder = path.ancestors().skip(1).find(|folder| folder.exists());
-    let places = path.exists().then_some(path).into_iter().chain(folder);
+    let mut places = path.exists().then_some(path).into_iter().chain(folder);
     places
-        .into_iter()
         .find(|place| files::is_read_only(place))
         .map(Path::to_owned)
 }
@@ -81,29 +80,16 @@ pub(crate) fn update(
     edit: impl FnOnce(String) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
     ownership::check(path)?;
-    let (path, access) = &target(path);
-    if let Some(folder) = path.parent() {
-        files::create_folder(folder)?;
-    }
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    make_folder_of(path)?;
     // A file that cannot be read is not written either, and gets no lock file.
     read(path)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
-        replace(path, &text, *access)?;
+        replace(path, &text, is_link)?;
     }
     Ok(())
-}
-
-/// The file that a name leads to, and the access that it gets.
-fn target(path: &Path) -> (PathBuf, Access) {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let path = dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let access = if is_link {
-        Access::of(&path).unwrap_or(Access::owners_alone())
-    } else {
-        Access::owners_alone()
-    };
-    (path, access)
 }
 
 /// Creates the folder of a file if it does not exist: 0700.
@@ -142,23 +128,22 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
+fn replace(path: &Path, text: &str, keeps_mode: bool) -> io::Result<()> {
     // The writer holds the lock, so one name is enough.
     let new = beside(path, ".new");
     // A crash may have left the file behind.
     let _ = fs::remove_file(&new);
-    let written = write_new(&new, text, access).and_then(|()| rename(&new, path));
-    if written.is_err() {
+    let like = keeps_mode.then_some(path);
+    let written = files::create_new(&new, like).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        // Windows renames no file that somebody has open, so it is closed here.
+        file.sync_all()
+    });
+    let replaced = written.and_then(|()| rename(&new, path));
+    if replaced.is_err() {
         let _ = fs::remove_file(&new);
     }
-    written
-}
-
-fn write_new(path: &Path, text: &str, access: Access) -> io::Result<()> {
-    let mut file = files::create_new(path, access)?;
-    file.write_all(text.as_bytes())?;
-    // Windows renames no file that somebody has open, so it is closed here.
-    file.sync_all()
+    replaced
 }
 
 #[cfg(test)]
@@ -220,17 +205,6 @@ mod tests {
             make(&place(name)).unwrap();
             assert_eq!(mode(&elsewhere), 0o644, "{name}");
         }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_mode_of_what_is_no_file_of_ours_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let socket = folder.path().join("socket");
-        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-        fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
-        make(&socket).unwrap();
-        assert_eq!(mode(&socket), 0o666);
     }
 
     #[test]

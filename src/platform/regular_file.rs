@@ -59,13 +59,4 @@ mod tests {
         let mut writing = OpenOptions::new();
         assert!(open_with(writing.write(true).create(true), &pipe).is_err());
     }
-
-    #[test]
-    fn a_file_is_read_up_to_its_bound() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        fs::write(&path, "12345").unwrap();
-        assert_eq!(read(&path, 5).unwrap(), b"12345");
-        assert!(read(&path, 4).is_err());
-    }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::model::hidden::is_hidden;
-use crate::platform::base64;
+use crate::platform::crypto::base64_decoded;
 
 /// A text as it is read: percent-encoding, references of HTML and escapes of JSON resolved once, without the characters
 /// that nobody sees.
@@ -78,7 +78,7 @@ pub(super) fn decoded_words(
         // The word may begin before the encoded text, and one digit alone at its end is no byte.
         let parts = (0..4).map(move |start| &word[start..]);
         let whole = parts.map(|part| &part[..part.len() - usize::from(part.len() % 4 == 1)]);
-        whole.filter_map(move |it| Some((place.clone(), base64::decode(it.as_bytes())?)))
+        whole.filter_map(move |it| Some((place.clone(), base64_decoded(it.as_bytes())?)))
     });
     let of_hex = words(text, shortest, |c| c.is_ascii_hexdigit()).flat_map(|(place, word)| {
         let parts = (0..2).map(move |start| &word[start..]);

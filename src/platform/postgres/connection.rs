@@ -143,7 +143,7 @@ impl Database {
     }
 
     fn until_it_works<T>(&self, run: impl Fn(Rc<Connection>) -> Answer<T>) -> Answer<T> {
-        let mut wait = LockWait::for_answer(self.name());
+        let mut wait = self.patience(false);
         loop {
             let outcome = self.connection().and_then(&run);
             let Err(Trouble::Postgres(failure)) = &outcome else {
@@ -233,9 +233,12 @@ impl Database {
         Ok(builder.with_root_certificates(roots).with_no_client_auth())
     }
 
-    /// Its name while it is waited for.
-    fn name(&self) -> String {
-        format!("the journal at {}", self.address.place())
+    /// A wait that has just begun, which only a signal ends if it is `endless`.
+    fn patience(&self, endless: bool) -> LockWait {
+        let place = self.address.place();
+        let mut wait = LockWait::saying(format!("waiting for the journal at {place}"));
+        wait.limit = wait.limit.filter(|_| !endless);
+        wait
     }
 
     /// Waits for what the driver does.
@@ -257,14 +260,7 @@ impl Database {
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            let wait = wait.get_or_insert_with(|| {
-                let wait = LockWait::for_answer(self.name());
-                if self.is_patient {
-                    wait.without_limit()
-                } else {
-                    wait
-                }
-            });
+            let wait = wait.get_or_insert_with(|| self.patience(self.is_patient));
             if !wait.pause() {
                 task.abort();
                 let seconds = LockWaitSettings::limit().as_secs();

@@ -12,31 +12,18 @@ use rustix::process::geteuid;
 /// The mode of a file that only its owner can read and write.
 const OWNERS_ALONE: u32 = 0o600;
 
-#[derive(Clone, Copy)]
-pub(crate) struct Access(u32);
-
-impl Access {
-    pub(crate) fn owners_alone() -> Self {
-        Access(OWNERS_ALONE)
-    }
-
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        fs::metadata(path).map(|found| Access(found.mode() & 0o777))
-    }
-}
-
 /// Creates a folder that only its owner can use, and those above it that do not exist.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-/// Creates a file for writing. There must be none.
-pub(crate) fn create_new(path: &Path, access: Access) -> io::Result<File> {
+/// Creates a file for writing. There must be none. It is its owner's alone, or may be read by the same people as `like`.
+pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = open(options.write(true).create_new(true), path)?;
-    if access.0 != OWNERS_ALONE {
-        file.set_permissions(fs::Permissions::from_mode(access.0))?;
+    if let Some(like) = like.and_then(|like| fs::metadata(like).ok()) {
+        file.set_permissions(like.permissions())?;
     }
     Ok(file)
 }

@@ -58,19 +58,8 @@ impl Decoder {
             '\t' if self.pasting => Key::Char(' '),
             _ if !character.is_control() => Key::Char(character),
             _ if self.pasting => return None,
-            '\r' | '\n' => Key::Enter,
-            '\x08' | '\x7f' => Key::Backspace,
-            '\x01' => Key::Home,
-            '\x02' => Key::Left,
-            '\x04' => Key::EndOfInput,
-            '\x05' => Key::End,
-            '\x06' => Key::Right,
-            '\x0e' => Key::Down,
-            '\x10' => Key::Up,
-            '\x15' => Key::EraseLine,
-            '\x17' => Key::EraseWord,
-            '\x1a' => Key::Suspend,
-            _ => return None,
+            '\x7f' => Key::Backspace,
+            control => return Key::with_ctrl(char::from_u32(u32::from(control) + 0x60)?),
         })
     }
 
@@ -85,12 +74,8 @@ impl Decoder {
         }
         let held = std::mem::take(&mut self.held);
         let key = match &held[1..] {
-            b"[200~" => {
-                self.pasting = true;
-                return None;
-            }
-            b"[201~" => {
-                self.pasting = false;
+            mark @ (b"[200~" | b"[201~") => {
+                self.pasting = mark == b"[200~";
                 return None;
             }
             b"[1~" | b"[7~" => Key::Home,
@@ -130,12 +115,6 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_every_length_come_out_whole() {
-        let typed: Vec<Key> = "aé東🍜".chars().map(Key::Char).collect();
-        assert_eq!(keys("aé東🍜".as_bytes()), typed);
-    }
-
-    #[test]
     fn a_broken_character_costs_only_itself() {
         assert_eq!(
             keys(b"\xe6\x9da\xff\xc3\rb"),
@@ -164,13 +143,6 @@ mod tests {
             [Key::Char('x')],
             "unknown sequences are dropped"
         );
-    }
-
-    #[test]
-    fn an_endless_sequence_is_cut_off() {
-        let mut bytes = b"\x1b[".to_vec();
-        bytes.extend([b'0'; 40]);
-        assert!(keys(&bytes).iter().all(|key| *key == Key::Char('0')));
     }
 
     #[test]

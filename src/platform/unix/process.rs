@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
 
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpgrp, getrlimit, getsid, getuid, kill_current_process_group,
@@ -18,40 +18,18 @@ use signal_hook::consts::SIGXFSZ;
 
 use crate::outcome::Exit;
 
-/// The limit on core dumps that the process was started with.
-static CORE_DUMPS: OnceLock<Rlimit> = OnceLock::new();
-
 /// Prepares the process. Must be called first.
 pub(crate) fn prepare() {
-    forbid_core_dumps();
+    // A core dump would write API keys to the disk.
+    let limit = Rlimit {
+        current: Some(0),
+        ..getrlimit(Resource::Core)
+    };
+    let _ = setrlimit(Resource::Core, limit);
     // A write beyond the limit on file sizes (`ulimit -f`) raises SIGXFSZ, which ends a process that does not handle
     // it. With a handler the write fails, and the error is reported. If the handler cannot be set, the process ends
     // as before.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-}
-
-/// Disables core dumps, which would write API keys to the disk.
-///
-/// The hard limit stays, so that [`with_core_dumps`] can enable them again.
-fn forbid_core_dumps() {
-    let before = CORE_DUMPS.get_or_init(|| getrlimit(Resource::Core));
-    let _ = setrlimit(
-        Resource::Core,
-        Rlimit {
-            current: Some(0),
-            ..*before
-        },
-    );
-}
-
-/// Starts a program of the user's with the user's own limit on core dumps, which is not ours to change for others.
-pub(crate) fn with_core_dumps<T>(start: impl FnOnce() -> T) -> T {
-    if let Some(before) = CORE_DUMPS.get() {
-        let _ = setrlimit(Resource::Core, *before);
-    }
-    let started = start();
-    forbid_core_dumps();
-    started
 }
 
 pub(crate) fn host_name() -> Option<String> {
@@ -105,13 +83,8 @@ pub(crate) fn suspend() -> io::Result<()> {
 pub(crate) fn terminal() -> String {
     let at_a_terminal =
         io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
-    if !at_a_terminal {
-        return String::new();
-    }
-    getsid(None).map_or_else(
-        |_| String::new(),
-        |session| session.as_raw_pid().to_string(),
-    )
+    let session = at_a_terminal.then(|| getsid(None).ok()).flatten();
+    session.map_or_else(String::new, |session| session.as_raw_pid().to_string())
 }
 
 /// The editor where none is named: the one of POSIX, which git takes, too.

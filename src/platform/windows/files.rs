@@ -8,24 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::access_list;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    OwnersAlone,
-    /// What the folder passes on to new files.
-    OfFolder,
-}
-
-impl Access {
-    pub(crate) fn owners_alone() -> Self {
-        Access::OwnersAlone
-    }
-
-    /// The access to an existing file: one that somebody else has placed has that of its folder.
-    pub(crate) fn of(_: &Path) -> io::Result<Self> {
-        Ok(Access::OfFolder)
-    }
-}
-
 /// Creates a folder that only its owner can use, and those above it that do not exist. What is created in it later has
 /// the same access.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
@@ -43,11 +25,12 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a file for writing. There must be none.
-pub(crate) fn create_new(path: &Path, access: Access) -> io::Result<File> {
+/// Creates a file for writing. There must be none. It is its owner's alone. One that takes the place of `like`, which somebody
+/// else has placed, has what the folder passes on to new files.
+pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    if access == Access::OfFolder {
+    if like.is_some() {
         return options.open(path);
     }
     // Until it is closed to others, nobody else can open it.
@@ -73,7 +56,7 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 /// A lock would also keep others from reading it.
 pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     const READ: u32 = 1;
-    match create_new(path, Access::OwnersAlone) {
+    match create_new(path, None) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
@@ -241,7 +224,7 @@ mod tests {
         let inner = folder.path().join("a").join("b");
         create_folder(&inner).unwrap();
         let path = inner.join("file");
-        let mut file = create_new(&path, Access::owners_alone()).unwrap();
+        let mut file = create_new(&path, None).unwrap();
         file.write_all(b"x").unwrap();
         drop(file);
         for place in [path, inner, folder.path().join("a")] {

@@ -14,11 +14,6 @@ const CONTROL_C_EXIT: u32 = 0xC000_013A;
 /// Prepares the process. Windows writes dumps of a process only where an administrator has asked for them.
 pub(crate) fn prepare() {}
 
-/// Starts a program of the user's, with nothing changed.
-pub(crate) fn with_core_dumps<T>(start: impl FnOnce() -> T) -> T {
-    start()
-}
-
 /// The exit code of a program, as a shell of another system would report Ctrl-C.
 pub(crate) fn exit_of(status: ExitStatus) -> Exit {
     let code = status.code().map(|code| match code.cast_unsigned() {

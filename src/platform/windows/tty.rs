@@ -109,21 +109,12 @@ fn key(pressed: KeyEvent) -> Option<Key> {
     let modifiers = pressed.modifiers;
     // With both, it is AltGr, which writes characters.
     if modifiers.contains(KeyModifiers::CONTROL) && !modifiers.contains(KeyModifiers::ALT) {
-        return Some(match pressed.code {
-            KeyCode::Char('a') => Key::Home,
-            KeyCode::Char('b') => Key::Left,
-            KeyCode::Char('c') => Key::Interrupt,
-            KeyCode::Char('d') => Key::EndOfInput,
-            KeyCode::Char('e') => Key::End,
-            KeyCode::Char('f') => Key::Right,
-            KeyCode::Char('h') => Key::Backspace,
-            KeyCode::Char('n') => Key::Down,
-            KeyCode::Char('p') => Key::Up,
-            KeyCode::Char('u') => Key::EraseLine,
-            KeyCode::Char('w') | KeyCode::Backspace => Key::EraseWord,
-            KeyCode::Char('j' | 'm') | KeyCode::Enter => Key::Enter,
-            _ => return None,
-        });
+        return match pressed.code {
+            KeyCode::Char(letter) => Key::with_ctrl(letter),
+            KeyCode::Backspace => Some(Key::EraseWord),
+            KeyCode::Enter => Some(Key::Enter),
+            _ => None,
+        };
     }
     Some(match pressed.code {
         KeyCode::Char(character) if !character.is_control() => Key::Char(character),

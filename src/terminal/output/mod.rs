@@ -5,7 +5,6 @@ mod json;
 mod page;
 mod pager;
 mod progress;
-mod records;
 mod style;
 mod table;
 mod visible;
@@ -118,9 +117,10 @@ impl Output {
 
     /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in a pager.
     pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
-        match self.format {
-            Format::Human => self.to_reader(&view.page().render(&self.stdout.now())),
-            Format::Json | Format::Jq(_) => self.emit(view),
+        if self.is_human() {
+            self.to_reader(&self.text_of(view, false)?)
+        } else {
+            self.emit(view)
         }
     }
 
@@ -135,12 +135,7 @@ impl Output {
 
     /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
     pub(crate) fn emit_read(&self, view: &dyn View) -> Result<bool> {
-        let text = match &self.format {
-            Format::Human => view.page().render(&self.stdout.now()),
-            Format::Json => self.json_text(&view.json()),
-            Format::Jq(filter) => filtered(filter, view)?,
-        };
-        self.to_stdout(&text)
+        self.to_stdout(&self.text_of(view, false)?)
     }
 
     /// Like [`Output::emit`], with the JSON on one line on a terminal too, because more lines follow.
@@ -150,27 +145,23 @@ impl Output {
 
     /// Like [`Output::emit_line`]. Returns `false` once the reader has closed the pipe.
     pub(crate) fn emit_next(&self, view: &dyn View) -> Result<bool> {
-        let text = match &self.format {
-            Format::Human => view.page().render(&self.stdout.now()),
-            Format::Json => format!("{}\n", json::compact(view.json().text())),
-            Format::Jq(filter) => filtered(filter, view)?,
-        };
-        self.to_stdout(&text)
+        self.to_stdout(&self.text_of(view, true)?)
+    }
+
+    fn text_of(&self, view: &dyn View, is_line: bool) -> Result<String> {
+        match &self.format {
+            Format::Human => Ok(view.page().render(&self.stdout.now())),
+            Format::Json if self.stdout.terminal && !is_line => {
+                Ok(json::pretty(view.json().text(), 2) + "\n")
+            }
+            Format::Json => Ok(json::compact(view.json().text()) + "\n"),
+            Format::Jq(filter) => filtered(filter, view),
+        }
     }
 
     /// Completes when the reader closes stdout, as in `| head -1`. Never completes if stdout is not a pipe.
     pub(crate) async fn reader_gone(&self) {
         stdout::reader_gone().await;
-    }
-
-    fn json_text(&self, document: &Document) -> String {
-        let mut text = if self.stdout.terminal {
-            json::pretty(document.text(), 2)
-        } else {
-            json::compact(document.text())
-        };
-        text.push('\n');
-        text
     }
 
     /// Writes the help or the version to stdout.
@@ -202,7 +193,7 @@ impl Output {
     /// Writes what a question is about to stderr, where prompts are. Also with `--quiet`: without it, the question cannot
     /// be answered.
     pub(crate) fn show(&self, page: &Page) {
-        self.to_stderr(&page.render(&self.stderr.now()));
+        self.to_stderr(&redact(&page.render(&self.stderr.now())));
     }
 
     /// Writes the human form of a view to stderr, where prompts are.
@@ -212,15 +203,14 @@ impl Output {
 
     /// The same, for a view that shows a secret on purpose.
     pub(crate) fn show_with_secret(&self, view: &dyn View) {
-        self.write_stderr(&view.page().render(&self.stderr.now()));
+        self.to_stderr(&view.page().render(&self.stderr.now()));
     }
 
     /// Writes a note to stderr. `--quiet` drops it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let mut page = Page::default();
-            page.line(text);
-            self.show(&page);
+            self.show(page.line(text));
         }
     }
 
@@ -246,8 +236,7 @@ impl Output {
 
     fn labelled(&self, tone: Tone, label: &'static str, text: &str) {
         let mut page = Page::default();
-        page.labelled(tone, label, text);
-        self.show(&page);
+        self.show(page.labelled(tone, label, text));
     }
 
     /// Writes a line of `--verbose` to stderr.
@@ -276,24 +265,29 @@ impl Output {
     /// Starts a spinner with a text. Shows nothing if stderr is not a terminal.
     pub(crate) fn progress(&self, text: &str) -> Progress {
         // Within another spinner, only its text changes.
-        if let Some(outer) = self
-            .progress
-            .borrow()
-            .as_ref()
-            .filter(|bar| !bar.is_finished())
-        {
-            return Progress::within(outer, text);
+        let outer = self.progress.borrow().clone();
+        if let Some(outer) = outer.filter(|bar| !bar.is_finished()) {
+            return Progress::within(&outer, text);
         }
-        self.redrawn(Progress::start(text, self.redraws(), self.stderr.colour))
+        self.started(text, None)
     }
 
     /// Starts a progress bar of `steps` steps. Shows nothing if stderr is not a terminal.
     pub(crate) fn progress_of(&self, steps: usize) -> Progress {
-        self.redrawn(Progress::of(steps, self.redraws(), self.stderr.colour))
+        self.started("", Some(steps))
     }
 
-    fn redrawn(&self, progress: Progress) -> Progress {
-        self.progress.replace(Some(progress.bar()));
+    fn started(&self, text: &str, steps: Option<usize>) -> Progress {
+        let live = self.redraws();
+        let progress = Progress::start(
+            text,
+            steps,
+            StreamStyle {
+                live,
+                ..self.stderr
+            },
+        );
+        self.progress.replace(Some(progress.bar.clone()));
         progress
     }
 
@@ -306,24 +300,24 @@ impl Output {
 
     /// Reports an error: the message, its details and the hint; as one JSON object with `--json`.
     pub(crate) fn report(&self, error: &Error) {
-        let text = if self.is_human() {
-            let mut page = Page::default();
-            match error.exit {
-                // Declining is a choice and not an error.
-                Exit::Declined => page.line(error.message.as_str()),
-                _ => page.labelled(Tone::Bad, "error:", error.message.as_str()),
-            };
-            for detail in &error.details {
-                page.line(format!("  {detail}"));
-            }
-            if let Some(hint) = &error.hint {
-                page.labelled(Tone::Dim, "hint:", hint.as_str());
-            }
-            page.render(&self.stderr.now())
+        if !self.is_human() {
+            let text = json::compact(&error.to_json().to_string());
+            return self.to_stderr(&redact(&(text + "\n")));
+        }
+        let mut page = Page::default();
+        // Declining is a choice and not an error.
+        if error.exit == Exit::Declined {
+            page.line(&error.message);
         } else {
-            format!("{}\n", json::compact(&error.to_json().to_string()))
-        };
-        self.to_stderr(&text);
+            page.labelled(Tone::Bad, "error:", &error.message);
+        }
+        for detail in &error.details {
+            page.line(format!("  {detail}"));
+        }
+        if let Some(hint) = &error.hint {
+            page.labelled(Tone::Dim, "hint:", hint);
+        }
+        self.show(&page);
     }
 
     /// Writes a text for a person, in the pager if it is longer than the screen.
@@ -346,10 +340,6 @@ impl Output {
     }
 
     fn to_stderr(&self, text: &str) {
-        self.write_stderr(&redact(text));
-    }
-
-    fn write_stderr(&self, text: &str) {
         rows::count(text, self.stderr.now().width);
         self.beside_progress(|| {
             // Nobody can be told if stderr is closed.

@@ -71,8 +71,8 @@ impl Pager {
     pub(super) fn show(&self, text: &str) -> Result<(), Option<String>> {
         self.run(text).map_err(|error| {
             let command = &self.command;
-            self.is_chosen
-                .then(|| format!("the pager `{command}` cannot be started: {error}"))
+            let why = format!("the pager `{command}` cannot be started: {error}");
+            self.is_chosen.then_some(why)
         })
     }
 
@@ -84,31 +84,27 @@ impl Pager {
             command.env("LESS", options);
         }
         let mut pager = command.stdin(Stdio::piped()).spawn()?;
-        let written = match pager.stdin.take() {
-            Some(mut stdin) => stdin.write_all(text.as_bytes()),
-            None => Ok(()),
-        };
+        let stdin = pager.stdin.take();
+        let written = stdin.map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()));
         let ended = pager.wait()?;
+        if ended.code().is_some_and(|code| NOT_STARTED.contains(&code)) {
+            return Err(io::Error::other("the shell cannot run it"));
+        }
         match written {
-            _ if ended.code().is_some_and(|code| NOT_STARTED.contains(&code)) => {
-                Err(io::Error::other("the shell cannot run it"))
-            }
             // Whoever leaves the pager early has seen enough.
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written,
         }
     }
 
     /// A command line with quotes, pipes or variables is for a shell.
     fn program(&self) -> Command {
         let words = words(&self.command);
-        match words.split_first() {
-            Some((program, arguments)) if words.iter().all(|it| shell::is_plain(it)) => {
-                let mut command = Command::new(program);
-                command.args(arguments);
-                command
-            }
-            _ => command(&self.command, None),
+        if words.iter().all(|word| shell::is_plain(word)) {
+            let mut command = Command::new(words[0]);
+            command.args(&words[1..]);
+            return command;
         }
+        command(&self.command, None)
     }
 }

@@ -4,49 +4,38 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::style::StreamStyle;
 use super::visible::visible;
 
 /// A spinner with a text, or a progress bar. Cleared on drop.
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    /// Other output suspends it.
+    pub(super) bar: ProgressBar,
     /// The text of the outer spinner, restored on drop.
     outer: Option<String>,
 }
 
 impl Progress {
-    pub(super) fn start(text: &str, live: bool, colour: bool) -> Self {
-        if !live {
-            return Progress::hidden();
+    /// A spinner, or a bar of so many steps. Shows nothing if the stream is not live.
+    pub(super) fn start(text: &str, steps: Option<usize>, style: StreamStyle) -> Self {
+        if !style.live {
+            let bar = ProgressBar::hidden();
+            return Progress { bar, outer: None };
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = if colour {
-            "{spinner:.cyan} {wide_msg}"
-        } else {
-            "{spinner} {wide_msg}"
+        let length = steps.map(|steps| steps as u64);
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+        let template = match (steps, style.colour) {
+            (None, true) => "{spinner:.cyan} {wide_msg}",
+            (None, false) => "{spinner} {wide_msg}",
+            (Some(_), true) => "{bar:20.cyan} {pos}/{len} {wide_msg}",
+            (Some(_), false) => "{bar:20} {pos}/{len} {wide_msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         bar.set_message(visible(text).into_owned());
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Progress { bar, outer: None }
-    }
-
-    pub(super) fn of(steps: usize, live: bool, colour: bool) -> Self {
-        if !live {
-            return Progress::hidden();
-        }
-        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
-        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
-        let template = if colour {
-            "{bar:20.cyan} {pos}/{len} {wide_msg}"
-        } else {
-            "{bar:20} {pos}/{len} {wide_msg}"
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(500));
+        let tick = if steps.is_some() { 500 } else { 100 };
+        bar.enable_steady_tick(Duration::from_millis(tick));
         Progress { bar, outer: None }
     }
 
@@ -60,20 +49,8 @@ impl Progress {
         progress
     }
 
-    fn hidden() -> Self {
-        Progress {
-            bar: ProgressBar::hidden(),
-            outer: None,
-        }
-    }
-
     pub(crate) fn step(&self) {
         self.bar.inc(1);
-    }
-
-    /// The bar itself, so that other output can suspend it.
-    pub(super) fn bar(&self) -> ProgressBar {
-        self.bar.clone()
     }
 
     pub(crate) fn say(&self, text: &str) {

@@ -73,7 +73,7 @@ fn size(of_stdout: bool) -> (usize, usize) {
     } else {
         Term::stderr()
     };
-    let (height, width) = term.size_checked().unwrap_or((24, 80));
+    let (height, width) = term.size();
     (height.into(), width.into())
 }
 
@@ -125,15 +125,16 @@ impl StreamStyle {
     }
 
     /// The same with the terminal's present width: a person may have changed it since the start.
-    pub(crate) fn now(self) -> Self {
+    pub(crate) fn now(mut self) -> Self {
         if self.terminal {
-            StreamStyle {
-                width: size(std::io::stdout().is_terminal()).1.max(NARROWEST),
-                ..self
-            }
-        } else {
-            self
+            self.width = size(std::io::stdout().is_terminal()).1.max(NARROWEST);
         }
+        self
+    }
+
+    /// Colours a text that may have a tone.
+    pub(crate) fn tint(&self, tone: Option<Tone>, text: &str) -> String {
+        tone.map_or_else(|| text.to_owned(), |tone| self.paint(tone, text))
     }
 
     /// Colours `text` if the stream has colour.
@@ -156,65 +157,26 @@ impl StreamStyle {
 mod tests {
     use super::*;
 
-    fn colour(prefs: ColorPrefs, terminal: bool) -> bool {
-        StreamStyle::decide(prefs, terminal, 80).colour
-    }
-
     #[test]
     fn a_flag_beats_the_environment_and_the_environment_beats_the_terminal() {
-        let prefs = ColorPrefs::default();
-        assert!(colour(prefs, true));
-        assert!(!colour(prefs, false));
-        assert!(!colour(
-            ColorPrefs {
-                no_color: true,
-                ..prefs
-            },
-            true
-        ));
-        assert!(!colour(
-            ColorPrefs {
-                no_color: true,
-                force_color: true,
-                ..prefs
-            },
-            true
-        ));
-        assert!(colour(
-            ColorPrefs {
-                force_color: true,
-                ..prefs
-            },
-            false
-        ));
-        assert!(!colour(
-            ColorPrefs {
-                dumb: true,
-                ..prefs
-            },
-            true
-        ));
-        assert!(colour(
-            ColorPrefs {
-                color: ColorChoice::Always,
-                no_color: true,
-                ..prefs
-            },
-            false
-        ));
-        assert!(!colour(
-            ColorPrefs {
-                color: ColorChoice::Never,
-                force_color: true,
-                ..prefs
-            },
-            true
-        ));
-    }
-
-    #[test]
-    fn a_pipe_has_no_width_and_nothing_live() {
-        let style = StreamStyle::decide(ColorPrefs::default(), false, 80);
-        assert_eq!((style.width, style.live), (usize::MAX, false));
+        let prefs = |color, no_color, force_color, dumb| ColorPrefs {
+            color,
+            no_color,
+            force_color,
+            dumb,
+            accessible: false,
+        };
+        for (prefs, terminal, colour) in [
+            (prefs(ColorChoice::Auto, false, false, false), true, true),
+            (prefs(ColorChoice::Auto, false, false, false), false, false),
+            (prefs(ColorChoice::Auto, false, false, true), true, false),
+            (prefs(ColorChoice::Auto, true, true, false), true, false),
+            (prefs(ColorChoice::Auto, false, true, false), false, true),
+            (prefs(ColorChoice::Always, true, false, false), false, true),
+            (prefs(ColorChoice::Never, false, true, false), true, false),
+        ] {
+            let style = StreamStyle::decide(prefs, terminal, 80);
+            assert_eq!(style.colour, colour, "{prefs:?}, {terminal}");
+        }
     }
 }

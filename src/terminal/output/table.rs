@@ -8,13 +8,12 @@
 use std::borrow::Cow;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
-
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::records::{Field, records};
 use super::style::{StreamStyle, Tone};
 use super::visible::visible;
+use super::wrap::wrap;
 
 /// Below this width a list of records is easier to read than a table.
 const NARROWEST_TABLE: usize = 60;
@@ -22,42 +21,40 @@ const NARROWEST_TABLE: usize = 60;
 const LONGEST_WORD: usize = 20;
 /// The width at which words are read with ease. Columns give way until the others have it.
 const COMFORTABLE: usize = 20;
-/// Columns of times, which are never broken.
-const TIMES: [&str; 8] = [
-    "when",
-    "received",
-    "started",
-    "created",
-    "last seen",
-    "next try",
-    "expires",
-    "sent",
-];
-/// Whether the cells below this header are times. What stands in parentheses names their clock.
-fn holds_times(header: &str) -> bool {
-    let name = header.split(" (").next().unwrap_or(header);
-    TIMES.contains(&name)
-}
-
-/// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
-/// and the JSON have all columns.
-const GIVE_WAY: [&str; 13] = [
-    "booking id",
-    "sent to",
-    "tags",
-    "last seen",
-    "waiting for",
-    "group",
-    "provider",
-    "min",
-    "address",
-    "party",
-    "exit",
-    "took",
-    "event id",
-];
 /// Blanks between two columns.
 const GAP: usize = 2;
+/// Between two cells of a record.
+const SEPARATOR: &str = " · ";
+const RECORD_INDENT: usize = 4;
+
+/// Whether the cells below this header are times, which are never broken. What stands in parentheses names their clock.
+fn holds_times(header: &str) -> bool {
+    matches!(
+        header.split(" (").next().unwrap_or(header),
+        "when" | "received" | "started" | "created" | "last seen" | "next try" | "expires" | "sent"
+    )
+}
+
+/// Whether a narrow terminal does without this column, so that a row takes two lines instead of five. A pipe and the JSON
+/// have all columns.
+fn gives_way(header: &str) -> bool {
+    matches!(
+        header,
+        "booking id"
+            | "sent to"
+            | "tags"
+            | "last seen"
+            | "waiting for"
+            | "group"
+            | "provider"
+            | "min"
+            | "address"
+            | "party"
+            | "exit"
+            | "took"
+            | "event id"
+    )
+}
 
 /// A table cell: its text, an optional shorter text for terminals, and its colour.
 #[derive(Clone, Debug)]
@@ -95,22 +92,6 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// A column that is not empty.
-struct Column {
-    header: &'static str,
-    cells: Vec<(String, Option<Tone>)>,
-    /// The width of its longest cell.
-    widest: usize,
-    /// The width of its longest word; of its longest cell if cells are never broken, as ids, times and single words.
-    least: usize,
-}
-
-impl Column {
-    fn comfortable(&self) -> usize {
-        self.least.max(self.widest.min(COMFORTABLE))
-    }
-}
-
 /// A text in at most `width` columns; `…` stands for what is cut off. A letter is never parted from its marks, nor an emoji.
 pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
@@ -127,63 +108,74 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
+/// A column that is not empty.
+struct Column {
+    header: &'static str,
+    cells: Vec<(String, Option<Tone>)>,
+    /// The width of its longest cell.
+    widest: usize,
+    /// The width of its longest word; of its longest cell if cells are never broken, as ids, times and single words.
+    least: usize,
+}
+
+impl Column {
+    fn of(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Self> {
+        let cell = |row: &Vec<Cell>| row.get(index).map(|cell| (cell.shown(), cell.tone));
+        let cells: Vec<_> = rows
+            .iter()
+            .map(|row| cell(row).unwrap_or_default())
+            .collect();
+        let longest = cells.iter().map(|(text, _)| text.width()).max()?;
+        if longest == 0 {
+            return None;
+        }
+        let widest = longest.max(header.len());
+        let is_whole = holds_times(header) || cells.iter().all(|(text, _)| !text.contains(' '));
+        let words = cells.iter().flat_map(|(text, _)| text.split(' '));
+        let longest_word = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let least = if is_whole {
+            widest
+        } else {
+            longest_word.min(LONGEST_WORD).max(header.len())
+        };
+        Some(Column {
+            header,
+            cells,
+            widest,
+            least,
+        })
+    }
+
+    fn comfortable(&self) -> usize {
+        self.least.max(self.widest.min(COMFORTABLE))
+    }
+}
+
+/// Columns give way until the others have room, the last of them first.
 pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
+    let headers = headers.iter().enumerate();
     let columns: Vec<Column> = headers
-        .iter()
-        .enumerate()
-        .filter_map(|(index, header)| column(index, header, rows))
+        .filter_map(|(index, header)| Column::of(index, header, rows))
         .collect();
     let mut shown: Vec<&Column> = columns.iter().collect();
-    for header in GIVE_WAY {
-        if together(&shown, Column::comfortable) > style.width {
-            shown.retain(|column| column.header != header);
-        }
+    while together(&shown, Column::comfortable) > style.width
+        && let Some(last) = shown.iter().rposition(|column| gives_way(column.header))
+    {
+        shown.remove(last);
     }
     // A list of names and values takes no more lines as a table.
     let is_narrow = style.width < NARROWEST_TABLE && columns.len() > 2;
     if is_narrow || together(&shown, |column| column.least) > style.width {
-        return records(&fields(&columns), rows.len(), style);
+        let records = (0..rows.len()).flat_map(|row| record(&columns, row, style));
+        return records.collect::<Vec<_>>().join("\n");
     }
     table(&shown, rows.len(), style)
-}
-
-fn fields(columns: &[Column]) -> Vec<Field<'_>> {
-    let fields = columns.iter().map(|column| Field {
-        header: column.header,
-        cells: &column.cells,
-    });
-    fields.collect()
 }
 
 /// The total width of columns, gaps included.
 fn together(columns: &[&Column], width: impl Fn(&Column) -> usize) -> usize {
     let widths: usize = columns.iter().map(|column| width(column) + GAP).sum();
     widths.saturating_sub(GAP)
-}
-
-fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Column> {
-    let cells: Vec<(String, Option<Tone>)> = rows
-        .iter()
-        .map(|row| {
-            row.get(index)
-                .map(|cell| (cell.shown(), cell.tone))
-                .unwrap_or_default()
-        })
-        .collect();
-    let longest = cells.iter().map(|(text, _)| text.width()).max()?;
-    let widest = longest.max(header.len());
-    let is_whole = holds_times(header) || cells.iter().all(|(text, _)| !text.contains(' '));
-    let words = cells.iter().flat_map(|(text, _)| text.split(' '));
-    let least = match words.map(UnicodeWidthStr::width).max() {
-        Some(longest) if !is_whole => longest.min(LONGEST_WORD).max(header.len()),
-        _ => widest,
-    };
-    (longest > 0).then_some(Column {
-        header,
-        cells,
-        widest,
-        least,
-    })
 }
 
 fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
@@ -196,11 +188,8 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
     let headers = columns.iter();
     table.set_header(headers.map(|column| style.paint(Tone::Dim, column.header)));
     for row in 0..rows {
-        let cells = columns.iter().filter_map(|column| {
-            let (text, tone) = column.cells.get(row)?;
-            Some(tone.map_or(text.clone(), |tone| style.paint(tone, text)))
-        });
-        table.add_row(cells);
+        let cells = columns.iter().map(|column| &column.cells[row]);
+        table.add_row(cells.map(|(text, tone)| style.tint(*tone, text)));
     }
     for (index, (column, laid_out)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
@@ -213,6 +202,58 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
         });
     }
     table.trim_fmt()
+}
+
+/// The lines of a row: its number, id and status, and below them the other cells, as many on a line as have room. A cell
+/// follows its header, `party 2`, unless it says itself what it is.
+fn record(columns: &[Column], row: usize, style: &StreamStyle) -> Vec<String> {
+    // `@1` and the id name a row. Without row numbers, the first cell does.
+    let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
+    let (naming, mut others) = columns.split_at(naming.min(columns.len()));
+    let names: Vec<&str> = naming.iter().map(|it| it.cells[row].0.as_str()).collect();
+    let mut first = style.paint(Tone::Strong, &names.join("  "));
+    if let Some((status, rest)) = others.split_first().filter(|(it, _)| it.header == "status") {
+        let (text, tone) = &status.cells[row];
+        first = format!("{first}  {}", style.tint(*tone, text));
+        others = rest;
+    }
+    let room = style.width.saturating_sub(RECORD_INDENT).max(12);
+    let (mut lines, mut line, mut used) = (vec![first], String::new(), 0);
+    for column in others {
+        let (text, tone) = &column.cells[row];
+        if text.is_empty() {
+            continue;
+        }
+        let label = match column.header {
+            "address" | "guest" | "meaning" | "name" | "summary" | "text" | "venue" | "when" => "",
+            header => &format!("{header} "),
+        };
+        let width = label.width() + text.width();
+        if used > 0 && used + SEPARATOR.width() + width > room {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        if width > room {
+            let parts = wrap(&format!("{label}{text}"), room);
+            lines.extend(parts.iter().map(|part| style.tint(*tone, part)));
+            continue;
+        }
+        if used > 0 {
+            line += SEPARATOR;
+            used += SEPARATOR.width();
+        }
+        if !label.is_empty() {
+            line += &style.paint(Tone::Dim, label);
+        }
+        line += &style.tint(*tone, text);
+        used += width;
+    }
+    lines.push(line);
+    lines.retain(|line| !line.is_empty());
+    for line in lines.iter_mut().skip(1) {
+        *line = format!("{:RECORD_INDENT$}{line}", "");
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -284,41 +325,6 @@ mod tests {
     }
 
     #[test]
-    fn one_long_name_takes_no_room_of_a_time_and_a_time_is_never_broken() {
-        let headers = ["id", "status", "venue", "when", "guest", "party"];
-        let row = |guest: &str| {
-            let cells = [
-                "bk_0001_long_id",
-                "confirmed",
-                "The Corner Table",
-                "Tue 1 Dec 2026, 20:00",
-                guest,
-                "2",
-            ];
-            cells.map(Cell::from).to_vec()
-        };
-        let long = "عبد الرحمن بن محمد بن عبد العزيز آل سعود الكبير القرشي";
-        let mut rows = vec![row("Ada Lovelace"); 99];
-        rows.push(row(long));
-        for columns in [80, 100, 120, 200] {
-            let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
-            let text = lay_out(&headers, &rows, &style);
-            let text = console::strip_ansi_codes(&text);
-            assert_eq!(
-                text.matches("Tue 1 Dec 2026, 20:00").count(),
-                100,
-                "{columns}\n{text}"
-            );
-            assert_eq!(
-                text.matches("Ada Lovelace").count(),
-                99,
-                "{columns}\n{text}"
-            );
-            assert!(text.lines().all(|line| line.width() <= columns), "{text}");
-        }
-    }
-
-    #[test]
     fn colour_changes_no_column_and_an_empty_column_takes_none() {
         let prefs = |color| ColorPrefs {
             color,
@@ -354,5 +360,49 @@ mod tests {
                 "{columns}\n{plain}"
             );
         }
+    }
+
+    #[test]
+    fn a_record_has_its_status_on_the_first_line_and_as_many_cells_on_a_line_as_have_room() {
+        let headers = [
+            "",
+            "id",
+            "status",
+            "venue",
+            "when",
+            "guest",
+            "party",
+            "last seen",
+        ];
+        let row = [
+            "@4",
+            "bk_38g23bs46pvcp",
+            "requires_action",
+            "The Harbourmaster's Table",
+            "Fri 27 Nov 2026, 19:30",
+            "José Núñez",
+            "2",
+            "just now",
+        ];
+        let at = |columns| {
+            let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
+            let text = lay_out(&headers, &[row.map(Cell::from).to_vec()], &style);
+            console::strip_ansi_codes(&text).into_owned()
+        };
+        assert_eq!(
+            at(50),
+            "@4  bk_38g23bs46pvcp  requires_action\n    \
+             The Harbourmaster's Table\n    \
+             Fri 27 Nov 2026, 19:30 · José Núñez · party 2\n    \
+             last seen just now"
+        );
+        assert_eq!(
+            at(24),
+            "@4  bk_38g23bs46pvcp  requires_action\n    \
+             The Harbourmaster's\n    Table\n    \
+             Fri 27 Nov 2026,\n    19:30\n    \
+             José Núñez · party 2\n    \
+             last seen just now"
+        );
     }
 }

@@ -8,78 +8,59 @@ use unicode_width::UnicodeWidthStr;
 /// as a shell continues them.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     // No text has more columns than bytes.
-    if text.len() <= width && !text.starts_with(' ') {
+    if text.len() <= width {
         return vec![text.to_owned()];
     }
-    let (mut lines, mut words) = (Vec::new(), Vec::new());
-    let mut rest = text;
+    let (mut lines, mut words, mut rest) = (Vec::new(), Vec::new(), text);
     while let Some((start, end)) = find_command(rest) {
-        let (before, command) = (&rest[..start], &rest[start..end]);
-        words.extend(
-            before
-                .strip_suffix(' ')
-                .unwrap_or(before)
-                .split(' ')
-                .filter(|_| start > 0),
-        );
+        let command = &rest[start..end];
+        words.extend(rest[..start].split(' ').filter(|word| !word.is_empty()));
         if command.width() <= width {
             words.push(command);
         } else {
-            if !words.is_empty() {
-                lines.extend(wrap_words(words.drain(..), width));
-            }
+            lines.extend(wrap_words(words.drain(..), width));
             lines.extend(wrap_command(command, width));
         }
         rest = &rest[end..];
-        if rest.is_empty() {
-            break;
-        }
-        rest = rest.strip_prefix(' ').unwrap_or(rest);
     }
-    if !rest.is_empty() || lines.is_empty() && words.is_empty() {
-        words.extend(rest.split(' '));
-    }
-    if !words.is_empty() {
-        lines.extend(wrap_words(words, width));
-    }
+    words.extend(rest.split(' ').filter(|word| !word.is_empty()));
+    lines.extend(wrap_words(words, width));
     lines
 }
 
 /// Breaks a command as a shell continues it, so that it can be copied.
 pub(super) fn wrap_command(command: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(4).max(12);
-    let lines = wrap_words(with_their_flags(words(command), room), room);
-    let last = lines.len().saturating_sub(1);
-    let lines = lines.into_iter().enumerate().map(|(place, line)| {
-        let indent = if place == 0 { "" } else { "  " };
-        let end = if place == last { "" } else { " \\" };
-        format!("{indent}{line}{end}")
-    });
-    lines.collect()
+    wrap_words(with_their_flags(words(command), room), room)
+        .join(" \\\n  ")
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Where the first bookctl command of a text starts and ends: one in backticks, with the punctuation that follows it; or
 /// one after a colon, up to a semicolon or the end.
 fn find_command(text: &str) -> Option<(usize, usize)> {
-    let up_to_blank = |from: usize| text[from..].find(' ').map_or(text.len(), |at| from + at);
     text.match_indices("bookctl ").find_map(|(at, _)| {
         let before = &text[..at];
         if before.ends_with('`') {
             let end = at + text[at..].find('`')?;
-            return Some((at - 1, up_to_blank(end)));
+            let end = text[end..]
+                .find(' ')
+                .map_or(text.len(), |blank| end + blank);
+            return Some((at - 1, end));
         }
         if !before.is_empty() && !before.ends_with(": ") {
             return None;
         }
         let mut end = at;
         for word in words(&text[at..]) {
-            end += word.len();
+            end += word.len() + 1;
             if word.ends_with(';') {
                 break;
             }
-            end += 1;
         }
-        Some((at, end.min(text.len())))
+        Some((at, end - 1))
     })
 }
 
@@ -103,7 +84,7 @@ pub(super) fn words(command: &str) -> Vec<&str> {
 }
 
 /// Joins each flag with its value where both fit on a line.
-pub(super) fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
+fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
     for word in words {
         match joined.last_mut() {
@@ -113,8 +94,7 @@ pub(super) fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
                     && !word.starts_with('-')
                     && flag.width() + 1 + word.width() <= room =>
             {
-                flag.push(' ');
-                flag.push_str(word);
+                *flag += &format!(" {word}");
             }
             _ => joined.push(word.to_owned()),
         }
@@ -122,21 +102,15 @@ pub(super) fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
     joined
 }
 
-pub(super) fn wrap_words(
-    words: impl IntoIterator<Item = impl AsRef<str>>,
-    width: usize,
-) -> Vec<String> {
-    let mut lines = vec![String::new()];
+fn wrap_words(words: impl IntoIterator<Item = impl AsRef<str>>, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
     for word in words {
         let word = word.as_ref();
-        let line = lines.last_mut().map_or(0, |line| line.width());
-        if line > 0 && line + 1 + word.width() > width {
-            lines.push(word.to_owned());
-        } else if let Some(last) = lines.last_mut() {
-            if !last.is_empty() {
-                last.push(' ');
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                *line += &format!(" {word}");
             }
-            last.push_str(word);
+            _ => lines.push(word.to_owned()),
         }
     }
     lines
@@ -152,23 +126,6 @@ mod tests {
             words(r"bookctl continue 'bk 1' -F 'it'\''s a'=VALUE"),
             ["bookctl", "continue", "'bk 1'", "-F", r"'it'\''s a'=VALUE"]
         );
-    }
-
-    #[test]
-    fn a_flag_and_its_value_stay_on_one_line_where_there_is_room() {
-        let command = words("bookctl slots ven_1 --at TIME --yes --party 2");
-        assert_eq!(
-            with_their_flags(command.clone(), 9),
-            [
-                "bookctl",
-                "slots",
-                "ven_1",
-                "--at TIME",
-                "--yes",
-                "--party 2"
-            ]
-        );
-        assert_eq!(with_their_flags(command.clone(), 8), command);
     }
 
     #[test]

@@ -16,17 +16,38 @@ use crate::platform::system::tty::{self, Modes, Typed};
 /// for the resize signal cannot be removed again.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The state of a question. It takes keys and draws frames, and does not touch the terminal.
+/// The state of a question. It takes keys and draws frames, or takes lines, and does not touch the terminal.
 pub(super) trait Widget {
+    fn question(&self) -> &Question;
+
     fn press(&mut self, key: Key) -> Step;
 
     /// Draws the question. No line is wider than `size.usable()`.
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame;
 
-    fn question(&self) -> &Question;
-
     /// The answer, for the line that stays on the screen.
     fn shown(&self) -> String;
+
+    /// What stands above a plain question: the rows that it offers.
+    fn listing(&self) -> String {
+        String::new()
+    }
+
+    /// What stands behind a plain question.
+    fn ending(&self) -> &'static str {
+        " "
+    }
+
+    /// What an empty line of a plain question stands for.
+    fn default(&self) -> Option<String>;
+
+    /// Takes a line of a plain question: whether it was the last. The error is a sentence for the person.
+    fn take_line(&mut self, line: &str) -> Result<bool, String>;
+
+    /// Whether the end of input is an answer, and not a way out.
+    fn takes_end(&self) -> bool {
+        false
+    }
 }
 
 /// The effect of a key.

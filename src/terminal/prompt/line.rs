@@ -157,14 +157,6 @@ mod tests {
     }
 
     #[test]
-    fn pasted_lines_become_words() {
-        assert_eq!(
-            after("", &[Key::PastedBreak, Key::Char('1'), Key::PastedBreak]),
-            "1 "
-        );
-    }
-
-    #[test]
     fn the_view_never_exceeds_its_columns_and_holds_the_cursor() {
         let text = "Café 東京タワー🍜 with a long tail of words";
         for columns in [2, 3, 8, 20, 40, 200] {
@@ -179,14 +171,6 @@ mod tests {
                 line.press(Key::Left);
             }
         }
-    }
-
-    #[test]
-    fn a_long_line_scrolls_under_the_cursor() {
-        let mut line = typed("0123456789");
-        assert_eq!(line.view(6), ("…6789".into(), 5));
-        line.press(Key::Home);
-        assert_eq!(line.view(6), ("012345".into(), 0));
     }
 
     #[test]

@@ -6,12 +6,11 @@
 //! line and closing the terminal all end a question in the same way. Esc goes back a question, and declines where none
 //! comes before.
 //!
-//! dialoguer draws the parts (see `theme`), and its widgets are not used. Each of them blocks its thread until there is an
-//! answer: a deadline cannot count down beside it, and the sandbox in this process would stand still. Measured with
-//! version 0.12 in a terminal: SIGTERM leaves it in raw mode after `Input` and `Select`, and without a cursor after
-//! `Select`; Ctrl-C in `Password` ends the process by the signal, with the echo still off; `Select` with three rows of wide
-//! characters in 40 columns erases its own question at the first arrow key, because it counts bytes as columns. The
-//! fallback (see `fallback`) is for terminals that cannot be redrawn, which every widget of dialoguer does.
+//! dialoguer draws the parts (see `theme`). Its widgets block their thread until there is an answer: a deadline cannot count
+//! down beside them, and the sandbox in this process would stand still. Measured with version 0.12: SIGTERM leaves the
+//! terminal raw after `Input` and `Select`; Ctrl-C in `Password` ends the process with the echo still off; `Select` counts
+//! bytes as columns, and erases its own question above rows of wide characters. The fallback (see `fallback`) is for
+//! terminals that cannot be redrawn.
 
 mod editor;
 mod event_loop;
@@ -25,7 +24,7 @@ mod theme;
 
 pub(crate) use question::{Deadline, PromptError, Question, TerminalEnv};
 
-use event_loop::{Widget, ask};
+use event_loop::Widget;
 use menu::Menu;
 use question::Check;
 use screen::Size;
@@ -103,11 +102,8 @@ impl Prompter {
         default: usize,
     ) -> Result<usize, PromptError> {
         let mut menu = Menu::new(question, rows).filtered(default);
-        let row = match self.live(&mut menu, None).await? {
-            Some(is_answered) => is_answered.then_some(menu.answer),
-            None => fallback::choose(question, rows, Some(default), None).await?,
-        };
-        in_time(row)
+        let is_answered = self.ask(&mut menu, None).await?;
+        in_time(is_answered.then_some(menu.answer))
     }
 
     /// Asks to select one of the rows, or to type another answer, which `check` may reject.
@@ -118,11 +114,8 @@ impl Prompter {
         check: Check<'_>,
     ) -> Result<String, PromptError> {
         let mut menu = Menu::new(question, rows).or_typed(check);
-        let text = match self.live(&mut menu, None).await? {
-            Some(is_answered) => is_answered.then(|| menu.text().to_owned()),
-            None => fallback::choose_or_type(question, rows, check).await?,
-        };
-        in_time(text)
+        let is_answered = self.ask(&mut menu, None).await?;
+        in_time(is_answered.then(|| menu.text().to_owned()))
     }
 
     /// Asks to select one of a few options, the first by default. Returns its index. Typing does not filter them, so
@@ -143,10 +136,8 @@ impl Prompter {
     ) -> Answer<usize> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         let mut menu = Menu::new(question, &rows);
-        match self.live(&mut menu, deadline).await? {
-            Some(is_answered) => Ok(is_answered.then_some(menu.answer)),
-            None => fallback::choose(question, &rows, None, deadline).await,
-        }
+        let is_answered = self.ask(&mut menu, deadline).await?;
+        Ok(is_answered.then_some(menu.answer))
     }
 
     /// Asks for a line of text, and trims it. An empty line is the default. A line that `check` rejects is asked for
@@ -168,13 +159,8 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Answer<String> {
         let mut input = TextInput::new(question, default, check);
-        match self.live(&mut input, deadline).await? {
-            Some(is_answered) => Ok(is_answered.then_some(input.answer)),
-            None => {
-                let default = question.former.as_deref().or(default);
-                fallback::text(question, default, check, deadline).await
-            }
-        }
+        let is_answered = self.ask(&mut input, deadline).await?;
+        Ok(is_answered.then_some(input.answer))
     }
 
     /// Asks for several lines. An empty line or Ctrl-D ends them; empty lines inside a paste do not.
@@ -184,10 +170,8 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Answer<String> {
         let mut input = TextInput::of_several_lines(question);
-        match self.live(&mut input, deadline).await? {
-            Some(is_answered) => Ok(is_answered.then_some(input.answer)),
-            None => fallback::paste(question, deadline).await,
-        }
+        let is_answered = self.ask(&mut input, deadline).await?;
+        Ok(is_answered.then_some(input.answer))
     }
 
     /// Asks for yes or no, as a word and Enter. Enter alone is `default`, and Esc is no unless it goes back. What was typed
@@ -233,16 +217,17 @@ impl Prompter {
         Ok(editor::edit(command, initial, suffix)?)
     }
 
-    /// Asks live: whether there was an answer before the deadline. `None` if questions are plain, or if the terminal cannot
-    /// be made raw.
-    async fn live(&self, widget: &mut dyn Widget, deadline: Option<&Deadline<'_>>) -> Answer<bool> {
+    /// Returns whether there was an answer before the deadline.
+    async fn ask(
+        &self,
+        widget: &mut dyn Widget,
+        deadline: Option<&Deadline<'_>>,
+    ) -> Result<bool, PromptError> {
         self.check(widget.question())?;
-        if self.environment.is_plain() {
-            return Ok(None);
-        }
-        match Modes::raw() {
-            Ok(modes) => ask(modes, widget, deadline, &self.theme).await.map(Some),
-            Err(_) => Ok(None),
+        let is_live = !self.environment.is_plain();
+        match is_live.then(Modes::raw) {
+            Some(Ok(modes)) => event_loop::ask(modes, widget, deadline, &self.theme).await,
+            _ => fallback::ask(widget, deadline).await,
         }
     }
 }

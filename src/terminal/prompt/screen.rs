@@ -173,20 +173,6 @@ mod tests {
     }
 
     #[test]
-    fn a_repaint_starts_where_the_last_one_started() {
-        let menu = frame(&["? Which", "❯ a", "  b"], Some((0, 4)));
-        assert_eq!(to_top(&menu, 80), "\r");
-        assert_eq!(
-            to_top(&frame(&["? Which", "❯ a", "  b"], None), 80),
-            "\x1b[2A\r"
-        );
-        assert_eq!(
-            to_top(&frame(&["? Name", "› Ada"], Some((1, 5))), 80),
-            "\x1b[1A\r"
-        );
-    }
-
-    #[test]
     fn lines_that_a_narrower_terminal_has_broken_are_counted_as_its_rows() {
         let line = "x".repeat(70);
         let menu = frame(&[&line, &line], None);

@@ -50,6 +50,15 @@ impl<'a> TextInput<'a> {
         }
     }
 
+    /// Trims and checks an answer. An empty answer is the default.
+    fn accept(&mut self, typed: &str, default: Option<&str>) -> Result<(), String> {
+        let typed = typed.trim();
+        let default = default.filter(|_| typed.is_empty());
+        let answer = default.unwrap_or(typed);
+        answer.clone_into(&mut self.answer);
+        (self.check)(answer)
+    }
+
     fn press_in_several_lines(&mut self, key: Key) -> Step {
         let is_empty = self.line.text.is_empty();
         match key {
@@ -57,7 +66,7 @@ impl<'a> TextInput<'a> {
             Key::Enter if !is_empty => self.done.push(self.line.take()),
             Key::Enter | Key::EndOfInput => {
                 self.done.push(self.line.take());
-                self.done.join("\n").trim().clone_into(&mut self.answer);
+                self.join();
                 return Step::Answered;
             }
             // An empty line inside a paste is part of the text.
@@ -67,6 +76,10 @@ impl<'a> TextInput<'a> {
             }
         }
         Step::Stay
+    }
+
+    fn join(&mut self) {
+        self.done.join("\n").trim().clone_into(&mut self.answer);
     }
 
     fn draw_several_lines(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
@@ -94,18 +107,6 @@ impl<'a> TextInput<'a> {
     }
 }
 
-/// Trims and checks an answer. An empty answer is the default.
-pub(super) fn checked(
-    typed: &str,
-    default: Option<&str>,
-    check: Check<'_>,
-) -> Result<String, String> {
-    let typed = typed.trim();
-    let default = default.filter(|_| typed.is_empty());
-    let answer = default.unwrap_or(typed);
-    check(answer).map(|()| answer.to_owned())
-}
-
 /// An answer as it stays on the screen. Of a secret, the length is hidden too.
 fn masked(answer: &str, echo: Echo) -> String {
     if echo == Echo::Shown {
@@ -122,11 +123,8 @@ impl Widget for TextInput<'_> {
         }
         self.problem = None;
         match key {
-            Key::Enter => match checked(&self.line.text, self.default, self.check) {
-                Ok(answer) => {
-                    self.answer = answer;
-                    return Step::Answered;
-                }
+            Key::Enter => match self.accept(&self.line.text.clone(), self.default) {
+                Ok(()) => return Step::Answered,
                 Err(problem) => {
                     self.problem = Some(problem);
                     if self.question.confirms {
@@ -182,6 +180,33 @@ impl Widget for TextInput<'_> {
             _ => masked(&self.answer, self.question.echo),
         }
     }
+
+    fn ending(&self) -> &'static str {
+        if self.has_several_lines {
+            " (end with an empty line)\n"
+        } else {
+            " "
+        }
+    }
+
+    fn default(&self) -> Option<String> {
+        let former = self.question.former.as_deref();
+        former.or(self.default).map(str::to_owned)
+    }
+
+    fn take_line(&mut self, line: &str) -> Result<bool, String> {
+        if !self.has_several_lines {
+            let default = self.default();
+            return self.accept(line, default.as_deref()).map(|()| true);
+        }
+        self.done.push(line.to_owned());
+        self.join();
+        Ok(line.is_empty())
+    }
+
+    fn takes_end(&self) -> bool {
+        !self.done.is_empty()
+    }
 }
 
 #[cfg(test)]
@@ -205,17 +230,6 @@ mod tests {
 
     fn draw(entry: &TextInput<'_>, columns: usize) -> Frame {
         entry.draw(LEFT, Size { rows: 24, columns }, &Theme::new(false))
-    }
-
-    #[test]
-    fn the_countdown_stands_before_what_is_typed() {
-        let question = Question::new("Code", "--otp", "the one-time code");
-        let mut entry = TextInput::new(&question, None, &six_digits);
-        press(&mut entry, "12345");
-        let line = "? Code (19:52 left) › 12345";
-        let frame = draw(&entry, 80);
-        assert_eq!(frame.lines, [line]);
-        assert_eq!(frame.cursor, Some((0, columns_of(line))));
     }
 
     #[test]
@@ -284,16 +298,6 @@ mod tests {
         assert_eq!(entry.shown(), "********");
     }
 
-    #[test]
-    fn a_hidden_answer_stays_hidden_when_it_was_given() {
-        let question = Question::new("API key", "--key-stdin", "the API key").hidden();
-        let mut entry = TextInput::new(&question, None, &|_| Ok(()));
-        press(&mut entry, "sk_live");
-        assert_eq!(draw(&entry, 80).lines, ["? API key (19:52 left) › *******"]);
-        entry.press(Key::Enter);
-        assert_eq!(entry.shown(), "********");
-    }
-
     fn write(pad: &mut TextInput<'_>, text: &str, line_break: Key) {
         for character in text.chars() {
             let key = if character == '\n' {
@@ -317,16 +321,6 @@ mod tests {
         );
         assert_eq!(pad.press(Key::Enter), Step::Answered);
         assert_eq!(pad.answer, "{\n\n\"a\": 1\n}");
-    }
-
-    #[test]
-    fn the_end_of_input_takes_what_is_there_and_is_a_way_out_where_nothing_is() {
-        let question = Question::new("Payment answer", "--psp-response", "the payment response");
-        let mut pad = TextInput::of_several_lines(&question);
-        assert_eq!(pad.press(Key::EndOfInput), Step::Interrupted);
-        write(&mut pad, "{\n}", Key::Enter);
-        assert_eq!(pad.press(Key::EndOfInput), Step::Answered);
-        assert_eq!(pad.answer, "{\n}");
     }
 
     #[test]

@@ -193,15 +193,6 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_never_splits_a_wide_character_or_passes_its_columns() {
-        assert_eq!(fit("東京タワー", 5), "東京…");
-        assert_eq!(fit("東京タワー", 6), "東京…");
-        for columns in 1..30 {
-            assert!(columns_of(&title("東京タワー Café", LEFT, columns)) <= columns);
-        }
-    }
-
-    #[test]
     fn an_answer_that_is_too_long_for_a_line_goes_on_in_the_next_and_loses_nothing() {
         let plain = Theme::new(false);
         assert_eq!(

@@ -103,27 +103,3 @@ fn time(word: &str) -> Option<String> {
     let minutes = EVENING_MINUTES + passed / 5 * 5;
     Some(format!("{:02}:{:02}:07", minutes / 60, minutes % 60))
 }
-
-#[test]
-fn what_differs_from_run_to_run_is_replaced_and_nothing_else() {
-    let mut fixed = Fixed::default();
-    for (shown, expected) in [
-        ("confirmed  bk_38fzksrpkfhfd", "confirmed  bk_38fyx0xn0c3wa"),
-        ("show bk_38fzksss712x2,", "show bk_38fyx0xn0c3wb,"),
-        ("bk_38fzksrpkfhfd again", "bk_38fyx0xn0c3wa again"),
-        (
-            "Fri 27 Nov 2037, 18:43:59 (UTC)",
-            "Fri 27 Nov 2026, 18:42:07 (UTC)",
-        ),
-        ("19:02:20 · 19:47 left", "19:02:07 · 19:58 left"),
-        (
-            "Sat 28 Nov 2037, 19:30 (+00:00)",
-            "Sat 28 Nov 2026, 19:30 (+00:00)",
-        ),
-        ("481516 is your code", "327908 is your code"),
-        ("+44 20 7946 0018", "+44 20 7946 0018"),
-        ("Crêpes ❯ 2 ✔", "Crêpes ❯ 2 ✔"),
-    ] {
-        assert_eq!(fixed.text(shown), expected);
-    }
-}

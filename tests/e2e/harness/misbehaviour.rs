@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::gzip::{gzip_of, gzip_of_blanks};
 use super::misbehaving::{Act, Arrived, Commit, booking, written};
 use super::random;
 
@@ -45,10 +44,6 @@ pub(crate) enum Answer {
     PromisesBefore,
     /// Promises without an end.
     PromisesForEver,
-    /// The proper one, compressed.
-    Compressed,
-    /// A few bytes that unpack to very many.
-    CompressedBomb,
     /// A page of HTML.
     Page(u16),
     /// A status and nothing else.
@@ -187,16 +182,6 @@ fn broken(how: &Answer, document: &Value) -> Vec<u8> {
             let body = json!({"ok": true}).to_string();
             format!("{}{body}", head(&format!("Content-Length: {}", body.len())))
         }
-        Answer::Compressed | Answer::CompressedBomb => {
-            let packed = match how {
-                Answer::Compressed => gzip_of(body.as_bytes()),
-                _ => gzip_of_blanks(64 * 1024 * 1024),
-            };
-            let lines = format!("Content-Encoding: gzip\r\nContent-Length: {}", packed.len());
-            let mut bytes = head(&lines).into_bytes();
-            bytes.extend(packed);
-            return bytes;
-        }
         _ => return (0..400u32).map(|it| (it * 197 % 251) as u8).collect(),
     };
     text.into_bytes()
@@ -248,31 +233,21 @@ fn somebody_elses(status: u16, different: Different, document: &Value) -> Vec<u8
 
 /// The service's documents for what it refuses (spec, Errors); none of them makes a booking.
 fn refusal(status: u16) -> Vec<u8> {
-    let (body, more) = match status {
-        400 => (
-            json!({"error": "validation failed", "fields": {"party_size": "too many"}}),
-            "",
-        ),
-        402 => (
-            json!({"error": "billing_required", "message": "set up billing"}),
-            "",
-        ),
-        409 => (
-            json!({"error": "reconnect", "error_code": "reconnect_required"}),
-            "",
-        ),
-        422 => (
-            json!({"error": "refused by the venue", "error_code": "venue_refused"}),
-            "",
-        ),
-        429 => (json!({"error": "rate_limited"}), "Retry-After: 1\r\n"),
-        503 => (
-            json!({"error": "retry shortly", "error_code": "billing_check_unavailable"}),
-            "",
-        ),
-        _ => (json!({"error": "refused"}), ""),
+    let more = if status == 429 {
+        "Retry-After: 1\r\n"
+    } else {
+        ""
     };
-    whole(status, "application/json", more, &body.to_string())
+    let body = match status {
+        400 => r#"{"error": "validation failed", "fields": {"party_size": "too many"}}"#,
+        402 => r#"{"error": "billing_required", "message": "set up billing"}"#,
+        409 => r#"{"error": "reconnect", "error_code": "reconnect_required"}"#,
+        422 => r#"{"error": "refused by the venue", "error_code": "venue_refused"}"#,
+        429 => r#"{"error": "rate_limited"}"#,
+        503 => r#"{"error": "retry shortly", "error_code": "billing_check_unavailable"}"#,
+        _ => r#"{"error": "refused"}"#,
+    };
+    whole(status, "application/json", more, body)
 }
 
 fn until_the_other_side_ends(client: &mut TcpStream) -> bool {
@@ -358,8 +333,7 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
         6 => Answer::BrokenChunks,
         7 => Answer::Truncated,
         8 => Answer::PromisesForEver,
-        9 => Answer::CompressedBomb,
-        10 | 11 => Answer::Page(draw.of_these(&PAGES)),
+        9..12 => Answer::Page(draw.of_these(&PAGES)),
         12 => Answer::Bare(draw.of_these(&PAGES)),
         13 => Answer::ForeignJson(draw.of_these(&PAGES)),
         14 => Answer::Garbage,
@@ -375,7 +349,6 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
         Answer::Drip(timeout / 3),
         Answer::Drip(timeout * 2),
         Answer::Late(timeout.mul_f64(1.0 + draw.part())),
-        Answer::Compressed,
     ];
     match draw.part() < 0.25 {
         true => Act::new(Commit::BeforeTheAnswer, draw.of_these(&taken)),

@@ -9,7 +9,6 @@ pub(crate) mod document;
 pub(crate) mod fixed;
 #[cfg(unix)]
 mod foreign;
-mod gzip;
 mod home;
 pub(crate) mod http;
 pub(crate) mod listening;
