@@ -50,7 +50,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
                 worker.busy.clear();
             }
             Ok(()) = moves.changed(), if is_staying => {}
-            _ = looks.tick(), if store.is_shared() => {
+            _ = looks.tick() => {
                 // Notices that the clock was moved.
                 let _ = store.now();
                 continue;
@@ -94,7 +94,7 @@ impl DeliveryWorker<'_> {
         let busy = self.busy.clone();
         let taken = self
             .store
-            .write(move |tx| tx.take_due_deliveries(most, busy.clone()));
+            .write(move |tx| Ok(tx.take_due_deliveries(most, busy.clone())?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.booking);
             let client = self.client();
@@ -135,10 +135,10 @@ impl DeliveryWorker<'_> {
 /// Posts an event, signed with the real time.
 async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> DeliveryAttempt {
     let started = Instant::now();
-    let mut attempt = DeliveryAttempt::failed("the HTTP client could not be built");
     let Some(client) = client else {
-        return attempt;
+        return DeliveryAttempt::failed("the HTTP client could not be built");
     };
+    let mut attempt = DeliveryAttempt::default();
     let body = &delivery.body;
     let signature = sign(&delivery.secret, Timestamp::now(), body.as_bytes());
     let request = client
@@ -162,10 +162,10 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
     attempt.latency_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     match response {
         Ok(response) => {
-            attempt.outcome = Ok(response.status().as_u16());
+            attempt.status = Some(response.status().as_u16());
             attempt.response = Some(content(response).await);
         }
-        Err(error) => attempt.outcome = Err(reason(&error)),
+        Err(error) => attempt.error = Some(reason(&error)),
     }
     attempt
 }

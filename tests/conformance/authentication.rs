@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::receiver::Receiver;
 use crate::service::{
     BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, path_of, session_path,
 };
@@ -221,16 +220,4 @@ async fn auth_7_session_operations_need_a_live_key() {
     let code = json!({"code": service.code().await});
     let answer = test.post(&session_path(&session, "/verify"), code).await;
     answer.refused(403, "live_key_required");
-}
-
-#[tokio::test]
-async fn auth_8_deliveries_are_signed() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    let settings = json!({"webhook_url": receiver.url, "webhook_secret": "whsec_conformance"});
-    service.settings(settings).await;
-    let booking = service.book("ven_confirms").await;
-    let attempt = receiver.event("booking.confirmed", &booking).await;
-    assert!(attempt.is_signed_with("whsec_conformance"));
-    assert!(!attempt.is_signed_with("whsec_of_someone_else"));
 }

@@ -1,10 +1,11 @@
-//! "Endpoints": what each of them does.
+//! "Endpoints": what each of them does, and what the preamble, "Resources" and "Versioning" say besides.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::purpose::details;
-use crate::service::{Service, approval, instant, list, path_of, session_path, with};
+use crate::service::{
+    Service, approval, details, instant, list, names, path_of, session_path, with,
+};
 
 #[tokio::test]
 async fn endpoints_1_every_path_is_under_the_base_url() {
@@ -446,4 +447,62 @@ async fn sessions_card_2_tells_the_same_by_person_at_provider_b_unless_said() {
     }
     let elsewhere = "/v1/sessions/card?end_user=ada&provider=provider_a";
     service.get(elsewhere).await.refused_plainly(404);
+}
+
+#[tokio::test]
+async fn preamble_2_the_printed_base_url_is_where_the_service_answers() {
+    let service = Service::start(&[]);
+    assert!(service.base.starts_with("http://127.0.0.1:"));
+    service.get("/v1/").await.is(200);
+}
+
+#[tokio::test]
+async fn preamble_5_only_provider_b_connects_persons() {
+    let service = Service::start(&[]);
+    let connect = |provider: &'static str| {
+        let body = json!({"end_user": "ada", "provider": provider, "phone": "+441632960001"});
+        service.post("/v1/sessions", body)
+    };
+    assert_eq!(
+        connect("provider_b").await.is(201)["provider"],
+        "provider_b"
+    );
+    connect("provider_a").await.invalid("provider");
+    connect("provider_c").await.invalid("provider");
+}
+
+#[tokio::test]
+async fn booking_error_message_is_for_people_and_there_when_it_applies() {
+    let service = Service::start(&[]);
+    let failed = service.book("ven_provider_fails").await;
+    let message = failed["error_message"].as_str().unwrap();
+    assert!(message.contains(' ') && message != failed["error_code"]);
+    let fine = service.book("ven_confirms").await;
+    assert_eq!(fine.get("error_message"), None);
+}
+
+#[tokio::test]
+async fn slot_2_only_restaurant_slots_carry_terms() {
+    let service = Service::start(&[]);
+    for (vertical, terms) in [
+        ("dining", true),
+        ("fitness", false),
+        ("entertainment", false),
+        ("travel", false),
+    ] {
+        let venue = service.search_then(vertical, "Sydney", "provider_b").await;
+        let slot = service.new_slot(venue["venue_id"].as_str().unwrap()).await;
+        for name in ["card_terms", "cancellation_terms"] {
+            assert_eq!(names(&slot).contains(&name), terms, "{vertical}: {slot}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn versioning_1_the_path_says_v1_and_so_does_the_index() {
+    let service = Service::start(&[]);
+    assert_eq!(service.get("/v1/").await.is(200)["version"], "v1");
+    for path in ["/v2/", "/v3/", "/bookings/bk_1", "/v2/bookings/bk_1"] {
+        service.get(path).await.refused_plainly(404);
+    }
 }

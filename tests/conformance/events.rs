@@ -50,24 +50,6 @@ async fn delivery(service: &Service, booking: &Value, kind: &str, attempts: usiz
 }
 
 #[tokio::test]
-async fn events_0_a_change_is_notified() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_otp").await;
-    let code = json!({"otp": service.code().await});
-    service.act(&booking, "continue", code).await.is(200);
-    receiver.event("booking.confirmed", &booking).await;
-    assert_eq!(
-        receiver.kinds(&booking),
-        [
-            "booking.created",
-            "booking.requires_action",
-            "booking.confirmed"
-        ]
-    );
-}
-
-#[tokio::test]
 async fn events_1a_the_target_is_the_organizations_webhook_url() {
     let (first, second) = (Receiver::start().await, Receiver::start().await);
     let service = subscribed(&[], &first).await;

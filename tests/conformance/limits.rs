@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::receiver::{Receiver, Reply};
-use crate::service::{Answer, LIVE, OTHER, Service, TEST, instant, list, path_of, with};
+use crate::service::{Answer, LIVE, OTHER, Service, TEST, list, path_of, with};
 
 /// Asks as often as the limit allows, and once more.
 async fn exceed(service: &Service, limit: i64, calls: &[(&str, &str)]) {
@@ -177,30 +176,6 @@ async fn limits_3_a_body_holds_at_most_1_mb() {
     // 1 MB, whether it is counted in thousands or in 1,024s.
     sized(1_000_000).await.is(201);
     sized(1_048_577).await.refused_plainly(413);
-}
-
-#[tokio::test]
-async fn limits_4_a_test_key_has_3_free_confirmed_bookings() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms").await;
-    let test = service.with(TEST);
-    for _ in 0..3 {
-        let answer = test.post("/v1/bookings", order.clone()).await;
-        assert_eq!(answer.is(201)["status"], "confirmed");
-    }
-    let answer = test.post("/v1/bookings", order).await;
-    assert_eq!(answer.is(402)["limit"], 3);
-}
-
-#[tokio::test]
-async fn limits_5_a_paused_booking_expires_after_20_minutes() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp").await;
-    let deadline = instant(&booking["next_action"]["expires_at"]);
-    let lifetime = deadline.duration_since(instant(&booking["created_at"]));
-    assert_eq!(lifetime, SignedDuration::from_mins(20));
-    service.advance("20m1s").await;
-    assert_eq!(service.read(&booking).await["status"], "expired");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::service::{Service, instant, list};
+use crate::service::{Service, list};
 
 const NAMES: [&str; 16] = [
     "confirms",
@@ -85,21 +85,6 @@ async fn scenario_4_a_slot_holds_at_least_3_and_of_the_last_table_1() {
     }
     assert_eq!(service.book("ven_last_table").await["status"], "confirmed");
     assert_eq!(service.book("ven_last_table").await["status"], "failed");
-}
-
-#[tokio::test]
-async fn scenario_5_processing_confirms_after_5_seconds() {
-    let service = Service::start(&[]);
-    for venue in ["ven_processing", "ven_processing_b", "ven_processing_c"] {
-        let booking = service.book(venue).await;
-        assert_eq!(booking["status"], "processing", "{venue}");
-        service.advance("5s").await;
-        let confirmed = service.read(&booking).await;
-        assert_eq!(confirmed["status"], "confirmed");
-        let took =
-            instant(&confirmed["updated_at"]).duration_since(instant(&booking["created_at"]));
-        assert_eq!(took.as_secs(), 5);
-    }
 }
 
 #[tokio::test]

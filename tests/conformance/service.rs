@@ -489,3 +489,13 @@ pub(crate) fn names(object: &Value) -> Vec<&str> {
     names.sort_unstable();
     names
 }
+
+/// An answer to every field that the action asks for.
+pub(crate) fn details(booking: &Value) -> Value {
+    let mut answer = json!({});
+    for field in list(&booking["next_action"], "fields") {
+        let name = field.as_str().or_else(|| field["name"].as_str());
+        answer[name.expect("a field's name")] = json!("yes");
+    }
+    answer
+}

@@ -3,9 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::purpose::details;
 use crate::receiver::Receiver;
-use crate::service::{Service, instant, list, names, session_path};
+use crate::service::{Service, details, instant, list, names};
 
 /// Asserts that an object has these fields, and of the further ones no others.
 #[track_caller]
@@ -280,15 +279,6 @@ async fn shape_session_is_201_and_pending() {
     let answer = service.get("/v1/sessions").await;
     shaped(answer.is(200), &["object", "sessions"], &[]);
     assert_eq!(answer.body["object"], "list");
-}
-
-#[tokio::test]
-async fn shape_disconnect_says_deleted() {
-    let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960001").await;
-    let answer = service.delete(&session_path(&session, "")).await;
-    let expected = json!({"id": session["id"], "object": "session", "deleted": true});
-    assert_eq!(*answer.is(200), expected);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::receiver::Receiver;
-use crate::service::{Service, approval, path_of, session_path};
+use crate::service::{Service, approval, path_of};
 
 #[tokio::test]
 async fn states_1_every_named_status_is_reached() {
@@ -20,18 +20,6 @@ async fn states_1_every_named_status_is_reached() {
     let booking = service.book("ven_confirms").await;
     service.act(&booking, "cancel", json!({})).await.is(200);
     assert_eq!(service.read(&booking).await["status"], "cancelled");
-}
-
-#[tokio::test]
-async fn states_2_a_booking_left_in_requires_action_for_20_minutes_is_expired() {
-    let service = Service::start(&[]);
-    for venue in ["ven_otp", "ven_otp_b", "ven_confirm_details"] {
-        let booking = service.book(venue).await;
-        service.advance("19m50s").await;
-        assert_eq!(service.read(&booking).await["status"], "requires_action");
-        service.advance("11s").await;
-        assert_eq!(service.read(&booking).await["status"], "expired");
-    }
 }
 
 #[tokio::test]
@@ -279,28 +267,4 @@ async fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
         let read = service.get(&path_of(&booking, "")).await;
         assert_eq!(*read.is(200), booking);
     }
-}
-
-#[tokio::test]
-async fn session_states_1_the_received_code_makes_the_session_active() {
-    let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960001").await;
-    assert_ne!(session["state"], "active");
-    let code = json!({"code": service.code().await});
-    let answer = service.post(&session_path(&session, "/verify"), code).await;
-    assert_eq!(answer.is(200)["state"], "active");
-    let read = service.get(&session_path(&session, "")).await;
-    assert_eq!(read.is(200)["state"], "active");
-}
-
-#[tokio::test]
-async fn session_states_3_a_delete_destroys_the_saved_sign_in() {
-    let service = Service::start(&[]);
-    let session = service.sign_in("ada", "+441632960001").await;
-    let as_ada = json!({"end_user": "ada"});
-    let booked = service.create_with("ven_confirms_b", as_ada.clone()).await;
-    booked.is(201);
-    service.delete(&session_path(&session, "")).await.is(200);
-    let answer = service.create_with("ven_confirms_b", as_ada).await;
-    answer.refused(409, "reconnect_required");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::service::{OTHER, READ_ONLY, Service, TEST, list, names, path_of, session_path};
+use crate::service::{OTHER, READ_ONLY, Service, list, names, path_of, session_path};
 use crate::shapes::shaped;
 use crate::states::unconfirmed;
 
@@ -99,25 +99,6 @@ async fn status_5_a_wrong_session_code_is_invalid_code() {
     answer.refused(400, "invalid_code");
     let read = service.get(&session_path(&session, "")).await;
     assert_eq!(read.is(200)["state"], "pending");
-}
-
-#[tokio::test]
-async fn status_6_every_session_operation_needs_a_live_key() {
-    let service = Service::start(&[]);
-    let session = service.sign_in("ada", "+441632960001").await;
-    let path = |what| session_path(&session, what);
-    for (method, path) in [
-        ("POST", "/v1/sessions".to_owned()),
-        ("POST", path("/verify")),
-        ("GET", "/v1/sessions".to_owned()),
-        ("GET", path("")),
-        ("GET", path("/card")),
-        ("GET", "/v1/sessions/card?end_user=ada".to_owned()),
-        ("DELETE", path("")),
-    ] {
-        let answer = service.with(TEST).call(method, &path, None).await;
-        answer.refused(403, "live_key_required");
-    }
 }
 
 #[tokio::test]

@@ -7,9 +7,8 @@ use super::endpoints::Endpoint;
 use super::reply::Outcome;
 use super::request::{Request, RequestContext};
 use super::{Service, bookings, faults};
-use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
-use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::no_key::{NoKey, Scope, masked};
+use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE, masked};
+use crate::sandbox::rules::api_error::{ApiError, NoKey, Scope};
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 

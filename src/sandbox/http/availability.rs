@@ -9,7 +9,7 @@ use super::venues::known_venue;
 use crate::sandbox::rules::availability::{AvailabilityQuery, check_readable};
 use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::seed::{Slot, Venue, slots_at, slots_on};
-use crate::sandbox::wire::slot::SlotDocument;
+use crate::sandbox::wire::listed::SlotDocument;
 
 #[derive(Serialize)]
 struct Slots<'a> {
@@ -24,12 +24,12 @@ pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let body = context.request.fields()?;
     let query = AvailabilityQuery::read(&body, tx.now)?;
-    let venue = known_venue(context, query.venue_id)?;
+    let venue = known_venue(context, &query.venue_id)?;
     let venue = venue.as_ref();
     let provider = query.provider(venue)?;
     check_readable(venue)?;
 
-    let day = query.at.to_zoned(venue.timezone()).date();
+    let day = query.at.to_zoned(venue.timezone.clone()).date();
     let mut free = Vec::new();
     for slot in slots_on(venue, day) {
         if slot.datetime.timestamp() > tx.now

@@ -1,6 +1,7 @@
 //! `/v1/bookings`.
 
 use axum::http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::availability::{choose_slot, with_held};
@@ -13,15 +14,15 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::continue_::ContinueRequest;
 use crate::sandbox::rules::create::CreateRequest;
-use crate::sandbox::rules::fields::Fields;
+use crate::sandbox::rules::fields;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
-use crate::sandbox::rules::state::{Ask, BookingState, Denial};
+use crate::sandbox::rules::state::Ask;
 use crate::sandbox::rules::transition::{Event, step};
 use crate::sandbox::seed::{Slot, Venue, local_time};
 use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
+use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
-use crate::sandbox::wire::id::IdKind;
 
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::booking(StatusCode::OK, &find(context)?)
@@ -42,13 +43,13 @@ fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) 
 }
 
 /// The error for a denial. A venue's denial carries the unchanged booking.
-fn denied(denial: Denial, booking: &Booking) -> ApiError {
+fn denied(denial: ApiError, booking: &Booking) -> ApiError {
     match denial {
-        Denial::VenueRefused(code) => ApiError::VenueRefused {
+        ApiError::VenueRefused { code, .. } => ApiError::VenueRefused {
             code,
             booking: json!(BookingDocument::of(booking)),
         },
-        denial => ApiError::Denied(denial),
+        denial => denial,
     }
 }
 
@@ -104,7 +105,7 @@ pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
         Some(slot) => Some(with_held(context, slot)?),
         None => choose_slot(context, venue, request.at, |_| true)?,
     };
-    let event = respond(
+    let state = respond(
         venue,
         slot.as_ref().map(|(slot, held)| (slot, *held)),
         request.pays_by_vendor,
@@ -112,14 +113,14 @@ pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
         generated_codes,
         now,
     );
-    let datetime = local_time(&request.at.to_zoned(venue.timezone()));
-    let mut booking = Booking {
+    let datetime = local_time(&request.at.to_zoned(venue.timezone.clone()));
+    let booking = Booking {
         number: tx.new_number(),
         organization: context.organization.id.clone(),
         is_test: context.key.kind == KeyKind::Test,
         provider,
         venue_id: request.venue_id,
-        venue_name: venue.is_own().then(|| venue.name.clone()),
+        venue_name: venue.is_own.then(|| venue.name.clone()),
         datetime,
         party_size: request.party_size,
         customer: request.customer,
@@ -131,13 +132,12 @@ pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
         pays_by_vendor: request.pays_by_vendor,
         webhook_url: request.webhook_url,
         slot_id: slot.map(|(it, _)| it.id),
-        state: BookingState::Requested,
+        state,
         last_modification: None,
         created_at: now,
         updated_at: now,
     };
-    let transition = step(&booking.state, &event, now);
-    tx.create_booking(&mut booking, transition)?;
+    tx.create_booking(&booking)?;
     send_code(tx, &booking, venue)?;
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
@@ -198,7 +198,7 @@ pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
     let datetime = request
         .at
         .zip(venue)
-        .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone())));
+        .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone.clone())));
     let slot = slot.as_ref().map(|(slot, _)| slot);
     match request.change(&booking, datetime, slot, tx.now) {
         None => Reply::booking(StatusCode::OK, &booking),
@@ -234,7 +234,12 @@ fn new_slot(
 
 /// Cancels a booking. The reason is checked but not stored.
 pub(super) fn cancel(context: &RequestContext<'_, '_>) -> Outcome {
-    Fields::of(&context.request.fields()?).text("reason")?;
+    #[derive(Deserialize)]
+    struct Body {
+        #[expect(dead_code, reason = "checked but not stored")]
+        reason: Option<String>,
+    }
+    fields::read::<Body>(&context.request.fields()?)?;
     let booking = find(context)?;
     let provider = booking.provider;
     apply(context, booking, &Event::Cancel { provider })

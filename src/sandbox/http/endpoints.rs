@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::reply::{Outcome, Reply};
 use super::request::RequestContext;
 use super::{availability, bookings, sessions, venues};
-use crate::sandbox::rules::no_key::Scope;
+use crate::sandbox::rules::api_error::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
 pub(crate) struct Endpoint {

@@ -28,7 +28,7 @@ pub(super) async fn take(
     }
     let path = request.uri.path().to_owned();
     let organization = request.key().ok().map(|it| it.organization);
-    let taken = store.write(move |tx| tx.take_fault(organization.as_deref(), method, &path));
+    let taken = store.write(move |tx| Ok(tx.take_fault(organization.as_deref(), method, &path)?));
     taken.await.ok()?
 }
 

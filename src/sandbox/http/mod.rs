@@ -93,7 +93,7 @@ pub(crate) async fn serve(
         () = delivery_worker::run(&service.store, service.delivery_interval) => {}
         () = grace_period => {}
     }
-    service.store.fold_in();
+    service.store.fold_in(1);
     Ok(())
 }
 

@@ -11,9 +11,8 @@ use tokio::time::timeout;
 
 use super::REQUEST_TIMEOUT;
 use crate::sandbox::rules::access::{self, ApiKey};
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, NoKey};
 use crate::sandbox::rules::fields::parse_body;
-use crate::sandbox::rules::no_key::NoKey;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 

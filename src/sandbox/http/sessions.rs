@@ -1,17 +1,17 @@
 //! `/v1/sessions`: connect a person's provider account, and ask it for a card.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::reply::{Outcome, Reply};
 use super::request::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fields::{FieldErrors, Fields};
+use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::session::{ConnectRequest, SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::Provider;
 use crate::sandbox::store::{MessageSubject, one_time_code};
-use crate::sandbox::wire::id::IdKind;
-use crate::sandbox::wire::session::SessionDocument;
+use crate::sandbox::wire::IdKind;
+use crate::sandbox::wire::listed::SessionDocument;
 
 #[derive(Serialize)]
 struct Sessions<'a> {
@@ -41,11 +41,16 @@ pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::created(&SessionDocument::of(&session, tx.now))
 }
 
+#[derive(Deserialize)]
+struct Body {
+    code: Option<String>,
+}
+
 pub(super) fn verify(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let body = context.request.fields()?;
     let mut errors = FieldErrors::default();
-    let code = errors.required("code", Fields::of(&body).text("code")?);
+    let code = errors.required("code", fields::read::<Body>(&body)?.code);
     let code = errors.finish(code)?;
     let (session, outcome) = find(context)?.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
@@ -100,10 +105,10 @@ pub(super) fn card(context: &RequestContext<'_, '_>) -> Outcome {
 pub(super) fn card_of_person(context: &RequestContext<'_, '_>) -> Outcome {
     let mut errors = FieldErrors::default();
     let end_user = context.request.query("end_user");
-    let end_user = errors.required("end_user", end_user.as_deref());
+    let end_user = errors.required("end_user", end_user);
     let provider = provider(context, &mut errors).unwrap_or(SESSION_PROVIDER);
     let end_user = errors.finish(end_user)?;
-    let session = latest(context, end_user, provider)?.ok_or(ApiError::SessionNotFound)?;
+    let session = latest(context, &end_user, provider)?.ok_or(ApiError::SessionNotFound)?;
     Reply::ok(&json!({"has_card": session.has_card(context.tx.now)?}))
 }
 

@@ -11,7 +11,7 @@ use crate::sandbox::rules::search::{SearchArea, VenueSearch};
 use crate::sandbox::seed::{
     Venue, names_city, near_place, near_point, resolve_place, within_reach,
 };
-use crate::sandbox::wire::venue::VenueDocument;
+use crate::sandbox::wire::listed::VenueDocument;
 
 #[derive(Serialize)]
 struct Found<'a> {

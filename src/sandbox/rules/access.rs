@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::api_error::ApiError;
-use super::no_key::{NoKey, Scope, masked};
+use super::api_error::{ApiError, NoKey, Scope};
 use super::organization::{CheckStatus, Organization};
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
@@ -18,7 +17,6 @@ pub(crate) enum KeyKind {
 }
 
 impl KeyKind {
-    /// The word in the key list of the sandbox.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",
@@ -40,7 +38,6 @@ const READ_SCOPES: &[Scope] = &[Scope::VenuesRead, Scope::BookingsRead, Scope::S
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiKey {
-    /// The bearer token.
     pub(crate) secret: Cow<'static, str>,
     pub(crate) kind: KeyKind,
     pub(crate) organization: Cow<'static, str>,
@@ -201,6 +198,23 @@ pub(crate) fn check_entitlement(
     Ok(())
 }
 
+/// A key with its middle left out: `sk_live_…dbox`.
+pub(crate) fn masked(key: &str) -> String {
+    let kind = key.match_indices('_').nth(1).map_or(0, |(at, _)| at + 1);
+    let kind = if key.starts_with("sk_") {
+        &key[..kind]
+    } else {
+        ""
+    };
+    let rest: Vec<char> = key[kind.len()..].chars().collect();
+    // A short key would be shown whole.
+    let end: String = match rest.len() {
+        0..=4 => String::new(),
+        length => rest[length - 4..].iter().collect(),
+    };
+    format!("{kind}…{end}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,5 +307,15 @@ mod tests {
             check_entitlement(&test, &organization, 3),
             Err(ApiError::FreeTierExhausted { limit: 3 })
         );
+    }
+
+    #[test]
+    fn a_masked_key_shows_its_kind_and_its_end() {
+        assert_eq!(masked("sk_live_sandbox"), "sk_live_…dbox");
+        assert_eq!(masked("sk_test_abc"), "sk_test_…");
+        assert_eq!(masked("a-strange-key"), "…-key");
+        assert_eq!(masked("é"), "…");
+        assert_eq!(masked("sk_"), "…");
+        assert_eq!(masked(""), "…");
     }
 }

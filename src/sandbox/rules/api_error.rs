@@ -3,9 +3,51 @@
 use serde_json::{Value, json};
 
 use super::error_code::ErrorCode;
-use super::no_key::{NoKey, Scope};
-use super::state::Denial;
+use super::state::Status;
 use crate::sandbox::seed::Provider;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    VenuesRead,
+    BookingsRead,
+    BookingsCreate,
+    BookingsWrite,
+    SessionsRead,
+    SessionsWrite,
+}
+
+impl Scope {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::VenuesRead => "venues:read",
+            Self::BookingsRead => "bookings:read",
+            Self::BookingsCreate => "bookings:create",
+            Self::BookingsWrite => "bookings:write",
+            Self::SessionsRead => "sessions:read",
+            Self::SessionsWrite => "sessions:write",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoKey {
+    /// The header is missing or not text.
+    Missing,
+    /// `Authorization` is missing, and this other part of the request has a key.
+    Elsewhere(String),
+    /// The header has one word, which may be the key itself.
+    NoScheme,
+    /// The header has the word `Bearer` alone.
+    SchemeAlone,
+    /// The header has the word `Bearer` twice.
+    SchemeTwice,
+    /// The secret that signs webhooks.
+    WebhookSecret,
+    /// Another scheme than `Bearer`, as `Basic`.
+    OtherScheme(String),
+    /// No key of this sandbox; the key, masked.
+    Unknown(String),
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ApiError {
@@ -27,7 +69,6 @@ pub(crate) enum ApiError {
         field: String,
         detail: String,
     },
-    /// A venue search without its required fields.
     Missing(Vec<&'static str>),
     /// "validation failed": each field with what is wrong with it.
     Invalid(Vec<(String, String)>),
@@ -50,19 +91,28 @@ pub(crate) enum ApiError {
         limit: u32,
         retry_after: u64,
     },
-    /// A session operation with a key that is not live.
     LiveKeyRequired,
     SessionNotFound,
     /// The session's code is wrong, too old, or was wrong too often.
     InvalidCode,
-    /// The session is active already and needs no code.
     SessionActive,
     /// With the summaries of the organization's unfinished bookings of the last day.
     BookingNotFound {
         open_bookings: Vec<Value>,
     },
-    /// The booking's state does not allow it.
-    Denied(Denial),
+    /// The booking is not waiting for anything.
+    NotPaused(Status),
+    /// Only a confirmed booking can be changed or cancelled.
+    NotConfirmed(Status),
+    InvalidOtp {
+        attempts_left: u8,
+    },
+    /// The `psp_response` is not the one that was asked for.
+    MalformedApproval,
+    /// The payment was answered after its deadline.
+    LateAnswer,
+    ModifyUnsupported,
+    /// With the unchanged booking.
     VenueRefused {
         code: ErrorCode,
         booking: Value,
@@ -124,9 +174,9 @@ impl ApiError {
             Self::LocationUnresolved => error(400, "the location could not be resolved; send a more specific location, or latitude and longitude"),
             Self::NoSearchProvider { named: true } => coded(400, "one of the named providers is unknown, or none of them can search", "no_search_provider"),
             Self::NoSearchProvider { named: false } => coded(503, "no provider that can search is configured", "no_search_provider"),
-            Self::SearchFailed(providers) => with(coded(502, "every provider failed", "search_failed"), "providers_failed", json!(providers.iter().map(|it| it.id()).collect::<Vec<_>>())),
+            Self::SearchFailed(providers) => with(coded(502, "every provider failed", "search_failed"), "providers_failed", json!(providers)),
             Self::VenueNotFound => error(404, "venue not found; run venue search first"),
-            Self::AvailabilityFailed(provider) => with(coded(502, "the provider failed to read the availability", "availability_failed"), "provider", json!(provider.id())),
+            Self::AvailabilityFailed(provider) => with(coded(502, "the provider failed to read the availability", "availability_failed"), "provider", json!(provider)),
             Self::ProviderNeeded => error(400, "the venue is served by several providers; name one in provider"),
             Self::PlaceholderCustomer => coded(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer"),
             Self::MissingLastName => coded(400, "this provider needs first and last name in customer.name", "missing_last_name"),
@@ -143,7 +193,12 @@ impl ApiError {
             Self::InvalidCode => coded(400, "the code is wrong", "invalid_code"),
             Self::SessionActive => error(409, "the session is active already"),
             Self::BookingNotFound { open_bookings } => (404, json!({"error": "booking not found", "open_bookings": open_bookings})),
-            Self::Denied(denial) => denied(denial),
+            Self::NotPaused(status) => error(409, &format!("the booking is {} and waits for nothing", status.as_str())),
+            Self::NotConfirmed(status) => error(409, &format!("the booking is {}, and only a confirmed one can be changed or cancelled", status.as_str())),
+            Self::InvalidOtp { attempts_left } => with(coded(400, "the one-time code is wrong", "invalid_otp"), "attempts_left", json!(attempts_left)),
+            Self::MalformedApproval => error(400, "malformed psp_response: send the approval_id of psp_request and status approved"),
+            Self::LateAnswer => error(400, "the answer arrived after expires_at; read the booking"),
+            Self::ModifyUnsupported => coded(422, "this provider cannot modify; nothing was attempted", "modify_unsupported"),
             Self::VenueRefused { code, booking } => with(coded(422, code.message(), code.as_str()), "booking", booking.clone()),
             Self::PathNotFound => error(404, "no such path"),
             Self::MethodNotAllowed => error(405, "this path does not take that method"),
@@ -157,21 +212,6 @@ impl ApiError {
             Self::RequestNotFound => error(404, "request not found; the sandbox keeps the last 1,000"),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }
-    }
-}
-
-/// The responses for a booking whose state does not allow the request.
-#[rustfmt::skip]
-fn denied(denial: &Denial) -> (u16, Value) {
-    match denial {
-        Denial::NotPaused(status) => error(409, &format!("the booking is {} and waits for nothing", status.as_str())),
-        Denial::NotConfirmed(status) => error(409, &format!("the booking is {}, and only a confirmed one can be changed or cancelled", status.as_str())),
-        Denial::InvalidOtp { attempts_left } => with(coded(400, "the one-time code is wrong", "invalid_otp"), "attempts_left", json!(attempts_left)),
-        Denial::Unanswered(errors) => (400, validation_failed(errors)),
-        Denial::MalformedApproval => error(400, "malformed psp_response: send the approval_id of psp_request and status approved"),
-        Denial::Late => error(400, "the answer arrived after expires_at; read the booking"),
-        Denial::ModifyUnsupported => coded(422, "this provider cannot modify; nothing was attempted", "modify_unsupported"),
-        Denial::VenueRefused(code) => coded(422, code.message(), code.as_str()),
     }
 }
 

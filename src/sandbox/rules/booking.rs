@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use super::state::BookingState;
 use crate::sandbox::seed::Provider;
 
-/// The guest ("Booking", `customer`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Customer {
@@ -26,10 +25,13 @@ pub(crate) struct Modification {
     pub(crate) changes: Map<String, Value>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// The store has its number and its organization in columns of their own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Booking {
     /// Grows with the time of creation.
+    #[serde(skip)]
     pub(crate) number: i64,
+    #[serde(skip)]
     pub(crate) organization: String,
     /// Whether a test key created it, so that its confirmation uses the test allowance.
     pub(crate) is_test: bool,

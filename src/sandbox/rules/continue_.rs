@@ -1,12 +1,12 @@
 //! The body of `POST /v1/bookings/{booking_id}/continue`.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
-use super::fields::Fields;
+use super::fields;
 use super::state::{Ask, Pause};
 
-/// The guest's answer to a pause.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ContinueRequest {
     Otp(String),
@@ -17,29 +17,29 @@ pub(crate) enum ContinueRequest {
     Details(Map<String, Value>),
 }
 
+#[derive(Deserialize)]
+struct Body {
+    otp: Option<String>,
+    psp_response: Option<Map<String, Value>>,
+    psp_abort: Option<bool>,
+}
+
 impl ContinueRequest {
     /// Reads the body. More than one answer at once is an error.
     pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
-        let fields = Fields::of(body);
-        let otp = fields
-            .text("otp")?
-            .map(|it| Self::Otp(it.trim().to_owned()));
-        let response = fields
-            .object("psp_response")?
-            .map(|it| Self::PspResponse(it.clone()));
-        let abort = match fields.flag("psp_abort")? {
-            Some(false) => return Err(ApiError::invalid("psp_abort", "must be true")),
-            Some(true) => Some(Self::PspAbort),
-            None => None,
-        };
-        let mut answers = [otp, response, abort].into_iter().flatten();
-        match (answers.next(), answers.next()) {
-            (None, _) => Ok(Self::Details(body.clone())),
-            (Some(answer), None) => Ok(answer),
-            (Some(_), Some(_)) => Err(ApiError::invalid(
-                "psp_response",
-                "send one of otp, psp_response and psp_abort",
-            )),
+        let answers: Body = fields::read(body)?;
+        if answers.psp_abort == Some(false) {
+            return Err(ApiError::invalid("psp_abort", "must be true"));
+        }
+        match (answers.otp, answers.psp_response, answers.psp_abort) {
+            (None, None, None) => Ok(Self::Details(body.clone())),
+            (Some(otp), None, None) => Ok(Self::Otp(otp.trim().to_owned())),
+            (None, Some(response), None) => Ok(Self::PspResponse(response)),
+            (None, None, Some(_)) => Ok(Self::PspAbort),
+            _ => {
+                let demand = "send one of otp, psp_response and psp_abort";
+                Err(ApiError::invalid("psp_response", demand))
+            }
         }
     }
 

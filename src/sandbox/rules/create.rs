@@ -1,13 +1,13 @@
 //! The request to create a booking, and its checks in the order of the contract ("Bookings").
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
-use super::availability::{serving, sole_provider};
+use super::availability::serving;
 use super::booking::Customer;
-use super::fields::{FieldErrors, Fields};
-use super::guest;
+use super::fields::{self, FieldErrors};
 use super::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, Slot, Venue, Vertical};
 
@@ -25,48 +25,55 @@ pub(crate) struct CreateRequest {
     pub(crate) pays_by_vendor: bool,
 }
 
-impl CreateRequest {
-    /// Reads the fields, each of the right type, then checks required ones and values.
-    pub(crate) fn of(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
-        let fields = Fields::of(body);
-        let venue_id = fields.text("venue_id")?;
-        let provider = fields.text("provider")?;
-        let datetime = fields.text("datetime")?;
-        let availability_id = fields.text("availability_id")?;
-        let party_size = fields.whole("party_size")?;
-        let nobody = Map::new();
-        let customer = fields.object("customer")?.unwrap_or(&nobody);
-        let customer = Fields::inside(customer, "customer");
-        let name = customer.text("name")?;
-        let email = customer.text("email")?;
-        let phone = customer.text("phone")?;
-        let end_user = fields.text("end_user")?;
-        let webhook_url = fields.text("webhook_url")?;
-        let payment_collection = fields.text("payment_collection")?;
+#[derive(Deserialize)]
+struct Body {
+    venue_id: Option<String>,
+    provider: Option<String>,
+    datetime: Option<String>,
+    availability_id: Option<String>,
+    #[serde(default, deserialize_with = "fields::whole")]
+    party_size: Option<i64>,
+    customer: Option<Guest>,
+    end_user: Option<String>,
+    webhook_url: Option<String>,
+    payment_collection: Option<String>,
+}
 
+#[derive(Default, Deserialize)]
+struct Guest {
+    name: Option<String>,
+    email: Option<String>,
+    phone: Option<String>,
+}
+
+impl CreateRequest {
+    pub(crate) fn of(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
+        let body: Body = fields::read(body)?;
+        let guest = body.customer.unwrap_or_default();
+        let payment_collection = body.payment_collection.as_deref();
         let mut errors = FieldErrors::default();
-        let venue_id = errors.required("venue_id", venue_id);
-        let at = errors.future_moment("datetime", datetime, now);
-        let party_size = errors.required_party_size(party_size);
-        let name = errors.required("customer.name", name);
+        let venue_id = errors.required("venue_id", body.venue_id);
+        let at = errors.future_moment("datetime", body.datetime, now);
+        let party_size = errors.required_party_size(body.party_size);
+        let name = errors.required("customer.name", guest.name);
         if payment_collection.is_some_and(|it| it != "vendor_external") {
             errors.add("payment_collection", "must be vendor_external");
         }
         let required = venue_id.zip(at).zip(party_size).zip(name);
         let (((venue_id, at), party_size), name) = errors.finish(required)?;
         Ok(Self {
-            venue_id: venue_id.to_owned(),
-            provider: provider.map(str::to_owned),
+            venue_id,
+            provider: body.provider,
             at,
-            availability_id: availability_id.map(str::to_owned),
+            availability_id: body.availability_id,
             party_size,
             customer: Customer {
-                name: name.to_owned(),
-                email: email.map(str::to_owned),
-                phone: phone.map(str::to_owned),
+                name,
+                email: guest.email,
+                phone: guest.phone,
             },
-            end_user: end_user.map(str::to_owned),
-            webhook_url: webhook_url.map(str::to_owned),
+            end_user: body.end_user,
+            webhook_url: body.webhook_url,
             pays_by_vendor: payment_collection.is_some(),
         })
     }
@@ -75,13 +82,13 @@ impl CreateRequest {
     pub(crate) fn provider(&self, venue: &Venue) -> Result<Provider, ApiError> {
         match &self.provider {
             Some(name) => serving(venue, name),
-            None => sole_provider(venue).ok_or(ApiError::ProviderNeeded),
+            None => venue.sole_provider().ok_or(ApiError::ProviderNeeded),
         }
     }
 
     /// Rejects a placeholder name, and a name without a last name if the provider needs one.
     pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), ApiError> {
-        guest::check(&self.customer.name, provider)
+        check_name(&self.customer.name, provider)
     }
 
     /// The slot of the availability id, if the request has one. It must belong to this venue and start
@@ -100,7 +107,6 @@ impl CreateRequest {
         }
     }
 
-    /// Rejects payment through the vendor if the organization or the venue cannot take it.
     pub(crate) fn check_payment(
         &self,
         organization: &Organization,
@@ -129,6 +135,39 @@ fn has_vault(venue: &Venue, provider: Provider) -> bool {
     venue.vertical == Vertical::Dining
         && provider == Provider::A
         && venue.scenario != Some(Scenario::VaultUnavailable)
+}
+
+/// Placeholder names, in lower case with single spaces.
+#[rustfmt::skip]
+pub(crate) const PLACEHOLDERS: &[&str] = &[
+    "test user", "test guest", "test customer", "test test", "test", "testing", "john doe",
+    "jane doe", "guest", "guest user", "customer", "customer name", "user", "name", "first last",
+    "firstname lastname", "first name last name", "your name", "full name", "anonymous", "unknown",
+    "none", "null", "undefined", "n/a", "na", "tbd", "placeholder", "example",
+];
+
+/// Rejects a placeholder name, and a name without a last name if the provider needs one.
+fn check_name(name: &str, provider: Provider) -> Result<(), ApiError> {
+    if is_placeholder(name) {
+        return Err(ApiError::PlaceholderCustomer);
+    }
+    if provider == Provider::A && !has_last_name(name) {
+        return Err(ApiError::MissingLastName);
+    }
+    Ok(())
+}
+
+/// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.
+fn is_placeholder(name: &str) -> bool {
+    let letters = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
+    let name = letters(name);
+    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.iter().any(|it| letters(it) == name)
+}
+
+/// Whether a name has two words with a letter each.
+fn has_last_name(name: &str) -> bool {
+    let is_word = |word: &&str| word.chars().any(char::is_alphabetic);
+    name.split_whitespace().filter(is_word).count() >= 2
 }
 
 #[cfg(test)]
@@ -183,10 +222,8 @@ mod tests {
 
     #[test]
     fn a_wrong_type_is_named_with_its_path() {
-        assert_eq!(
-            read(&json!({"customer": {"name": 7}})).unwrap_err(),
-            ApiError::wrong_type("customer.name", "must be a string")
-        );
+        let error = read(&json!({"customer": {"name": 7}})).unwrap_err();
+        assert!(matches!(error, ApiError::WrongType { field, .. } if field == "customer.name"));
         assert_eq!(
             read(&json!({"party_size": 2.5})).unwrap_err(),
             ApiError::wrong_type("party_size", "must be a whole number")
@@ -209,7 +246,7 @@ mod tests {
     fn a_slot_is_booked_at_the_time_it_was_offered_at() {
         let venue = seed::venue("ven_confirms").unwrap();
         let at = "2026-12-01T19:00:00Z".parse().unwrap();
-        let offered = seed::slot_at(venue, at).unwrap();
+        let offered = seed::slots_at(venue, at).next().unwrap();
         let book = |id: &str, datetime: &str| {
             read(&json!({"availability_id": id, "datetime": datetime}))
                 .unwrap()
@@ -223,7 +260,9 @@ mod tests {
             book(&offered.id, "2026-12-01T19:30:00Z").unwrap_err(),
             ApiError::SlotNotOffered
         );
-        let elsewhere = seed::slot_at(seed::venue("ven_otp").unwrap(), at).unwrap();
+        let elsewhere = seed::slots_at(seed::venue("ven_otp").unwrap(), at)
+            .next()
+            .unwrap();
         for id in [elsewhere.id.as_str(), "slot_nonsense"] {
             let error = book(id, "2026-12-01T19:00:00Z").unwrap_err();
             assert!(matches!(error, ApiError::Invalid(_)), "{id}");
@@ -248,5 +287,45 @@ mod tests {
             pay(&organization, "ven_payment"),
             Err(ApiError::VendorDisabled)
         );
+    }
+
+    #[test]
+    fn a_placeholder_is_one_in_any_case_and_spacing() {
+        for name in [
+            "Test User",
+            "  JOHN   doe ",
+            "JohnDoe",
+            "N / A",
+            "n/a",
+            "Guest",
+            "123",
+            "--",
+            "\u{a0}",
+        ] {
+            assert_eq!(
+                check_name(name, Provider::B),
+                Err(ApiError::PlaceholderCustomer),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_real_name_that_contains_a_placeholder_is_real() {
+        for name in ["Ada Lovelace", "Jane Doerr", "Guest Testman", "李 小龙"] {
+            assert_eq!(check_name(name, Provider::A), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn provider_a_alone_needs_a_last_name() {
+        for name in ["Ada", "Ada -", "Ada 2"] {
+            assert_eq!(
+                check_name(name, Provider::A),
+                Err(ApiError::MissingLastName)
+            );
+            assert_eq!(check_name(name, Provider::B), Ok(()));
+            assert_eq!(check_name(name, Provider::C), Ok(()));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac::{Context, HMAC_SHA256, Key};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,6 @@ pub(crate) enum DeliveryState {
 }
 
 impl DeliveryState {
-    /// The word in `GET /sandbox/deliveries`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -23,17 +22,22 @@ impl DeliveryState {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct DeliveryAttempt {
-    /// The HTTP status, or why there was no response.
-    pub(crate) outcome: Result<u16, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
+    /// Why there was no response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
     pub(crate) latency_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) request: Option<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response: Option<Content>,
 }
 
 /// The headers and the body of what was sent or answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Content {
     pub(crate) headers: Map<String, Value>,
     pub(crate) body: String,
@@ -42,19 +46,11 @@ pub(crate) struct Content {
 }
 
 impl DeliveryAttempt {
-    /// One that sent nothing.
     pub(crate) fn failed(why: &str) -> Self {
         Self {
-            outcome: Err(why.to_owned()),
-            latency_ms: 0,
-            request: None,
-            response: None,
+            error: Some(why.to_owned()),
+            ..Self::default()
         }
-    }
-
-    /// Whether the consumer responded with a 2xx status.
-    pub(crate) fn is_delivered(&self) -> bool {
-        matches!(self.outcome, Ok(200..=299))
     }
 }
 
@@ -65,7 +61,7 @@ pub(crate) fn after(
     failures: u32,
     now: Timestamp,
 ) -> (DeliveryState, Option<Timestamp>) {
-    if attempt.is_delivered() {
+    if matches!(attempt.status, Some(200..=299)) {
         return (DeliveryState::Delivered, None);
     }
     let pause = match failures {
@@ -94,38 +90,20 @@ mod tests {
     #[test]
     fn a_failed_delivery_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
         let now: Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
-        let failed = DeliveryAttempt {
-            outcome: Ok(302),
-            latency_ms: 1,
-            request: None,
-            response: None,
+        let answered = |status| DeliveryAttempt {
+            status: Some(status),
+            ..DeliveryAttempt::default()
         };
         for (failures, seconds) in [(1, 30), (2, 120), (3, 600)] {
             let next = Some(now + SignedDuration::from_secs(seconds));
-            assert_eq!(
-                after(&failed, failures, now),
-                (DeliveryState::Pending, next)
-            );
+            let expected = (DeliveryState::Pending, next);
+            assert_eq!(after(&answered(302), failures, now), expected);
         }
-        assert_eq!(after(&failed, 4, now), (DeliveryState::Abandoned, None));
-    }
-
-    #[test]
-    fn any_2xx_is_delivered() {
-        for (status, delivered) in [
-            (199, false),
-            (200, true),
-            (204, true),
-            (299, true),
-            (300, false),
-        ] {
-            let attempt = DeliveryAttempt {
-                outcome: Ok(status),
-                latency_ms: 1,
-                request: None,
-                response: None,
-            };
-            assert_eq!(attempt.is_delivered(), delivered, "{status}");
+        let abandoned = (DeliveryState::Abandoned, None);
+        assert_eq!(after(&answered(302), 4, now), abandoned);
+        for (status, is_delivered) in [(199, false), (200, true), (299, true), (300, false)] {
+            let (state, _) = after(&answered(status), 1, now);
+            assert_eq!(state == DeliveryState::Delivered, is_delivered, "{status}");
         }
     }
 

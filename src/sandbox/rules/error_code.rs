@@ -1,9 +1,9 @@
 //! The error codes of bookings ("Vendor payment codes", "Codes by condition").
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A booking's `error_code`, or a provider's reason for refusing a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorCode {
     CancellationUnsupported,
@@ -20,69 +20,30 @@ pub(crate) enum ErrorCode {
     SlotTaken,
 }
 
+/// Each code with its name on the wire and the booking's `error_message`.
+#[rustfmt::skip]
+pub(crate) const ERROR_CODES: [(ErrorCode, &str, &str); 12] = [
+    (ErrorCode::CancellationUnsupported, "cancellation_unsupported", "This provider cannot cancel at the venue; the booking stands. Ask the venue itself."),
+    (ErrorCode::CardDeclined, "card_declined", "The payment processor declined the guest's card."),
+    (ErrorCode::ModificationRefused, "modification_refused", "The venue refused the change; the booking stands as it was."),
+    (ErrorCode::NoAvailability, "no_availability", "The venue has no slot at that time."),
+    (ErrorCode::OtpAttemptsExceeded, "otp_attempts_exceeded", "The one-time code was wrong five times."),
+    (ErrorCode::PaymentApprovalExpired, "payment_approval_expired", "The payment was not approved in time."),
+    (ErrorCode::PaymentDeclined, "payment_declined", "The payment was aborted."),
+    (ErrorCode::PaymentOutcomeUnknown, "payment_outcome_unknown", "The card may have reached the venue. Check with the venue before booking again."),
+    (ErrorCode::PaymentReplayFailed, "payment_replay_failed", "The payment processor may hold the card. Check before booking again."),
+    (ErrorCode::PaymentSetupFailed, "payment_setup_failed", "The payment could not be prepared for this venue."),
+    (ErrorCode::ProviderError, "provider_error", "The provider failed while placing the booking."),
+    (ErrorCode::SlotTaken, "slot_taken", "The slot was taken by somebody else."),
+];
+
 impl ErrorCode {
-    /// In the order of their names.
-    pub(crate) const ALL: [Self; 12] = [
-        Self::CancellationUnsupported,
-        Self::CardDeclined,
-        Self::ModificationRefused,
-        Self::NoAvailability,
-        Self::OtpAttemptsExceeded,
-        Self::PaymentApprovalExpired,
-        Self::PaymentDeclined,
-        Self::PaymentOutcomeUnknown,
-        Self::PaymentReplayFailed,
-        Self::PaymentSetupFailed,
-        Self::ProviderError,
-        Self::SlotTaken,
-    ];
-
-    /// The name on the wire.
     pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::CancellationUnsupported => "cancellation_unsupported",
-            Self::CardDeclined => "card_declined",
-            Self::ModificationRefused => "modification_refused",
-            Self::NoAvailability => "no_availability",
-            Self::OtpAttemptsExceeded => "otp_attempts_exceeded",
-            Self::PaymentApprovalExpired => "payment_approval_expired",
-            Self::PaymentDeclined => "payment_declined",
-            Self::PaymentOutcomeUnknown => "payment_outcome_unknown",
-            Self::PaymentReplayFailed => "payment_replay_failed",
-            Self::PaymentSetupFailed => "payment_setup_failed",
-            Self::ProviderError => "provider_error",
-            Self::SlotTaken => "slot_taken",
-        }
+        ERROR_CODES[self as usize].1
     }
 
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == name)
-    }
-
-    /// The booking's `error_message`.
     pub(crate) const fn message(self) -> &'static str {
-        match self {
-            Self::CancellationUnsupported => {
-                "This provider cannot cancel at the venue; the booking stands. Ask the venue itself."
-            }
-            Self::CardDeclined => "The payment processor declined the guest's card.",
-            Self::ModificationRefused => {
-                "The venue refused the change; the booking stands as it was."
-            }
-            Self::NoAvailability => "The venue has no slot at that time.",
-            Self::OtpAttemptsExceeded => "The one-time code was wrong five times.",
-            Self::PaymentApprovalExpired => "The payment was not approved in time.",
-            Self::PaymentDeclined => "The payment was aborted.",
-            Self::PaymentOutcomeUnknown => {
-                "The card may have reached the venue. Check with the venue before booking again."
-            }
-            Self::PaymentReplayFailed => {
-                "The payment processor may hold the card. Check before booking again."
-            }
-            Self::PaymentSetupFailed => "The payment could not be prepared for this venue.",
-            Self::ProviderError => "The provider failed while placing the booking.",
-            Self::SlotTaken => "The slot was taken by somebody else.",
-        }
+        ERROR_CODES[self as usize].2
     }
 }
 
@@ -91,9 +52,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_is_found_again_by_its_name() {
-        for code in ErrorCode::ALL {
-            assert_eq!(ErrorCode::parse(code.as_str()), Some(code));
+    fn each_line_of_the_table_is_that_of_its_code() {
+        for (place, (code, name, _)) in ERROR_CODES.into_iter().enumerate() {
+            assert_eq!(code as usize, place);
+            assert_eq!(serde_json::json!(code), name);
         }
     }
 }

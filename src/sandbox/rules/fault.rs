@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::api_error::ApiError;
-use super::fields::{Fields, typed};
+use super::fields::typed;
 use crate::sandbox::seed;
 
 pub(crate) const WEBHOOK: &str = "webhook";
@@ -102,11 +102,8 @@ fn preset(name: &str) -> Option<Value> {
         "slow" => json!({"on": "any", "kind": "delay", "delay_ms": 3000, "times": "always"}),
         "down" => json!({"on": "any", "kind": "drop_before", "times": "always"}),
         "rate_limited" => {
-            let limited = ApiError::RateLimited {
-                limit: 10,
-                retry_after: 30,
-            };
-            let (status, body) = limited.answer();
+            let (limit, retry_after) = (10, 30);
+            let (status, body) = ApiError::RateLimited { limit, retry_after }.answer();
             json!({"on": "any", "kind": "status", "status": status, "body": body, "times": "always"})
         }
         _ => return None,
@@ -116,9 +113,9 @@ fn preset(name: &str) -> Option<Value> {
 /// The body, with the fields of its preset that it does not replace itself.
 fn with_preset(body: &Map<String, Value>) -> Result<Value, ApiError> {
     let mut whole = Map::new();
-    if let Some(name) = Fields::of(body).text("preset")? {
+    if let Some(name) = body.get("preset").filter(|it| !it.is_null()) {
         let demand = || ApiError::invalid("preset", "must be flaky, slow, down or rate_limited");
-        let preset = preset(name).ok_or_else(demand)?;
+        let preset = name.as_str().and_then(preset).ok_or_else(demand)?;
         whole.extend(preset.as_object().cloned().unwrap_or_default());
         // The details are those of the preset's own kind.
         let is_detail = |name: &str| !matches!(name, "on" | "times" | "rate");
@@ -166,56 +163,35 @@ impl Fault {
     }
 
     /// The first wrong field, and why.
+    #[rustfmt::skip]
     fn mistake(&self, is_served: impl Fn(&str, &str) -> bool) -> Option<(&'static str, String)> {
         use FaultKind::{Delay, Drop, Duplicate, Reorder, Status, Truncate};
-        let kind = self.kind;
-        let is_endpoint = self
-            .on
-            .split_once(' ')
-            .is_some_and(|(method, path)| is_served(method, path));
-        if !is_endpoint && ![ANY_REQUEST, WEBHOOK].contains(&self.on.as_str()) {
-            let demand = "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook";
-            return Some(("on", demand.to_owned()));
-        }
-        let is_for_both = kind == Delay;
-        let is_for_webhooks = matches!(kind, Drop | Duplicate | Reorder);
-        if !is_for_both && is_for_webhooks != (self.on == WEBHOOK) {
-            let (what, kinds) = match self.on.as_str() {
-                WEBHOOK => ("webhooks", "delay, drop, duplicate and reorder"),
-                _ => (
-                    "requests",
-                    "delay, status, drop_before, drop_after, truncate and garbage",
-                ),
-            };
-            let why = format!("{} is not for {what}; the kinds are {kinds}", kind.as_str());
-            return Some(("kind", why));
-        }
-        for (field, is_given, owner) in [
-            ("delay_ms", self.delay_ms.is_some(), Delay),
-            ("status", self.status.is_some(), Status),
-            ("body", self.body.is_some(), Status),
-            ("after_bytes", self.after_bytes.is_some(), Truncate),
-        ] {
-            if is_given && kind != owner {
-                let (owner, kind) = (owner.as_str(), kind.as_str());
-                return Some((field, format!("belongs to the kind {owner}, not to {kind}")));
-            }
-        }
-        let is_share = |rate: f64| rate > 0.0 && rate <= 1.0;
-        let wrong = if self.delay_ms.is_some_and(|it| it > MOST_DELAY_MS) {
-            ("delay_ms", "must be 0 to 600000")
-        } else if self.status.is_some_and(|it| !(200..=599).contains(&it)) {
-            ("status", "must be 200 to 599")
-        } else if self.times == Some(Times::Count(0)) {
-            ("times", "must be at least 1, or always")
-        } else if self.rate.is_some_and(|it| !is_share(it)) {
-            ("rate", "must be above 0 and at most 1")
-        } else if self.seed.is_some() && self.rate.is_none() {
-            ("seed", "needs a rate: without one, every request fails")
-        } else {
-            return None;
+        let (kind, on) = (self.kind, self.on.as_str());
+        let is_endpoint = on.split_once(' ').is_some_and(|(method, path)| is_served(method, path));
+        let is_known = is_endpoint || on == ANY_REQUEST || on == WEBHOOK;
+        let fits = kind == Delay || matches!(kind, Drop | Duplicate | Reorder) == (on == WEBHOOK);
+        let (what, kinds) = match on {
+            WEBHOOK => ("webhooks", "delay, drop, duplicate and reorder"),
+            _ => ("requests", "delay, status, drop_before, drop_after, truncate and garbage"),
         };
-        Some((wrong.0, wrong.1.to_owned()))
+        let is_foreign = |is_given: bool, owner| is_given && kind != owner;
+        let foreign = |owner: FaultKind| format!("belongs to the kind {}, not to {}", owner.as_str(), kind.as_str());
+        let is_share = |rate: f64| rate > 0.0 && rate <= 1.0;
+        [
+            (!is_known, "on", "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook".to_owned()),
+            (!fits, "kind", format!("{} is not for {what}; the kinds are {kinds}", kind.as_str())),
+            (is_foreign(self.delay_ms.is_some(), Delay), "delay_ms", foreign(Delay)),
+            (is_foreign(self.status.is_some(), Status), "status", foreign(Status)),
+            (is_foreign(self.body.is_some(), Status), "body", foreign(Status)),
+            (is_foreign(self.after_bytes.is_some(), Truncate), "after_bytes", foreign(Truncate)),
+            (self.delay_ms.is_some_and(|it| it > MOST_DELAY_MS), "delay_ms", "must be 0 to 600000".to_owned()),
+            (self.status.is_some_and(|it| !(200..=599).contains(&it)), "status", "must be 200 to 599".to_owned()),
+            (self.times == Some(Times::Count(0)), "times", "must be at least 1, or always".to_owned()),
+            (self.rate.is_some_and(|it| !is_share(it)), "rate", "must be above 0 and at most 1".to_owned()),
+            (self.seed.is_some() && self.rate.is_none(), "seed", "needs a rate: without one, every request fails".to_owned()),
+        ]
+        .into_iter()
+        .find_map(|(is_wrong, field, why)| is_wrong.then_some((field, why)))
     }
 
     pub(crate) fn meets_request(&self, method: &str, path: &str) -> bool {
@@ -237,34 +213,22 @@ impl Fault {
     }
 
     /// What it did to a request whose answer has a body of this many bytes, as one sentence.
+    #[rustfmt::skip]
     pub(crate) fn in_words(&self, length: usize) -> String {
         let fixed = match self.kind {
-            FaultKind::Delay => {
-                let delay = self.delay_ms.unwrap_or_default();
-                return format!("A fault held the request back for {delay} ms.");
-            }
+            FaultKind::Delay => &format!("A fault held the request back for {} ms.", self.delay_ms.unwrap_or_default()),
             FaultKind::Status => "A fault answered instead of the service.",
-            FaultKind::DropBefore => {
-                "A fault closed the connection before the request was handled."
-            }
-            FaultKind::DropAfter => {
-                "A fault closed the connection after the request was handled; this answer was not sent."
-            }
-            FaultKind::Truncate if self.cuts(length).is_some() => {
-                "A fault closed the connection in the middle of this answer."
-            }
-            FaultKind::Truncate => {
-                let after = self.after_bytes.unwrap_or_default();
-                return format!(
-                    "The fault cuts after {after} bytes. This answer has only {length}, so it was sent whole."
-                );
-            }
+            FaultKind::DropBefore => "A fault closed the connection before the request was handled.",
+            FaultKind::DropAfter => "A fault closed the connection after the request was handled; this answer was not sent.",
+            FaultKind::Truncate if self.cuts(length).is_some() => "A fault closed the connection in the middle of this answer.",
+            FaultKind::Truncate => &format!(
+                "The fault cuts after {} bytes. This answer has only {length}, so it was sent whole.",
+                self.after_bytes.unwrap_or_default(),
+            ),
             FaultKind::Garbage => "A fault sent this page instead of the answer.",
             FaultKind::Drop => "A fault dropped the webhook.",
             FaultKind::Duplicate => "A fault sent the webhook twice.",
-            FaultKind::Reorder => {
-                "A fault held the webhook back until the next one of its booking."
-            }
+            FaultKind::Reorder => "A fault held the webhook back until the next one of its booking.",
         };
         fixed.to_owned()
     }

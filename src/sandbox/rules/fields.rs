@@ -1,7 +1,8 @@
-//! Reads the fields of a JSON body, with the error of the specification for a wrong type.
+//! Reads JSON bodies: first their types, then their values.
 
-use jiff::Timestamp;
-use serde::de::DeserializeOwned;
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
@@ -14,11 +15,19 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(ApiError::wrong_type("body", "must be a JSON object")),
-        Err(error) => Err(ApiError::wrong_type(
-            "body",
-            format!("is not valid JSON: {error}"),
-        )),
+        Err(error) => {
+            let detail = format!("is not valid JSON: {error}");
+            Err(ApiError::wrong_type("body", detail))
+        }
     }
+}
+
+/// Reads the fields of a body of the service. The error names the first of a wrong type.
+pub(crate) fn read<T: DeserializeOwned>(body: &Map<String, Value>) -> Result<T, ApiError> {
+    serde_path_to_error::deserialize(body).map_err(|error| {
+        let field = error.path().to_string();
+        ApiError::wrong_type(field, error.inner().to_string())
+    })
 }
 
 /// Reads the body of a control, in which every field must be known. The error names the first wrong one.
@@ -30,92 +39,17 @@ pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
     })
 }
 
-/// The fields of a JSON object. `null` counts as absent; a wrong type is an error.
-#[derive(Clone, Copy)]
-pub(crate) struct Fields<'a> {
-    object: &'a Map<String, Value>,
-    /// The field that holds the object; `None` for the body itself.
-    within: Option<&'static str>,
-}
-
-impl<'a> Fields<'a> {
-    pub(crate) const fn of(object: &'a Map<String, Value>) -> Self {
-        Self {
-            object,
-            within: None,
-        }
-    }
-
-    /// The fields of an object inside the body, which errors name `within.field`.
-    pub(crate) const fn inside(object: &'a Map<String, Value>, within: &'static str) -> Self {
-        Self {
-            object,
-            within: Some(within),
-        }
-    }
-
-    /// A string field; `None` if it is absent or `null`.
-    pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, ApiError> {
-        self.read(name, "must be a string", Value::as_str)
-    }
-
-    /// A whole number. JSON does not distinguish `2.0` from `2`, so both are accepted.
-    pub(crate) fn whole(self, name: &str) -> Result<Option<i64>, ApiError> {
-        self.read(name, "must be a whole number", whole)
-    }
-
-    /// A number field; `None` if it is absent or `null`.
-    pub(crate) fn number(self, name: &str) -> Result<Option<f64>, ApiError> {
-        self.read(name, "must be a number", Value::as_f64)
-    }
-
-    /// A boolean field; `None` if it is absent or `null`.
-    pub(crate) fn flag(self, name: &str) -> Result<Option<bool>, ApiError> {
-        self.read(name, "must be true or false", Value::as_bool)
-    }
-
-    /// An object field; `None` if it is absent or `null`.
-    pub(crate) fn object(self, name: &str) -> Result<Option<&'a Map<String, Value>>, ApiError> {
-        self.read(name, "must be an object", Value::as_object)
-    }
-
-    /// A field that is a list of strings; `None` if it is absent or `null`.
-    pub(crate) fn texts(self, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
-        self.read(name, "must be an array of strings", |value| {
-            value.as_array()?.iter().map(Value::as_str).collect()
-        })
-    }
-
-    fn read<T>(
-        self,
-        name: &str,
-        demand: &str,
-        read: impl FnOnce(&'a Value) -> Option<T>,
-    ) -> Result<Option<T>, ApiError> {
-        match self.object.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match read(value) {
-                Some(value) => Ok(Some(value)),
-                None => Err(ApiError::wrong_type(self.path(name), demand)),
-            },
-        }
-    }
-
-    fn path(self, name: &str) -> String {
-        match self.within {
-            Some(within) => format!("{within}.{name}"),
-            None => name.to_owned(),
-        }
-    }
-}
-
-/// The value as a whole number, clamped to 64 bits.
-pub(crate) fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| {
-        let number = value.as_f64().filter(|it| it.fract() == 0.0)?;
+/// A whole number, clamped to 64 bits. JSON does not distinguish `2.0` from `2`, so both are accepted.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
+    let whole = |number: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-        Some(number as i64)
-    })
+        (number.fract() == 0.0).then_some(number as i64)
+    };
+    let value = Value::deserialize(source)?;
+    match value.as_i64().or_else(|| value.as_f64().and_then(whole)) {
+        None if !value.is_null() => Err(D::Error::custom("must be a whole number")),
+        number => Ok(number),
+    }
 }
 
 /// Errors about the values of a request, collected so that the response names all of them.
@@ -128,8 +62,8 @@ impl FieldErrors {
     }
 
     /// The value of a required field. It must not be blank.
-    pub(crate) fn required<T: AsRef<str>>(&mut self, field: &str, value: Option<T>) -> Option<T> {
-        let value = value.filter(|it| !it.as_ref().trim().is_empty());
+    pub(crate) fn required(&mut self, field: &str, value: Option<String>) -> Option<String> {
+        let value = value.filter(|it| !it.trim().is_empty());
         if value.is_none() {
             self.add(field, "is required");
         }
@@ -152,11 +86,11 @@ impl FieldErrors {
     pub(crate) fn future_moment(
         &mut self,
         field: &str,
-        value: Option<&str>,
+        value: Option<String>,
         now: Timestamp,
     ) -> Option<Timestamp> {
         let value = self.required(field, value)?;
-        let moment = self.moment(field, Some(value))?;
+        let moment = self.moment(field, Some(&value))?;
         if moment <= now {
             self.add(field, "must be in the future");
         }
@@ -175,7 +109,6 @@ impl FieldErrors {
         }
     }
 
-    /// The same for a required field.
     pub(crate) fn required_party_size(&mut self, value: Option<i64>) -> Option<u8> {
         if value.is_none() {
             self.add("party_size", "is required");
@@ -192,8 +125,7 @@ impl FieldErrors {
     }
 }
 
-/// Parses RFC 3339 strictly: a date alone or the name of a zone is rejected. Digits beyond the
-/// nanosecond are dropped.
+/// Parses RFC 3339 strictly: jiff also reads other separators, times without seconds, and zones in brackets.
 pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     let (moment, rest) = text.split_at_checked(SHAPE.len())?;
@@ -201,33 +133,27 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
         b'0' => byte.is_ascii_digit(),
         _ => byte.eq_ignore_ascii_case(shape),
     });
-    let (fraction, offset) = match rest.strip_prefix('.') {
-        None => ("", rest),
-        Some(rest) => {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            rest.split_at_checked(digits).filter(|_| digits > 0)?
-        }
-    };
+    let offset = rest.trim_start_matches(|it: char| it == '.' || it.is_ascii_digit());
     let is_offset = match offset.as_bytes() {
         [b'Z' | b'z'] => true,
-        [b'+' | b'-', tens, ones, b':', minutes @ ..] => {
-            let is_hour = matches!(
-                (tens, ones),
-                (b'0' | b'1', b'0'..=b'9') | (b'2', b'0'..=b'3')
-            );
-            is_hour && matches!(minutes, [b'0'..=b'5', b'0'..=b'9'])
-        }
+        [b'+' | b'-', hours @ .., b':', _, _] => hours.len() == 2 && hours < b"24".as_slice(),
         _ => false,
     };
-    if !is_shaped || !is_offset {
-        return None;
-    }
-    match fraction.get(..9) {
-        Some(nanoseconds) => format!("{moment}.{nanoseconds}{offset}").parse().ok(),
-        None => text.parse().ok(),
-    }
+    let is_strict = is_shaped && is_offset;
+    is_strict.then(|| text.parse().ok()).flatten()
 }
 
+/// Parses a duration by which the sandbox's clock is moved ahead, as `21m`, `1h30m` or `2d`: a second to ten years.
+pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
+    const LONGEST: i64 = 10 * 366 * 86_400;
+    let span: Span = text.trim().parse().ok()?;
+    let days = SpanRelativeTo::days_are_24_hours();
+    let duration = span.to_duration(days).ok()?;
+    let is_possible = duration.as_secs() >= 1 && duration <= SignedDuration::from_secs(LONGEST);
+    is_possible.then_some(duration)
+}
+
+/// The known name that is likely meant by one that is not.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let came = plain(name);
     let nearest = known
@@ -255,7 +181,6 @@ mod tests {
             "2026-12-01T12:00:00Z",
             "2026-12-01t12:00:00z",
             "2026-12-01T12:00:00.0Z",
-            "2026-12-01T12:00:00.00000000000000000001Z",
             "2026-12-01T12:00:00-00:00",
             "2026-12-02T11:59:00+23:59",
         ] {
@@ -286,14 +211,33 @@ mod tests {
 
     #[test]
     fn a_whole_number_is_one_however_it_is_written() {
-        let read = |value: Value| whole(&value);
         for value in [json!(2), json!(2.0), json!(2e0)] {
-            assert_eq!(read(value), Some(2));
+            assert_eq!(whole(value).unwrap(), Some(2));
         }
-        assert_eq!(read(json!(1e300)), Some(i64::MAX));
-        assert_eq!(read(json!(u64::MAX)), Some(i64::MAX));
+        assert_eq!(whole(json!(1e300)).unwrap(), Some(i64::MAX));
+        assert_eq!(whole(json!(u64::MAX)).unwrap(), Some(i64::MAX));
+        assert_eq!(whole(Value::Null).unwrap(), None);
         for value in [json!(2.5), json!("2"), json!(true)] {
-            assert_eq!(read(value), None);
+            assert!(whole(value).is_err());
+        }
+    }
+
+    #[test]
+    fn the_clock_moves_by_a_second_to_ten_years() {
+        let seconds = |text| parse_advance(text).map(|it| it.as_secs());
+        for (text, expected) in [
+            ("21m", 1_260),
+            ("1h30m", 5_400),
+            ("2d", 172_800),
+            (" 1d 2h 3m 4s ", 93_784),
+            ("3660d", 3_660 * 86_400),
+        ] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for text in [
+            "", "0s", "-5m", "5", "m", "30m1h", "1h1h", "soon", "3661d", "3660d1s",
+        ] {
+            assert_eq!(seconds(text), None, "{text}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The rules of the service, as pure functions: no HTTP, no store; the time is a parameter.
 
 pub(crate) mod access;
-pub(crate) mod advance;
 pub(crate) mod api_error;
 pub(crate) mod availability;
 pub(crate) mod booking;
@@ -12,9 +11,7 @@ pub(crate) mod error_code;
 pub(crate) mod fault;
 pub(crate) mod fields;
 pub(crate) mod fixtures;
-pub(crate) mod guest;
 pub(crate) mod modify;
-pub(crate) mod no_key;
 pub(crate) mod organization;
 pub(crate) mod provider_response;
 pub(crate) mod rate_limit;

@@ -1,12 +1,13 @@
 //! The request to modify a booking, and what it changes ("Bookings": modify).
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::api_error::ApiError;
 use super::booking::{Booking, Modification};
 use super::error_code::ErrorCode;
-use super::fields::{FieldErrors, Fields};
+use super::fields::{self, FieldErrors};
 use super::provider_response::has_room;
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
@@ -17,35 +18,30 @@ pub(crate) struct ModifyRequest {
     pub(crate) seating: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct Body {
+    datetime: Option<String>,
+    #[serde(default, deserialize_with = "fields::whole")]
+    party_size: Option<i64>,
+    seating_preference: Option<String>,
+}
+
 impl ModifyRequest {
     /// Reads the body: types, then values. At least one field is required.
     pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
-        let fields = Fields::of(body);
-        let datetime = fields.text("datetime")?;
-        let party_size = fields.whole("party_size")?;
-        let seating = fields.text("seating_preference")?;
-
+        let body: Body = fields::read(body)?;
+        let (datetime, seating) = (body.datetime, body.seating_preference);
         let mut errors = FieldErrors::default();
-        if datetime.is_none() && party_size.is_none() && seating.is_none() {
-            errors.add(
-                "datetime",
-                "send at least one of datetime, party_size and seating_preference",
-            );
+        if datetime.is_none() && body.party_size.is_none() && seating.is_none() {
+            let demand = "send at least one of datetime, party_size and seating_preference";
+            errors.add("datetime", demand);
         }
-        let at = match datetime {
-            Some(_) => errors.future_moment("datetime", datetime, now),
-            None => None,
+        let request = Self {
+            at: datetime.and_then(|it| errors.future_moment("datetime", Some(it), now)),
+            party_size: errors.party_size(body.party_size),
+            seating: seating.and_then(|it| errors.required("seating_preference", Some(it))),
         };
-        let party_size = errors.party_size(party_size);
-        let seating = match seating {
-            Some(_) => errors.required("seating_preference", seating),
-            None => None,
-        };
-        errors.finish(Some(Self {
-            at,
-            party_size,
-            seating: seating.map(str::to_owned),
-        }))
+        errors.finish(Some(request))
     }
 
     pub(crate) fn moves(&self, booking: &Booking) -> bool {
@@ -186,7 +182,7 @@ mod tests {
     fn another_time_is_noted_and_takes_the_slot_at_that_time() {
         let request = read(&json!({"datetime": "2026-12-01T20:00:00Z"})).unwrap();
         let venue = seed::venue("ven_confirms").unwrap();
-        let slot = seed::slot_at(venue, request.at.unwrap()).unwrap();
+        let slot = seed::slots_at(venue, request.at.unwrap()).next().unwrap();
         let datetime = "2026-12-01T20:00:00+00:00".to_owned();
         let changed = request
             .change(
@@ -229,7 +225,7 @@ mod tests {
     fn the_venue_refuses_a_time_without_room_and_takes_more_guests() {
         let venue = seed::venue("ven_confirms");
         let at = "2026-12-01T20:00:00Z".parse().unwrap();
-        let slot = seed::slot_at(venue.unwrap(), at).unwrap();
+        let slot = seed::slots_at(venue.unwrap(), at).next().unwrap();
         let later = read(&json!({"datetime": "2026-12-01T20:00:00Z"})).unwrap();
         let answer = |slot| later.venue_answer(&booking(), venue, slot);
         assert_eq!(answer(Some((&slot, 0))), Ok(()));

@@ -7,7 +7,6 @@ use super::api_error::ApiError;
 use super::fields::typed;
 use crate::sandbox::seed::Provider;
 
-/// Whether the service can make a check that a request depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckStatus {
@@ -90,21 +89,21 @@ impl Organization {
             reqwest::Url::parse(url)
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         };
-        let refuse = |field, why| Err(ApiError::invalid(field, why));
-        if merged.id != self.id {
-            return refuse("id", "cannot be changed");
-        }
-        if merged.webhook_url.as_deref().is_some_and(|it| !is_web(it)) {
-            return refuse("webhook_url", "must be an http or https URL");
-        }
-        if merged.webhook_secret.is_empty() {
-            return refuse("webhook_secret", "must not be empty");
+        let is_wrong_url = merged.webhook_url.as_deref().is_some_and(|it| !is_web(it));
+        for (is_wrong, field, why) in [
+            (merged.id != self.id, "id", "cannot be changed"),
+            (is_wrong_url, "webhook_url", "must be an http or https URL"),
+            (
+                merged.webhook_secret.is_empty(),
+                "webhook_secret",
+                "must not be empty",
+            ),
+        ] {
+            if is_wrong {
+                return Err(ApiError::invalid(field, why));
+            }
         }
         Ok(merged)
-    }
-
-    pub(crate) fn searches_with(&self, provider: Provider) -> bool {
-        self.search_providers.contains(&provider)
     }
 }
 

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 
 use super::booking::Customer;
 use super::error_code::ErrorCode;
-use super::state::{ACTION_WINDOW, Ask, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause};
-use super::transition::{Event, PaymentOutcome};
+use super::state::{
+    ACTION_WINDOW, Ask, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause,
+};
+use super::transition::PaymentOutcome;
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
 pub(crate) struct GeneratedCodes {
-    /// Six digits, never 000000.
     pub(crate) otp: String,
     pub(crate) approval_id: String,
 }
@@ -18,38 +19,37 @@ pub(crate) const fn has_room(slot: &Slot, held: u32) -> bool {
     held < slot.capacity
 }
 
-/// The provider's response to a new booking. `slot` comes with the number of bookings in it; `pays` is
-/// whether the vendor collects the payment.
+/// The state into which the provider's response puts a new booking. `slot` comes with the number of bookings in it;
+/// `pays` is whether the vendor collects the payment.
 pub(crate) fn respond(
     venue: &Venue,
     slot: Option<(&Slot, u32)>,
     pays: bool,
-    (customer, party_size): (&Customer, u8),
+    guest: (&Customer, u8),
     generate: impl FnOnce() -> GeneratedCodes,
     now: Timestamp,
-) -> Event {
-    let slot = match slot {
-        None => return Event::ProviderFailed(ErrorCode::NoAvailability),
-        Some((slot, held)) if !has_room(slot, held) => {
-            return Event::ProviderFailed(ErrorCode::SlotTaken);
-        }
-        Some((slot, _)) => slot,
+) -> BookingState {
+    let failed = |error| BookingState::Failed { error };
+    let Some((slot, held)) = slot else {
+        return failed(ErrorCode::NoAvailability);
     };
-    let asked = || {
-        let guest = (customer, party_size);
-        Event::Asked(pause(venue, Some(slot), pays, guest, generate, now))
-    };
+    if !has_room(slot, held) {
+        return failed(ErrorCode::SlotTaken);
+    }
     match venue.scenario {
-        Some(Scenario::ProviderFails) => Event::ProviderFailed(ErrorCode::ProviderError),
-        Some(Scenario::PaymentSetupFails) if pays => {
-            Event::ProviderFailed(ErrorCode::PaymentSetupFailed)
-        }
-        _ if pays => asked(),
-        Some(Scenario::Otp | Scenario::ConfirmDetails) => asked(),
-        Some(Scenario::Processing) => Event::Deferred {
+        Some(Scenario::ProviderFails) => failed(ErrorCode::ProviderError),
+        Some(Scenario::PaymentSetupFails) if pays => failed(ErrorCode::PaymentSetupFailed),
+        Some(Scenario::Processing) if !pays => BookingState::Processing {
             until: now + PROCESSING_TIME,
         },
-        _ => Event::Accepted,
+        scenario => {
+            if pays || matches!(scenario, Some(Scenario::Otp | Scenario::ConfirmDetails)) {
+                let pause = pause(venue, Some(slot), pays, guest, generate, now);
+                BookingState::RequiresAction(pause)
+            } else {
+                BookingState::CONFIRMED
+            }
+        }
     }
 }
 
@@ -116,8 +116,8 @@ fn price(venue: &Venue, slot: Option<&Slot>, party_size: u8) -> (i64, String) {
     let held = slot
         .and_then(|it| it.card_terms.as_ref())
         .and_then(|terms| terms.hold_amount.zip(terms.currency));
-    let (each, currency) = priced.or(held).unwrap_or((DEPOSIT, venue.currency()));
-    (each * i64::from(party_size), currency.to_owned())
+    let (each, currency) = priced.or(held).unwrap_or((DEPOSIT, venue.currency));
+    (each * i64::from(party_size), currency.0.to_owned())
 }
 
 impl Customer {
@@ -136,9 +136,9 @@ mod tests {
     use super::*;
     use crate::sandbox::seed;
 
-    fn placed(venue: &str, held: Option<u32>, pays: bool) -> Event {
+    fn placed(venue: &str, held: Option<u32>, pays: bool) -> BookingState {
         let venue = seed::venue(venue).unwrap();
-        let slot = seed::slot_at(venue, "2026-12-01T19:00:00Z".parse().unwrap());
+        let slot = seed::slots_at(venue, "2026-12-01T19:00:00Z".parse().unwrap()).next();
         let slot = slot.as_ref().zip(held);
         let generate = || GeneratedCodes {
             otp: "123456".to_owned(),
@@ -155,8 +155,11 @@ mod tests {
 
     #[test]
     fn a_full_slot_is_taken_and_a_missing_one_unavailable() {
-        let failed = Event::ProviderFailed;
-        assert_eq!(placed("ven_last_table", Some(0), false), Event::Accepted);
+        let failed = |error| BookingState::Failed { error };
+        assert_eq!(
+            placed("ven_last_table", Some(0), false),
+            BookingState::CONFIRMED
+        );
         assert_eq!(
             placed("ven_last_table", Some(1), false),
             failed(ErrorCode::SlotTaken)
@@ -169,14 +172,19 @@ mod tests {
 
     #[test]
     fn a_payment_is_asked_for_where_the_vendor_collects_it() {
-        assert_eq!(placed("ven_payment", Some(0), false), Event::Accepted);
-        let Event::Asked(pause) = placed("ven_payment", Some(0), true) else {
+        assert_eq!(
+            placed("ven_payment", Some(0), false),
+            BookingState::CONFIRMED
+        );
+        let BookingState::RequiresAction(pause) = placed("ven_payment", Some(0), true) else {
             panic!("no pause");
         };
         assert_eq!(pause.expires_at, "2026-11-21T12:15:00Z".parse().unwrap());
         assert_eq!(
             placed("ven_payment_setup_fails", Some(0), true),
-            Event::ProviderFailed(ErrorCode::PaymentSetupFailed)
+            BookingState::Failed {
+                error: ErrorCode::PaymentSetupFailed
+            }
         );
     }
 }

@@ -6,7 +6,6 @@ use super::api_error::ApiError;
 
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// A rate limit: the requests of an organization that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateLimit {
     VenueSearch,
@@ -18,7 +17,6 @@ pub(crate) enum RateLimit {
     BookingCancel,
     /// Connecting and verifying a session.
     Session,
-    /// Both card reads.
     Card,
 }
 
@@ -37,7 +35,6 @@ impl RateLimit {
         }
     }
 
-    /// How many requests a window allows.
     pub(crate) const fn limit(self) -> u32 {
         match self {
             Self::VenueSearch => 25,
@@ -57,7 +54,6 @@ pub(crate) struct RateWindow {
     pub(crate) used: u32,
 }
 
-/// The state of a rate limit after a request was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimitStatus {
     pub(crate) limit: u32,

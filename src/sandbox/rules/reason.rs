@@ -1,9 +1,7 @@
 //! Why a request is refused, for the sandbox's log of requests: the rule that answered, and its section of the
 //! specification. The answers themselves say less.
 
-use super::api_error::{ApiError, foreign_host};
-use super::no_key::NoKey;
-use super::state::Denial;
+use super::api_error::{ApiError, NoKey, foreign_host};
 
 impl ApiError {
     /// One sentence: which rule answered, and its section of the specification.
@@ -43,7 +41,12 @@ impl ApiError {
             Self::InvalidCode => "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Errors, session codes).",
             Self::SessionActive => "The session is active already (States and transitions).",
             Self::BookingNotFound { .. } => "The key's organization has no booking with this id (Errors, codes by condition).",
-            Self::Denied(denial) => return denied(denial),
+            Self::NotPaused(status) => return format!("The booking is {}, and continue answers one that waits for something (States and transitions).", status.as_str()),
+            Self::NotConfirmed(status) => return format!("The booking is {}, and only a confirmed one can be changed or cancelled (States and transitions).", status.as_str()),
+            Self::InvalidOtp { attempts_left } => return format!("The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."),
+            Self::MalformedApproval => "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Errors, vendor payment codes).",
+            Self::LateAnswer => "The answer came after expires_at (States and transitions, vendor payment).",
+            Self::ModifyUnsupported => "Only provider A can modify (States and transitions).",
             Self::VenueRefused { code, .. } => return format!("The venue refused the change: {} (Errors, codes by condition).", code.as_str()),
             Self::PathNotFound => "The service has no such path (Endpoints).",
             Self::MethodNotAllowed => "The path exists, but does not take this method (Endpoints).",
@@ -62,66 +65,25 @@ impl ApiError {
 }
 
 /// What came instead of a key.
+#[rustfmt::skip]
 fn unauthorized(no_key: &NoKey) -> String {
     let what = match no_key {
-        NoKey::Missing => "Authorization is missing".to_owned(),
-        NoKey::Elsewhere(place) => {
-            format!(
-                "Authorization is missing, and a key came in {place}: send Authorization: Bearer and the key"
-            )
-        }
-        NoKey::SchemeAlone => "nothing follows the word Bearer".to_owned(),
-        NoKey::SchemeTwice => "the word Bearer came twice".to_owned(),
-        NoKey::WebhookSecret => {
-            "a webhook secret came, which signs deliveries; a key begins with sk_".to_owned()
-        }
-        NoKey::NoScheme => {
-            "the word Bearer is missing: send Authorization: Bearer and the key".to_owned()
-        }
-        NoKey::OtherScheme(scheme) => format!("the scheme is {scheme}, and must be Bearer"),
-        NoKey::Unknown(key) => {
-            return format!("The sandbox has no key {key} (Authentication, 2).");
-        }
+        NoKey::Missing => "Authorization is missing",
+        NoKey::Elsewhere(place) => &format!("Authorization is missing, and a key came in {place}: send Authorization: Bearer and the key"),
+        NoKey::SchemeAlone => "nothing follows the word Bearer",
+        NoKey::SchemeTwice => "the word Bearer came twice",
+        NoKey::WebhookSecret => "a webhook secret came, which signs deliveries; a key begins with sk_",
+        NoKey::NoScheme => "the word Bearer is missing: send Authorization: Bearer and the key",
+        NoKey::OtherScheme(scheme) => &format!("the scheme is {scheme}, and must be Bearer"),
+        NoKey::Unknown(key) => return format!("The sandbox has no key {key} (Authentication, 2)."),
     };
     format!("No key: {what} (Authentication, 2).")
 }
 
-fn denied(denial: &Denial) -> String {
-    match denial {
-        Denial::NotPaused(status) => format!(
-            "The booking is {}, and continue answers one that waits for something (States and transitions).",
-            status.as_str()
-        ),
-        Denial::NotConfirmed(status) => format!(
-            "The booking is {}, and only a confirmed one can be changed or cancelled (States and transitions).",
-            status.as_str()
-        ),
-        Denial::InvalidOtp { attempts_left } => format!(
-            "The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."
-        ),
-        Denial::Unanswered(errors) => format!("{} (Bookings, continue).", listed(errors)),
-        Denial::MalformedApproval => {
-            "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Errors, vendor payment codes)."
-                .to_owned()
-        }
-        Denial::Late => {
-            "The answer came after expires_at (States and transitions, vendor payment).".to_owned()
-        }
-        Denial::ModifyUnsupported => {
-            "Only provider A can modify (States and transitions).".to_owned()
-        }
-        Denial::VenueRefused(code) => format!(
-            "The venue refused the change: {} (Errors, codes by condition).",
-            code.as_str()
-        ),
-    }
-}
-
 /// `party_size must be 1 to 20; datetime must be in the future`
 fn listed(errors: &[(String, String)]) -> String {
-    let errors: Vec<String> = errors
+    let errors = errors
         .iter()
-        .map(|(field, message)| format!("{field} {message}"))
-        .collect();
-    errors.join("; ")
+        .map(|(field, message)| format!("{field} {message}"));
+    errors.collect::<Vec<_>>().join("; ")
 }

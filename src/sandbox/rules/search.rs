@@ -1,9 +1,10 @@
 //! The request to search venues, and the providers that answer it ("Venues").
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
-use super::fields::{FieldErrors, Fields};
+use super::fields::{self, FieldErrors};
 use super::organization::Organization;
 use crate::sandbox::seed::{Place, Provider, Venue, Vertical, names_city, resolve_place};
 
@@ -27,81 +28,88 @@ pub(crate) enum SearchArea {
     },
 }
 
-impl SearchArea {
-    /// The point if both coordinates are given, else the place; `None` if that is unknown.
-    fn of(
-        (latitude, longitude): (Option<f64>, Option<f64>),
-        location: Option<&str>,
-        own: &[Venue],
-    ) -> Option<Self> {
-        if let Some((latitude, longitude)) = latitude.zip(longitude) {
-            return Some(Self::Point {
+#[derive(Deserialize)]
+struct Body {
+    vertical: Option<String>,
+    datetime: Option<String>,
+    location: Option<String>,
+    latitude: Option<f64>,
+    longitude: Option<f64>,
+    providers: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "fields::whole")]
+    party_size: Option<i64>,
+}
+
+impl Body {
+    fn missing(&self) -> Vec<&'static str> {
+        let is_blank = |it: &Option<String>| it.as_ref().is_none_or(|it| it.trim().is_empty());
+        let (no_latitude, no_longitude) = (self.latitude.is_none(), self.longitude.is_none());
+        let is_nowhere = no_latitude && no_longitude;
+        [
+            (is_blank(&self.vertical), "vertical"),
+            (is_blank(&self.datetime), "datetime"),
+            (no_latitude && !is_nowhere, "latitude"),
+            (no_longitude && !is_nowhere, "longitude"),
+            (is_nowhere && is_blank(&self.location), "location"),
+        ]
+        .into_iter()
+        .filter_map(|(is_missing, name)| is_missing.then_some(name))
+        .collect()
+    }
+
+    /// The point if there is one, else the place; `None` if that is unknown.
+    fn around(&self, own: &[Venue]) -> Option<SearchArea> {
+        if let Some((latitude, longitude)) = self.latitude.zip(self.longitude) {
+            return Some(SearchArea::Point {
                 latitude,
                 longitude,
             });
         }
-        let location = location?;
-        let is_own = || own.iter().any(|it| names_city(location, &it.city));
-        match resolve_place(location) {
-            Some(place) => Some(Self::Place(place)),
-            None => is_own().then(|| Self::OwnCity(location.to_owned())),
+        let location = self.location.as_deref()?;
+        if let Some(place) = resolve_place(location) {
+            return Some(SearchArea::Place(place));
         }
+        let is_own = own.iter().any(|it| names_city(location, &it.city));
+        is_own.then(|| SearchArea::OwnCity(location.to_owned()))
     }
 }
 
 impl VenueSearch {
     /// Reads the body: types, then required fields, then values. `own` are the organization's own venues.
     pub(crate) fn read(body: &Map<String, Value>, own: &[Venue]) -> Result<Self, ApiError> {
-        let fields = Fields::of(body);
-        let vertical = fields.text("vertical")?;
-        let datetime = fields.text("datetime")?;
-        let location = fields.text("location")?;
-        let latitude = fields.number("latitude")?;
-        let longitude = fields.number("longitude")?;
-        let providers = fields.texts("providers")?;
-        let party_size = fields.whole("party_size")?;
-
-        let is_blank = |it: Option<&str>| it.is_none_or(|it| it.trim().is_empty());
-        let mut missing = Vec::new();
-        if is_blank(vertical) {
-            missing.push("vertical");
-        }
-        if is_blank(datetime) {
-            missing.push("datetime");
-        }
-        match (latitude, longitude) {
-            (Some(_), None) => missing.push("longitude"),
-            (None, Some(_)) => missing.push("latitude"),
-            (None, None) if is_blank(location) => missing.push("location"),
-            _ => {}
-        }
+        let body: Body = fields::read(body)?;
+        let missing = body.missing();
         if !missing.is_empty() {
             return Err(ApiError::Missing(missing));
         }
-
         let mut errors = FieldErrors::default();
-        let vertical = vertical.and_then(Vertical::parse);
+        let vertical = body.vertical.as_deref();
+        let vertical = vertical.and_then(|it| serde_json::from_value(it.into()).ok());
         if vertical.is_none() {
-            errors.add(
-                "vertical",
-                "must be one of dining, fitness, entertainment, travel",
-            );
+            let demand = "must be one of dining, fitness, entertainment, travel";
+            errors.add("vertical", demand);
         }
-        errors.moment("datetime", datetime);
-        errors.party_size(party_size);
-        if latitude.is_some_and(|it| !(-90.0..=90.0).contains(&it)) {
+        errors.moment("datetime", body.datetime.as_deref());
+        errors.party_size(body.party_size);
+        if body
+            .latitude
+            .is_some_and(|it| !(-90.0..=90.0).contains(&it))
+        {
             errors.add("latitude", "must be -90 to 90");
         }
-        if longitude.is_some_and(|it| !(-180.0..=180.0).contains(&it)) {
+        if body
+            .longitude
+            .is_some_and(|it| !(-180.0..=180.0).contains(&it))
+        {
             errors.add("longitude", "must be -180 to 180");
         }
         let vertical = errors.finish(vertical)?;
-
-        let around = SearchArea::of((latitude, longitude), location, own);
-        let named = providers
-            .filter(|named| !named.is_empty())
-            .map(|named| named.into_iter().map(Provider::parse).collect())
-            .map(|known: Option<Vec<_>>| known.ok_or(ApiError::NoSearchProvider { named: true }))
+        let around = body.around(own);
+        let named = body.providers.filter(|it| !it.is_empty());
+        let named = named.map(|it| it.iter().map(|it| Provider::parse(it)).collect());
+        let unknown = ApiError::NoSearchProvider { named: true };
+        let named = named
+            .map(|it: Option<Vec<_>>| it.ok_or(unknown))
             .transpose()?;
         Ok(Self {
             vertical,
@@ -117,7 +125,7 @@ impl VenueSearch {
         let usable: Vec<_> = candidates
             .iter()
             .copied()
-            .filter(|it| organization.searches_with(*it))
+            .filter(|it| organization.search_providers.contains(it))
             .collect();
         if usable.is_empty() {
             return Err(ApiError::NoSearchProvider {
@@ -172,10 +180,8 @@ mod tests {
 
     #[test]
     fn types_come_before_what_is_missing() {
-        assert_eq!(
-            read(&json!({"party_size": "two"})),
-            Err(ApiError::wrong_type("party_size", "must be a whole number"))
-        );
+        let error = ApiError::wrong_type("party_size", "must be a whole number");
+        assert_eq!(read(&json!({"party_size": "two"})), Err(error));
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! The connection of a person's provider account ("Session").
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
-use super::fields::{FieldErrors, Fields};
+use super::fields::{self, FieldErrors};
 use crate::sandbox::seed::Provider;
 
 const CODE_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
 const CODE_ATTEMPTS: u8 = 5;
 const SIGN_IN_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The only provider that has sessions.
 pub(crate) const SESSION_PROVIDER: Provider = Provider::B;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Session {
     /// Grows with the time of creation.
     pub(crate) number: i64,
@@ -29,11 +29,10 @@ pub(crate) struct Session {
     pub(crate) active_since: Option<Timestamp>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum SessionState {
-    /// The code was sent.
     Pending,
-    /// The sign-in is saved.
     Active,
     /// The code was not entered in time, or was wrong too often.
     Expired,
@@ -42,20 +41,8 @@ pub(crate) enum SessionState {
 }
 
 impl SessionState {
-    const ALL: [Self; 4] = [Self::Pending, Self::Active, Self::Expired, Self::Lapsed];
-
-    /// The word in session documents.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Active => "active",
-            Self::Expired => "expired",
-            Self::Lapsed => "lapsed",
-        }
-    }
-
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == text)
+        serde_json::from_value(text.into()).ok()
     }
 }
 
@@ -105,33 +92,33 @@ pub(crate) struct ConnectRequest {
     phone: String,
 }
 
+#[derive(Deserialize)]
+struct Body {
+    end_user: Option<String>,
+    provider: Option<String>,
+    phone: Option<String>,
+}
+
 impl ConnectRequest {
     /// Reads the body: types, then required fields and values.
     pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
-        let fields = Fields::of(body);
-        let end_user = fields.text("end_user")?;
-        let provider = fields.text("provider")?;
-        let phone = fields.text("phone")?;
+        let body: Body = fields::read(body)?;
         let mut errors = FieldErrors::default();
-        let end_user = errors.required("end_user", end_user);
-        if provider.is_some_and(|it| Provider::parse(it) != Some(SESSION_PROVIDER)) {
+        let end_user = errors.required("end_user", body.end_user);
+        let only = SESSION_PROVIDER.id();
+        if body.provider.is_some_and(|it| it != only) {
             errors.add(
                 "provider",
-                format!(
-                    "must be {}, which alone has sessions",
-                    SESSION_PROVIDER.id()
-                ),
+                format!("must be {only}, which alone has sessions"),
             );
         }
-        let phone = errors.required("phone", phone);
-        if phone.is_some_and(|it| !is_phone(it)) {
+        let phone = errors.required("phone", body.phone);
+        if phone.as_deref().is_some_and(|it| !is_phone(it)) {
             errors.add("phone", "must be a telephone number");
         }
         let (end_user, phone) = errors.finish(end_user.zip(phone))?;
-        Ok(Self {
-            end_user: end_user.to_owned(),
-            phone: phone.trim().to_owned(),
-        })
+        let phone = phone.trim().to_owned();
+        Ok(Self { end_user, phone })
     }
 
     /// The new session, pending until the code is entered.

@@ -25,7 +25,6 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The word on the wire.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::RequiresAction => "requires_action",
@@ -38,10 +37,8 @@ impl Status {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BookingState {
-    /// Accepted, before the provider responds. Never stored.
-    Requested,
     RequiresAction(Pause),
     Processing {
         until: Timestamp,
@@ -67,7 +64,6 @@ pub(crate) struct Pause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ask {
-    /// The one-time code of six digits.
     Otp {
         code: String,
         attempts_left: u8,
@@ -101,32 +97,12 @@ impl Pause {
     }
 }
 
-/// Why the state of a booking does not allow a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Denial {
-    /// The booking is not waiting for anything.
-    NotPaused(Status),
-    /// The code is wrong.
-    InvalidOtp { attempts_left: u8 },
-    /// The requested fields are missing: the name of each and its error.
-    Unanswered(Vec<(String, String)>),
-    /// The `psp_response` is not the one that was asked for.
-    MalformedApproval,
-    /// The payment was answered after its deadline.
-    Late,
-    /// Only a confirmed booking can be changed or cancelled.
-    NotConfirmed(Status),
-    /// The provider cannot modify.
-    ModifyUnsupported,
-    /// The venue refused the change.
-    VenueRefused(ErrorCode),
-}
-
 impl BookingState {
-    /// The status in JSON. A requested booking is processing.
+    pub(crate) const CONFIRMED: Self = Self::Confirmed { error: None };
+
     pub(crate) const fn status(&self) -> Status {
         match self {
-            Self::Requested | Self::Processing { .. } => Status::Processing,
+            Self::Processing { .. } => Status::Processing,
             Self::RequiresAction(_) => Status::RequiresAction,
             Self::Confirmed { .. } => Status::Confirmed,
             Self::Failed { .. } => Status::Failed,
@@ -171,113 +147,40 @@ impl BookingState {
 mod tests {
     use super::*;
 
-    const EXPIRES: &str = "2026-11-21T12:20:00Z";
-
-    fn expires() -> Timestamp {
-        EXPIRES.parse().unwrap()
-    }
-
-    fn waits_for(ask: Ask) -> BookingState {
-        BookingState::RequiresAction(Pause {
-            expires_at: expires(),
-            ask,
-        })
-    }
-
-    fn details() -> BookingState {
-        waits_for(Ask::Details {
-            fields: vec!["occasion".to_owned()],
-        })
-    }
-
-    fn payment() -> BookingState {
-        waits_for(Ask::Payment {
+    #[test]
+    fn each_state_has_its_status_its_error_its_deadline_and_its_place() {
+        let expires_at: Timestamp = "2026-11-21T12:20:00Z".parse().unwrap();
+        let right_after = expires_at + SignedDuration::from_millis(1);
+        let paused = |ask| BookingState::RequiresAction(Pause { expires_at, ask });
+        let details = paused(Ask::Details { fields: Vec::new() });
+        let payment = paused(Ask::Payment {
             approval_id: "psp_1".to_owned(),
             amount: 4_000,
             currency: "EUR".to_owned(),
-        })
-    }
-
-    fn processing() -> BookingState {
-        BookingState::Processing { until: expires() }
-    }
-
-    const CONFIRMED: BookingState = BookingState::Confirmed { error: None };
-    const FAILED: BookingState = BookingState::Failed {
-        error: ErrorCode::ProviderError,
-    };
-
-    #[test]
-    fn each_state_has_the_status_that_the_specification_names() {
-        for (state, word) in [
-            (BookingState::Requested, "processing"),
-            (processing(), "processing"),
-            (details(), "requires_action"),
-            (CONFIRMED, "confirmed"),
-            (FAILED, "failed"),
-            (BookingState::Cancelled, "cancelled"),
-            (BookingState::Expired, "expired"),
+        });
+        let processing = BookingState::Processing { until: expires_at };
+        let error = ErrorCode::ProviderError;
+        let refused = BookingState::Confirmed { error: Some(error) };
+        for (state, word, shown, due, holds) in [
+            (processing, "processing", None, Some(expires_at), true),
+            (details, "requires_action", None, Some(right_after), true),
+            (payment, "requires_action", None, Some(expires_at), true),
+            (BookingState::CONFIRMED, "confirmed", None, None, true),
+            (refused, "confirmed", Some(error), None, true),
+            (
+                BookingState::Failed { error },
+                "failed",
+                Some(error),
+                None,
+                false,
+            ),
+            (BookingState::Cancelled, "cancelled", None, None, false),
+            (BookingState::Expired, "expired", None, None, false),
         ] {
-            assert_eq!(state.status().as_str(), word, "{state:?}");
-        }
-    }
-
-    #[test]
-    fn a_failed_booking_and_one_with_a_refused_request_show_their_error_and_no_other_does() {
-        let refused = Some(ErrorCode::CancellationUnsupported);
-        assert_eq!(BookingState::Confirmed { error: refused }.error(), refused);
-        assert_eq!(FAILED.error(), Some(ErrorCode::ProviderError));
-        for state in [
-            CONFIRMED,
-            BookingState::Requested,
-            processing(),
-            details(),
-            BookingState::Cancelled,
-            BookingState::Expired,
-        ] {
-            assert_eq!(state.error(), None, "{state:?}");
-        }
-    }
-
-    #[test]
-    fn a_payment_is_due_at_its_deadline_and_another_pause_right_after_it() {
-        let right_after = expires() + SignedDuration::from_millis(1);
-        for (state, due) in [
-            (payment(), expires()),
-            (details(), right_after),
-            (processing(), expires()),
-        ] {
-            assert_eq!(state.due_at(), Some(due), "{state:?}");
-        }
-        for state in [
-            CONFIRMED,
-            FAILED,
-            BookingState::Requested,
-            BookingState::Cancelled,
-            BookingState::Expired,
-        ] {
-            assert_eq!(state.due_at(), None, "{state:?}");
-        }
-    }
-
-    #[test]
-    fn only_a_state_that_waits_for_its_guest_has_a_pause() {
-        let paused = details();
-        let pause = paused.pause().unwrap();
-        assert_eq!(pause.expires_at, expires());
-        assert!(!pause.is_over(expires()));
-        assert!(pause.is_over(pause.due_at()));
-        assert_eq!(processing().pause(), None);
-        assert_eq!(CONFIRMED.pause(), None);
-    }
-
-    #[test]
-    fn a_booking_holds_its_slot_until_it_failed_was_cancelled_or_expired() {
-        for state in [BookingState::Requested, processing(), details(), CONFIRMED] {
-            assert!(state.holds_slot(), "{state:?}");
-        }
-        for state in [FAILED, BookingState::Cancelled, BookingState::Expired] {
-            assert!(!state.holds_slot(), "{state:?}");
+            assert_eq!(state.status().as_str(), word);
+            assert_eq!((state.error(), state.due_at()), (shown, due), "{word}");
+            assert_eq!(state.holds_slot(), holds, "{word}");
+            assert_eq!(state.pause().is_some(), word == "requires_action");
         }
     }
 }

@@ -1,22 +1,16 @@
 //! The state machine of a booking: the table of "States and transitions" as one function.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
+use super::api_error::ApiError;
 use super::continue_::ContinueRequest;
 use super::error_code::ErrorCode;
-use super::state::{Ask, BookingState, Denial, Pause, Status};
+use super::state::{Ask, BookingState, Pause, Status};
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
-    Accepted,
-    Asked(Pause),
-    /// The provider confirms later.
-    Deferred {
-        until: Timestamp,
-    },
-    /// The provider failed, or the slot was not available.
-    ProviderFailed(ErrorCode),
     /// The guest answered. `payment` is what the processor does with an approved payment.
     Continued {
         answer: ContinueRequest,
@@ -80,13 +74,12 @@ impl EventKind {
     }
 }
 
-/// The effect of an event: the new state, the webhook event that reports it, and the denial if the
-/// request is refused.
+/// The effect of an event: the new state, the webhook event that reports it, and the error if the request is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     pub(crate) state: BookingState,
     pub(crate) webhook: Option<EventKind>,
-    pub(crate) denial: Option<Denial>,
+    pub(crate) denial: Option<ApiError>,
 }
 
 impl Transition {
@@ -98,6 +91,10 @@ impl Transition {
         }
     }
 
+    fn failed(error: ErrorCode) -> Self {
+        Self::to(BookingState::Failed { error })
+    }
+
     fn stay(state: &BookingState) -> Self {
         Self {
             state: state.clone(),
@@ -106,7 +103,7 @@ impl Transition {
         }
     }
 
-    fn denied(self, denial: Denial) -> Self {
+    fn denied(self, denial: ApiError) -> Self {
         Self {
             denial: Some(denial),
             ..self
@@ -115,126 +112,111 @@ impl Transition {
 }
 
 pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Transition {
+    use BookingState::{Confirmed, Failed, Processing, RequiresAction};
+    let stay = || Transition::stay(state);
     match (state, event) {
-        (BookingState::Requested, Event::Accepted) => {
-            Transition::to(BookingState::Confirmed { error: None })
+        (RequiresAction(pause), Event::TimePassed) if pause.is_over(now) => match pause.ask {
+            Ask::Payment { .. } => Transition::failed(ErrorCode::PaymentApprovalExpired),
+            Ask::Otp { .. } | Ask::Details { .. } => Transition::to(BookingState::Expired),
+        },
+        (Processing { until }, Event::TimePassed) if *until <= now => {
+            Transition::to(BookingState::CONFIRMED)
         }
-        (BookingState::Requested, Event::Asked(pause)) => {
-            Transition::to(BookingState::RequiresAction(pause.clone()))
-        }
-        (BookingState::Requested, Event::Deferred { until }) => {
-            Transition::to(BookingState::Processing { until: *until })
-        }
-        (_, Event::ProviderFailed(error)) => Transition::to(BookingState::Failed { error: *error }),
-
-        (BookingState::RequiresAction(pause), Event::TimePassed) if pause.is_over(now) => {
-            Transition::to(match pause.ask {
-                Ask::Payment { .. } => BookingState::Failed {
-                    error: ErrorCode::PaymentApprovalExpired,
-                },
-                Ask::Otp { .. } | Ask::Details { .. } => BookingState::Expired,
-            })
-        }
-        (BookingState::Processing { until }, Event::TimePassed) if *until <= now => {
-            Transition::to(BookingState::Confirmed { error: None })
-        }
+        (_, Event::TimePassed) => stay(),
 
         // The deadline has passed, which takes effect before the answer.
-        (BookingState::RequiresAction(pause), Event::Continued { .. }) if pause.is_over(now) => {
+        (RequiresAction(pause), Event::Continued { .. }) if pause.is_over(now) => {
             let due = step(state, &Event::TimePassed, now);
             Transition {
                 webhook: due.webhook,
                 ..step(&due.state, event, now)
             }
         }
-        (BookingState::RequiresAction(pause), Event::Continued { answer, payment }) => {
+        (RequiresAction(pause), Event::Continued { answer, payment }) => {
             continue_paused(pause, answer, *payment)
         }
-        (
-            BookingState::Failed {
-                error: ErrorCode::PaymentApprovalExpired | ErrorCode::PaymentOutcomeUnknown,
-            },
-            Event::Continued { answer, payment },
-        ) => match answer {
-            ContinueRequest::PspResponse(_) => Transition {
-                state: BookingState::Failed {
+        (Failed { error }, Event::Continued { answer, payment }) if error.is_late_payment() => {
+            match answer {
+                ContinueRequest::PspResponse(_) => Transition::stay(&Failed {
                     error: payment.late,
-                },
-                webhook: None,
-                denial: Some(Denial::Late),
-            },
-            ContinueRequest::PspAbort => Transition::stay(state).denied(Denial::Late),
-            _ => Transition::stay(state).denied(Denial::NotPaused(state.status())),
-        },
-        (_, Event::Continued { .. }) => {
-            Transition::stay(state).denied(Denial::NotPaused(state.status()))
-        }
-
-        (BookingState::Confirmed { .. }, Event::Modify { provider, venue }) => {
-            match (provider, venue) {
-                (Provider::B | Provider::C, _) => {
-                    Transition::stay(state).denied(Denial::ModifyUnsupported)
-                }
-                (Provider::A, Err(code)) => {
-                    Transition::stay(state).denied(Denial::VenueRefused(*code))
-                }
-                (Provider::A, Ok(())) => Transition {
-                    webhook: Some(EventKind::Modified),
-                    ..Transition::stay(state)
-                },
+                })
+                .denied(ApiError::LateAnswer),
+                ContinueRequest::PspAbort => stay().denied(ApiError::LateAnswer),
+                _ => stay().denied(ApiError::NotPaused(state.status())),
             }
         }
-        (BookingState::Confirmed { .. }, Event::Cancel { provider }) => match provider {
+        (_, Event::Continued { .. }) => stay().denied(ApiError::NotPaused(state.status())),
+
+        (Confirmed { .. }, Event::Modify { provider, venue }) => match (provider, venue) {
+            (Provider::B | Provider::C, _) => stay().denied(ApiError::ModifyUnsupported),
+            (Provider::A, Err(code)) => stay().denied(ApiError::VenueRefused {
+                code: *code,
+                booking: Value::Null,
+            }),
+            (Provider::A, Ok(())) => Transition {
+                webhook: Some(EventKind::Modified),
+                ..stay()
+            },
+        },
+        (Confirmed { .. }, Event::Cancel { provider }) => match provider {
             Provider::A => Transition::to(BookingState::Cancelled),
-            Provider::B | Provider::C => Transition::stay(&BookingState::Confirmed {
+            Provider::B | Provider::C => Transition::stay(&Confirmed {
                 error: Some(ErrorCode::CancellationUnsupported),
             }),
         },
         (_, Event::Modify { .. } | Event::Cancel { .. }) => {
-            Transition::stay(state).denied(Denial::NotConfirmed(state.status()))
-        }
-
-        (_, Event::Accepted | Event::Asked(_) | Event::Deferred { .. } | Event::TimePassed) => {
-            Transition::stay(state)
+            stay().denied(ApiError::NotConfirmed(state.status()))
         }
     }
 }
 
 /// Applies the guest's answer to a paused booking in time.
 fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutcome) -> Transition {
-    let paused = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
-    let confirmed = || Transition::to(BookingState::Confirmed { error: None });
-    let failed = |error| Transition::to(BookingState::Failed { error });
+    let stay = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
+    let confirmed = || Transition::to(BookingState::CONFIRMED);
     match (&pause.ask, answer) {
         (Ask::Otp { code, .. }, ContinueRequest::Otp(given)) if given == code => confirmed(),
         (Ask::Otp { attempts_left, .. }, ContinueRequest::Otp(_)) => {
             let attempts_left = attempts_left.saturating_sub(1);
             let next = if attempts_left == 0 {
-                failed(ErrorCode::OtpAttemptsExceeded)
+                Transition::failed(ErrorCode::OtpAttemptsExceeded)
             } else {
-                Transition::stay(&BookingState::RequiresAction(
-                    pause.with_attempts(attempts_left),
-                ))
+                let pause = pause.with_attempts(attempts_left);
+                Transition::stay(&BookingState::RequiresAction(pause))
             };
-            next.denied(Denial::InvalidOtp { attempts_left })
+            next.denied(ApiError::InvalidOtp { attempts_left })
         }
         (Ask::Details { fields }, ContinueRequest::Details(given)) => {
             let unanswered = ContinueRequest::unanswered(fields, given);
             if unanswered.is_empty() {
                 confirmed()
             } else {
-                paused().denied(Denial::Unanswered(unanswered))
+                stay().denied(ApiError::Invalid(unanswered))
             }
         }
         (Ask::Payment { approval_id, .. }, ContinueRequest::PspResponse(given)) => {
-            if ContinueRequest::approves(given, approval_id) {
-                payment.in_time.map_or_else(failed, |()| confirmed())
-            } else {
-                paused().denied(Denial::MalformedApproval)
+            if !ContinueRequest::approves(given, approval_id) {
+                return stay().denied(ApiError::MalformedApproval);
+            }
+            match payment.in_time {
+                Ok(()) => confirmed(),
+                Err(error) => Transition::failed(error),
             }
         }
-        (Ask::Payment { .. }, ContinueRequest::PspAbort) => failed(ErrorCode::PaymentDeclined),
-        (ask, _) => paused().denied(Denial::Unanswered(ContinueRequest::wanted(ask))),
+        (Ask::Payment { .. }, ContinueRequest::PspAbort) => {
+            Transition::failed(ErrorCode::PaymentDeclined)
+        }
+        (ask, _) => stay().denied(ApiError::Invalid(ContinueRequest::wanted(ask))),
+    }
+}
+
+impl ErrorCode {
+    /// Whether it is that of a payment whose time to answer is over.
+    const fn is_late_payment(self) -> bool {
+        matches!(
+            self,
+            Self::PaymentApprovalExpired | Self::PaymentOutcomeUnknown
+        )
     }
 }
 

@@ -1,84 +1,122 @@
 //! The cities of the venues.
 
-use std::sync::LazyLock;
-
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-use super::money::{AUD, Currency, EUR, GBP, JPY, USD};
+use super::money::{Currency, Money};
 
-#[derive(Debug)]
 pub(super) struct City {
     pub(super) name: &'static str,
     /// The city's part of a venue id.
     pub(super) slug: &'static str,
     pub(super) country: &'static str,
-    pub(super) timezone_name: &'static str,
-    /// The zone itself, parsed on first use.
-    pub(super) timezone: LazyLock<TimeZone>,
-    pub(super) currency: &'static Currency,
+    pub(super) timezone: &'static str,
+    pub(super) currency: Currency,
+    /// Minor units of the currency for a pound, at a fixed rate.
+    pub(super) pound: i64,
+    /// What people call it, as [`plain`](super::place::plain) leaves it.
+    pub(super) names: &'static [&'static str],
+    /// The regions and countries that may follow the name.
+    pub(super) around: &'static [&'static str],
 }
 
-#[rustfmt::skip]
-static CITIES: [City; 5] = [
-    City::new("London", "london", "United Kingdom", "Europe/London", || zone("Europe/London"), &GBP),
-    City::new("New York", "new_york", "United States", "America/New_York", || zone("America/New_York"), &USD),
-    City::new("Paris", "paris", "France", "Europe/Paris", || zone("Europe/Paris"), &EUR),
-    City::new("Tokyo", "tokyo", "Japan", "Asia/Tokyo", || zone("Asia/Tokyo"), &JPY),
-    City::new("Sydney", "sydney", "Australia", "Australia/Sydney", || zone("Australia/Sydney"), &AUD),
+pub(super) const CITIES: [City; 5] = [
+    City {
+        name: "London",
+        slug: "london",
+        country: "United Kingdom",
+        timezone: "Europe/London",
+        currency: Currency("GBP"),
+        pound: 100,
+        names: &["london", "londres", "greater london"],
+        around: &[
+            "england",
+            "greater london",
+            "uk",
+            "u k",
+            "gb",
+            "great britain",
+            "united kingdom",
+        ],
+    },
+    City {
+        name: "New York",
+        slug: "new_york",
+        country: "United States",
+        timezone: "America/New_York",
+        currency: Currency("USD"),
+        pound: 130,
+        names: &["new york", "new york city", "nyc", "ny"],
+        around: &[
+            "ny",
+            "us",
+            "u s",
+            "usa",
+            "u s a",
+            "united states",
+            "united states of america",
+        ],
+    },
+    City {
+        name: "Paris",
+        slug: "paris",
+        country: "France",
+        timezone: "Europe/Paris",
+        currency: Currency("EUR"),
+        pound: 115,
+        names: &["paris", "parigi"],
+        around: &["ile de france", "france", "fr"],
+    },
+    City {
+        name: "Tokyo",
+        slug: "tokyo",
+        country: "Japan",
+        timezone: "Asia/Tokyo",
+        currency: Currency("JPY"),
+        pound: 190,
+        names: &["tokyo", "tokio", "東京", "東京都"],
+        around: &["japan", "jp", "日本"],
+    },
+    City {
+        name: "Sydney",
+        slug: "sydney",
+        country: "Australia",
+        timezone: "Australia/Sydney",
+        currency: Currency("AUD"),
+        pound: 200,
+        names: &["sydney"],
+        around: &["nsw", "new south wales", "australia", "au"],
+    },
 ];
 
 /// The made-up city of the scenario venues.
-pub(super) static SANDBOX: City =
-    City::new("Sandbox", "sandbox", "Nowhere", "UTC", || zone("UTC"), &EUR);
-
-impl City {
-    const fn new(
-        name: &'static str,
-        slug: &'static str,
-        country: &'static str,
-        timezone_name: &'static str,
-        timezone: fn() -> TimeZone,
-        currency: &'static Currency,
-    ) -> Self {
-        Self {
-            name,
-            slug,
-            country,
-            timezone_name,
-            timezone: LazyLock::new(timezone),
-            currency,
-        }
-    }
-
-    /// The city of a line of `venues.csv`.
-    pub(super) fn of_slug(slug: &str) -> Option<&'static Self> {
-        CITIES.iter().find(|it| it.slug == slug)
-    }
-}
+pub(super) const SANDBOX: City = City {
+    name: "Sandbox",
+    slug: "sandbox",
+    country: "Nowhere",
+    timezone: "UTC",
+    currency: Currency("EUR"),
+    pound: 115,
+    names: &["sandbox"],
+    around: &["nowhere"],
+};
 
 /// The country of a place, if it is one of these cities.
 pub(crate) fn country_of(place: &str) -> &'static str {
     let found = CITIES.iter().find(|it| it.name == place);
-    found.unwrap_or(&SANDBOX).country
+    found.map_or(SANDBOX.country, |it| it.country)
 }
 
-/// The zone from the bundled database. The system's could differ from machine to machine, which slots
-/// must not, and looking there would read its zone directory.
-fn zone(name: &'static str) -> TimeZone {
-    // A test shows that every name above is bundled.
-    TimeZoneDatabase::bundled()
-        .get(name)
-        .unwrap_or(TimeZone::UTC)
+/// The zone of this IANA name, from the database in the program: the system's could differ from machine to machine,
+/// which slots must not.
+pub(crate) fn timezone(name: &str) -> Option<TimeZone> {
+    TimeZoneDatabase::bundled().get(name).ok()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_zone_is_in_the_bundle() {
-        for city in CITIES.iter().chain([&SANDBOX]) {
-            assert_eq!(city.timezone.iana_name(), Some(city.timezone_name));
+impl City {
+    pub(super) fn money(&self, pounds: i64) -> Money {
+        Money {
+            amount: pounds * self.pound,
+            currency: self.currency,
         }
     }
 }

@@ -1,6 +1,15 @@
-//! Resolves the `location` of a search.
+//! Where a search looks: a place by its name, or the surroundings of a point.
 
 use unicode_normalization::UnicodeNormalization;
+
+use super::city::{self, CITIES, City};
+use super::offer::Vertical;
+use super::venue::Venue;
+use super::venues::venues;
+
+/// The radius of a search by coordinates.
+const REACH_KM: f64 = 50.0;
+const EARTH_RADIUS_KM: f64 = 6_371.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -12,43 +21,6 @@ pub(crate) enum Place {
     /// Where one provider fails.
     PartialOutage,
 }
-
-/// The names of a city, as [`plain`] leaves them.
-struct Names {
-    city: &'static str,
-    names: &'static [&'static str],
-    /// The regions and countries that may follow.
-    around: &'static [&'static str],
-}
-
-#[rustfmt::skip]
-const NAMES: [Names; 5] = [
-    Names {
-        city: "London",
-        names: &["london", "londres", "greater london"],
-        around: &["england", "greater london", "uk", "u k", "gb", "great britain", "united kingdom"],
-    },
-    Names {
-        city: "New York",
-        names: &["new york", "new york city", "nyc", "ny"],
-        around: &["ny", "us", "u s", "usa", "u s a", "united states", "united states of america"],
-    },
-    Names {
-        city: "Paris",
-        names: &["paris", "parigi"],
-        around: &["ile de france", "france", "fr"],
-    },
-    Names {
-        city: "Tokyo",
-        names: &["tokyo", "tokio", "東京", "東京都"],
-        around: &["japan", "jp", "日本"],
-    },
-    Names {
-        city: "Sydney",
-        names: &["sydney"],
-        around: &["nsw", "new south wales", "australia", "au"],
-    },
-];
 
 /// The place that a text names; `None` if it is unknown. Case, spacing, punctuation, accents and postcodes are ignored. An
 /// address and a comma may precede the city, and only its region and country may follow it.
@@ -62,8 +34,8 @@ pub(crate) fn resolve_place(text: &str) -> Option<Place> {
         "partial outage" => return Some(Place::PartialOutage),
         _ => {}
     }
-    let found = NAMES.iter().find(|it| it.end(&parts));
-    found.map(|it| Place::City(it.city))
+    let found = CITIES.iter().find(|it| it.ends(&parts));
+    found.map(|it| Place::City(it.name))
 }
 
 /// Whether a text, or one of its parts between commas, is the name of a city.
@@ -72,18 +44,23 @@ pub(crate) fn names_city(text: &str, city: &str) -> bool {
     !city.is_empty() && parts(text).contains(&city)
 }
 
-impl Names {
+impl City {
     /// Whether the last part that is no region and no country is the city.
-    fn end(&self, parts: &[String]) -> bool {
+    fn ends(&self, parts: &[String]) -> bool {
         let is_around = |it: &&String| self.around.contains(&it.as_str());
         let around = parts.iter().skip(1).rev().take_while(is_around).count();
         let last = parts.len().checked_sub(around + 1);
-        last.is_some_and(|last| self.are(&parts[last]))
+        last.is_some_and(|last| self.is_named(&parts[last]))
     }
 
-    fn are(&self, text: &str) -> bool {
+    fn is_named(&self, text: &str) -> bool {
         let before = |it: &&str| text.strip_suffix(it)?.strip_suffix(' ');
-        self.names.contains(&text) || self.around.iter().filter_map(before).any(|it| self.are(it))
+        self.names.contains(&text)
+            || self
+                .around
+                .iter()
+                .filter_map(before)
+                .any(|it| self.is_named(it))
     }
 }
 
@@ -107,10 +84,48 @@ fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// The venues of a vertical at a place. The places of outages have those of the made-up city; which
+/// providers fail there is decided elsewhere.
+pub(crate) fn near_place(place: &Place, vertical: Vertical) -> Vec<&'static Venue> {
+    let city = match *place {
+        Place::City(name) => name,
+        Place::Sandbox | Place::Outage | Place::PartialOutage => city::SANDBOX.name,
+    };
+    let is_there = |it: &&Venue| it.vertical == vertical && it.city == city;
+    venues().filter(is_there).collect()
+}
+
+/// The venues of a vertical within 50 km of a point, with their distance in km, nearest first.
+pub(crate) fn near_point(
+    latitude: f64,
+    longitude: f64,
+    vertical: Vertical,
+) -> Vec<(&'static Venue, f64)> {
+    let mut near: Vec<_> = venues()
+        .filter(|it| it.vertical == vertical)
+        .filter_map(|it| Some((it, within_reach(latitude, longitude, it)?)))
+        .collect();
+    near.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    near
+}
+
+/// The distance of a venue from a point in km; `None` if it is more than 50 km.
+pub(crate) fn within_reach(latitude: f64, longitude: f64, venue: &Venue) -> Option<f64> {
+    let distance = distance_km((latitude, longitude), (venue.latitude, venue.longitude));
+    (distance <= REACH_KM).then_some(distance)
+}
+
+/// The distance between two points in degrees (haversine).
+fn distance_km(from: (f64, f64), to: (f64, f64)) -> f64 {
+    let half_chord = |one: f64, other: f64| ((other - one).to_radians() / 2.0).sin().powi(2);
+    let a = half_chord(from.0, to.0)
+        + from.0.to_radians().cos() * to.0.to_radians().cos() * half_chord(from.1, to.1);
+    2.0 * EARTH_RADIUS_KM * a.clamp(0.0, 1.0).sqrt().asin()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::seed::venues::venues;
 
     #[test]
     fn a_place_is_known_by_the_names_people_give_it() {
@@ -190,5 +205,27 @@ mod tests {
     fn a_text_of_any_length_is_soon_read() {
         assert_eq!(resolve_place(&"a,".repeat(200_000)), None);
         assert_eq!(resolve_place(&"new york ny ".repeat(50_000)), None);
+    }
+
+    #[test]
+    fn an_outage_has_the_venues_of_the_made_up_city() {
+        for place in [Place::Sandbox, Place::Outage, Place::PartialOutage] {
+            assert_eq!(near_place(&place, Vertical::Dining).len(), 24);
+            assert!(near_place(&place, Vertical::Travel).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_point_finds_what_is_within_reach_nearest_first() {
+        // Greenwich: the harbourmaster is around the corner, Mayfair at the other end of town.
+        let near = near_point(51.4810, -0.0095, Vertical::Dining);
+        let ids: Vec<_> = near.iter().map(|(venue, _)| venue.id.as_str()).collect();
+        assert_eq!(ids.first(), Some(&"ven_london_harbourmasters_table"));
+        assert_eq!(ids.last(), Some(&"ven_london_velvet_marrow"));
+        // Brighton is 76 km away; no number is near anything.
+        assert!(near_point(50.8225, -0.1372, Vertical::Dining).is_empty());
+        assert!(near_point(f64::NAN, 0.0, Vertical::Dining).is_empty());
+        let to_paris = distance_km((51.5074, -0.1278), (48.8566, 2.3522));
+        assert!((to_paris - 343.6).abs() < 0.5, "{to_paris}");
     }
 }

@@ -23,91 +23,50 @@ pub(crate) enum Scenario {
     LastTable,
 }
 
+/// Of each scenario its name, the name of its venues, and what a booking there does.
+#[rustfmt::skip]
+const TABLE: [(Scenario, &str, &str, &str); 16] = [
+    (Scenario::Confirms, "confirms", "The Sure Thing", "The booking is confirmed at once."),
+    (Scenario::Otp, "otp", "The One-Time Code", "The booking waits for a one-time code, which is in the inbox, and is then confirmed."),
+    (Scenario::ConfirmDetails, "confirm_details", "The Further Question", "The booking waits for the details that `next_action` asks for, and is then confirmed."),
+    (Scenario::Processing, "processing", "The Patient Kitchen", "The booking is processing for 5 seconds, and is then confirmed."),
+    (Scenario::Payment, "payment", "The Paying Guest", "With vendor payment, the booking waits until the payment is approved, and is then confirmed."),
+    (Scenario::PaymentDeclines, "payment_declines", "The Declined Card", "With vendor payment, the booking fails with `card_declined` when the payment is approved."),
+    (Scenario::PaymentSetupFails, "payment_setup_fails", "The Broken Till", "With vendor payment, the booking fails at once with `payment_setup_failed`."),
+    (Scenario::PaymentReplayFails, "payment_replay_fails", "The Second Swipe", "With vendor payment, the booking fails with `payment_replay_failed` when the payment is approved."),
+    (Scenario::PaymentOutcomeUnknown, "payment_outcome_unknown", "The Late Answer", "With vendor payment, the booking fails with `payment_outcome_unknown` when the payment is approved too late."),
+    (Scenario::VaultUnavailable, "vault_unavailable", "The Locked Vault", "With vendor payment, the booking request is refused with 409 `vault_unavailable`."),
+    (Scenario::ProviderFails, "provider_fails", "The Failing Provider", "The booking fails with `provider_error`."),
+    (Scenario::ModifyRefused, "modify_refused", "The Stubborn Host", "The booking is confirmed at once, and the venue refuses every change with 422."),
+    (Scenario::AvailabilityFails, "availability_fails", "The Unreadable Diary", "Requests for slots fail with 502 `availability_failed`."),
+    (Scenario::NoSlots, "no_slots", "The Empty Diary", "The venue never has a free slot. A booking request for any time fails with `no_availability`."),
+    (Scenario::MultiProvider, "multi_provider", "The Two Front Doors", "Providers A and C both serve the venue. A booking that names one of them is confirmed."),
+    (Scenario::LastTable, "last_table", "The Last Table", "Each slot takes one booking. The first is confirmed, and the next fails with `slot_taken`."),
+];
+
 impl Scenario {
-    pub(crate) const ALL: [Self; 16] = [
-        Self::Confirms,
-        Self::Otp,
-        Self::ConfirmDetails,
-        Self::Processing,
-        Self::Payment,
-        Self::PaymentDeclines,
-        Self::PaymentSetupFails,
-        Self::PaymentReplayFails,
-        Self::PaymentOutcomeUnknown,
-        Self::VaultUnavailable,
-        Self::ProviderFails,
-        Self::ModifyRefused,
-        Self::AvailabilityFails,
-        Self::NoSlots,
-        Self::MultiProvider,
-        Self::LastTable,
-    ];
+    pub(crate) const ALL: [Self; 16] = {
+        let mut all = [Self::Confirms; 16];
+        let mut place = 0;
+        while place < all.len() {
+            all[place] = TABLE[place].0;
+            place += 1;
+        }
+        all
+    };
 
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Confirms => "confirms",
-            Self::Otp => "otp",
-            Self::ConfirmDetails => "confirm_details",
-            Self::Processing => "processing",
-            Self::Payment => "payment",
-            Self::PaymentDeclines => "payment_declines",
-            Self::PaymentSetupFails => "payment_setup_fails",
-            Self::PaymentReplayFails => "payment_replay_fails",
-            Self::PaymentOutcomeUnknown => "payment_outcome_unknown",
-            Self::VaultUnavailable => "vault_unavailable",
-            Self::ProviderFails => "provider_fails",
-            Self::ModifyRefused => "modify_refused",
-            Self::AvailabilityFails => "availability_fails",
-            Self::NoSlots => "no_slots",
-            Self::MultiProvider => "multi_provider",
-            Self::LastTable => "last_table",
-        }
+        TABLE[self as usize].1
+    }
+
+    /// The name of its venues; each adds its provider and the scenario.
+    pub(super) const fn title(self) -> &'static str {
+        TABLE[self as usize].2
     }
 
     /// What a booking there does, in one sentence.
     pub(crate) const fn describe(self) -> &'static str {
-        match self {
-            Self::Confirms => "The booking is confirmed at once.",
-            Self::Otp => {
-                "The booking waits for a one-time code, which is in the inbox, and is then confirmed."
-            }
-            Self::ConfirmDetails => {
-                "The booking waits for the details that `next_action` asks for, and is then confirmed."
-            }
-            Self::Processing => "The booking is processing for 5 seconds, and is then confirmed.",
-            Self::Payment => {
-                "With vendor payment, the booking waits until the payment is approved, and is then confirmed."
-            }
-            Self::PaymentDeclines => {
-                "With vendor payment, the booking fails with `card_declined` when the payment is approved."
-            }
-            Self::PaymentSetupFails => {
-                "With vendor payment, the booking fails at once with `payment_setup_failed`."
-            }
-            Self::PaymentReplayFails => {
-                "With vendor payment, the booking fails with `payment_replay_failed` when the payment is approved."
-            }
-            Self::PaymentOutcomeUnknown => {
-                "With vendor payment, the booking fails with `payment_outcome_unknown` when the payment is approved too late."
-            }
-            Self::VaultUnavailable => {
-                "With vendor payment, the booking request is refused with 409 `vault_unavailable`."
-            }
-            Self::ProviderFails => "The booking fails with `provider_error`.",
-            Self::ModifyRefused => {
-                "The booking is confirmed at once, and the venue refuses every change with 422."
-            }
-            Self::AvailabilityFails => "Requests for slots fail with 502 `availability_failed`.",
-            Self::NoSlots => {
-                "The venue never has a free slot. A booking request for any time fails with `no_availability`."
-            }
-            Self::MultiProvider => {
-                "Providers A and C both serve the venue. A booking that names one of them is confirmed."
-            }
-            Self::LastTable => {
-                "Each slot takes one booking. The first is confirmed, and the next fails with `slot_taken`."
-            }
-        }
+        TABLE[self as usize].3
     }
 
     pub(crate) const fn is_payment(self) -> bool {
@@ -119,5 +78,21 @@ impl Scenario {
                 | Self::PaymentReplayFails
                 | Self::PaymentOutcomeUnknown
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_of_the_table_is_that_of_its_scenario() {
+        for (place, (scenario, name, ..)) in TABLE.into_iter().enumerate() {
+            assert_eq!(scenario as usize, place);
+            assert_eq!(
+                serde_json::from_value::<Scenario>(name.into()).unwrap(),
+                scenario
+            );
+        }
     }
 }

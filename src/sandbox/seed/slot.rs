@@ -1,22 +1,13 @@
 //! Availability slots.
 
-use std::borrow::Cow;
-
 use jiff::civil::{Date, DateTime};
-use jiff::tz::{AmbiguousOffset, TimeZone};
-use jiff::{Timestamp, Zoned};
+use jiff::fmt::temporal::DateTimePrinter;
+use jiff::{Timestamp, ToSpan, Zoned};
+use serde::Serialize;
 
-use super::money::Money;
-use super::openings::Opening;
-use super::scenario::Scenario;
-use super::schedule::Schedule;
-use super::seeded_random::Purpose;
-use super::slot_id::{slot_id, start_and_seating};
-use super::terms::{CancellationTerms, CardTerms};
-use super::venue::{Offer, Venue};
-
-#[cfg(test)]
-use super::venues::venues;
+use super::money::{Currency, Money};
+use super::offer::{CancellationFee, CardDemand, Vertical};
+use super::venue::Venue;
 
 /// An availability slot ("Resources: Availability slot").
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +17,7 @@ pub(crate) struct Slot {
     /// The start, in the venue's zone.
     pub(crate) datetime: Zoned,
     pub(crate) duration_minutes: u32,
-    pub(crate) seating: Option<Cow<'static, str>>,
+    pub(crate) seating: Option<String>,
     pub(crate) price: Option<Money>,
     /// Dining slots have both terms, others neither.
     pub(crate) card_terms: Option<CardTerms>,
@@ -35,132 +26,183 @@ pub(crate) struct Slot {
     pub(crate) capacity: u32,
 }
 
-/// The slots of the venue's local day, in order of time, then of seating.
-pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
-    venue
-        .openings(day)
-        .filter_map(|opening| Some(venue.slot(day, opening, venue.start(day, opening)?)))
-        .collect()
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct CardTerms {
+    pub(crate) required: bool,
+    /// The amount held on the card, in minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hold_amount: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) currency: Option<Currency>,
+    pub(crate) text: String,
 }
 
-#[cfg(test)]
-pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
-    let offered = |venue: &'static Venue| Some((venue, venue.offered(id)?));
-    venues().find_map(offered)
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct CancellationTerms {
+    /// Until when it is free; `None` if it always is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_until: Option<String>,
+    /// The fee from then on, in minor units; `None` if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fee_amount: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) currency: Option<Currency>,
+    pub(crate) text: String,
+}
+
+/// The slots of the venue's local day, in order of time, then of seating.
+pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
+    let starts = venue.offer.starts(day);
+    starts.flat_map(|it| venue.slots_from(it)).collect()
 }
 
 /// The slots that start at an instant, one for each seating.
 pub(crate) fn slots_at(venue: &Venue, at: Timestamp) -> impl Iterator<Item = Slot> {
-    venue.slots_where(at, |_| true)
+    let local = venue.timezone.to_datetime(at);
+    let starts = venue.offer.starts_at(local).then_some(local);
+    let slots = starts.into_iter().flat_map(|it| venue.slots_from(it));
+    // The second of two equal local times starts no slot.
+    slots.filter(move |it| it.datetime.timestamp() == at)
 }
 
-/// The first slot that starts at an instant.
-#[cfg(test)]
-pub(crate) fn slot_at(venue: &Venue, at: Timestamp) -> Option<Slot> {
-    slots_at(venue, at).next()
-}
+/// More seconds than the supported times have on either side of 1970.
+const BIAS: i64 = 1 << 39;
 
 impl Venue {
     /// The venue's slot of an availability id; `None` for an id that [`slots_on`] never returns.
     pub(crate) fn offered(&self, id: &str) -> Option<Slot> {
-        let (start, seating) = start_and_seating(id)?;
-        let mut slots = self.slots_where(start, |opening| opening.seating == seating);
-        slots.find(|it| it.id == id)
+        let seconds = id.strip_prefix("slot_")?.get(..10)?;
+        let seconds = i64::from_str_radix(seconds, 16).ok()?.checked_sub(BIAS)?;
+        let start = Timestamp::from_second(seconds).ok()?;
+        slots_at(self, start).find(|it| it.id == id)
     }
 
-    /// The slots that start at an instant and satisfy `asked`.
-    fn slots_where(
-        &self,
-        at: Timestamp,
-        asked: impl Fn(Opening) -> bool,
-    ) -> impl Iterator<Item = Slot> {
-        let local = self.timezone().to_datetime(at);
-        let (day, minute) = (
-            local.date(),
-            local.hour() as u16 * 60 + local.minute() as u16,
+    /// `slot_`, the start in seconds, so that ids sort by it, the seating, and a hash of both and the venue.
+    fn slot_id(&self, start: Timestamp, seating: u8) -> String {
+        /// Tells these hashes from others of a venue.
+        const OF_SLOT: u64 = 7;
+        let seconds = start.as_second() + BIAS;
+        let hash = hash(
+            &self.id,
+            &[OF_SLOT, seconds.cast_unsigned(), seating.into()],
         );
-        self.openings(day)
-            .filter(move |&opening| opening.minute == minute && asked(opening))
-            .filter_map(move |opening| {
-                let start = self.start(day, opening)?;
-                // Neither a time with seconds nor the second of two equal local times starts a slot.
-                (start.timestamp() == at).then(|| self.slot(day, opening, start))
-            })
+        format!("slot_{seconds:010x}{seating:02x}{hash:016x}")
     }
 
-    /// The start of an opening; `None` if the clocks skip it.
-    fn start(&self, day: Date, opening: Opening) -> Option<Zoned> {
-        let wall = day.at(
-            (opening.minute / 60) as i8,
-            (opening.minute % 60) as i8,
-            0,
-            0,
-        );
-        unskipped(&self.timezone(), wall)
-    }
-
-    fn slot(&self, day: Date, opening: Opening, start: Zoned) -> Slot {
-        let (card_terms, cancellation_terms) = self.terms(&start).unzip();
-        let (duration_minutes, seating, price) = match &self.offer {
-            Offer::Seeded { schedule, home } => (
-                self.duration_minutes(*schedule),
-                self.seatings(*schedule)[usize::from(opening.seating)].map(Cow::Borrowed),
-                self.pence(*schedule)
-                    .map(|pence| home.currency.price(pence)),
-            ),
-            Offer::Own(own) => (
-                own.slots.duration_minutes,
-                own.slots
-                    .seatings()
-                    .get(usize::from(opening.seating))
-                    .map(|it| Cow::Owned(it.clone())),
-                own.slots.price,
-            ),
+    /// The slots of a start, one for each seating; none on a closed day, and none if the clocks skip the time.
+    fn slots_from(&self, local: DateTime) -> Vec<Slot> {
+        let Ok(start) = local.to_zoned(self.timezone.clone()) else {
+            return Vec::new();
         };
-        Slot {
-            id: slot_id(self, start.timestamp(), opening.seating),
-            datetime: start,
-            duration_minutes,
-            seating,
-            price,
-            card_terms,
-            cancellation_terms,
-            capacity: self.capacity(day, opening),
+        if start.datetime() != local || self.closed.contains(&local.date()) {
+            return Vec::new();
         }
+        let seating = |number: u8| self.offer.seating.get(usize::from(number)).cloned();
+        let count = self.offer.seating.len().max(1) as u8;
+        let slot = |number| self.slot(&start, number, seating(number));
+        (0..count).map(slot).collect()
     }
 
-    fn capacity(&self, day: Date, opening: Opening) -> u32 {
-        let few = |bound| {
-            self.random_for(day, opening)
-                .for_purpose(Purpose::Capacity)
-                .below(bound) as u32
-        };
-        match (self.scenario, &self.offer) {
-            (Some(Scenario::LastTable), _) => 1,
-            (_, Offer::Own(own)) => own.slots.capacity,
-            // More than a rate limit's window allows, so that nobody who tries it out finds it full.
-            (Some(_), _) => 20,
-            (
-                None,
-                Offer::Seeded {
-                    schedule: Schedule::Table,
-                    ..
-                },
-            ) => 1 + few(4),
-            (None, Offer::Seeded { .. }) => 2 + few(5),
+    fn slot(&self, start: &Zoned, number: u8, seating: Option<String>) -> Slot {
+        let offer = &self.offer;
+        let is_dining = self.vertical == Vertical::Dining;
+        let card = is_dining.then(|| offer.card_terms.clone().unwrap_or_default());
+        let fee = is_dining.then(|| offer.cancellation_terms.clone().unwrap_or_default());
+        Slot {
+            id: self.slot_id(start.timestamp(), number),
+            datetime: start.clone(),
+            duration_minutes: offer.duration_minutes,
+            seating,
+            price: offer.price,
+            card_terms: card.map(CardDemand::terms),
+            cancellation_terms: fee.map(|it| it.terms(start)),
+            capacity: offer.capacity,
         }
     }
 }
 
-/// A local time in its zone: `None` if the clocks skip it, the first if they repeat it.
-fn unskipped(zone: &TimeZone, wall: DateTime) -> Option<Zoned> {
-    let ambiguous = zone.to_ambiguous_zoned(wall);
-    match ambiguous.offset() {
-        AmbiguousOffset::Gap { .. } => None,
-        AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
-            ambiguous.earlier().ok()
+impl CardDemand {
+    fn terms(self) -> CardTerms {
+        let hold = money(self.hold_amount, self.currency);
+        let required = self.required.unwrap_or(hold.is_some());
+        let usual = || match (required, hold) {
+            (_, Some(hold)) => {
+                format!("A card is needed; {hold} per guest is held on it until the visit.")
+            }
+            (true, None) => "A card is needed to keep the table; nothing is held on it.".to_owned(),
+            (false, None) => "No card is needed.".to_owned(),
+        };
+        CardTerms {
+            required,
+            hold_amount: hold.map(|it| it.amount),
+            currency: hold.map(|it| it.currency),
+            text: self.text.unwrap_or_else(usual),
         }
     }
+}
+
+impl CancellationFee {
+    fn terms(self, start: &Zoned) -> CancellationTerms {
+        let fee = money(self.fee_amount, self.currency);
+        let hours = self.free_until_hours;
+        let usual = || match (hours, fee) {
+            (Some(hours), Some(fee)) => {
+                format!("Free to cancel until {hours} hours before; {fee} per guest from then on.")
+            }
+            (Some(hours), None) => {
+                format!("Free to cancel; please do so at least {hours} hours before.")
+            }
+            (None, Some(fee)) => format!("A cancellation costs {fee} per guest."),
+            (None, None) => "Free to cancel at any time.".to_owned(),
+        };
+        let until = hours.filter(|_| fee.is_some());
+        let until = until.and_then(|it| start.checked_sub(it.hours()).ok());
+        CancellationTerms {
+            free_until: until.map(|it| local_time(&it)),
+            fee_amount: fee.map(|it| it.amount),
+            currency: fee.map(|it| it.currency),
+            text: self.text.unwrap_or_else(usual),
+        }
+    }
+}
+
+/// The amount in its currency, if it has both.
+fn money(amount: Option<i64>, currency: Option<Currency>) -> Option<Money> {
+    let (amount, currency) = amount.zip(currency)?;
+    Some(Money { amount, currency })
+}
+
+/// A local time in whole seconds as RFC 3339 with its offset, without the name of the zone.
+pub(crate) fn local_time(at: &Zoned) -> String {
+    const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(0));
+    PRINTER.timestamp_with_offset_to_string(&at.timestamp(), at.offset())
+}
+
+/// A hash of a text (FNV-1a) with numbers mixed in (SplitMix64). Slot ids hold it, and the numbers of loaded bookings:
+/// **a change of the arithmetic changes them all.**
+fn hash(text: &str, numbers: &[u64]) -> u64 {
+    let start = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    numbers.iter().fold(start, |hash, number| {
+        let step = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = hash.wrapping_add(step);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+/// A number from 0 to 1 that a seed and the number of a request determine.
+pub(crate) fn chance(seed: u32, number: u32) -> f64 {
+    let bits = hash("fault", &[seed.into(), number.into()]) >> 32;
+    // 32 bits are exact in a float.
+    bits as f64 / 4_294_967_296.0
+}
+
+/// A number below 2^60 that a text determines.
+pub(crate) fn number_of(text: &str) -> i64 {
+    (hash(text, &[0]) >> 4).cast_signed()
 }
 
 #[cfg(test)]
@@ -168,7 +210,7 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::sandbox::seed::{Vertical, venue};
+    use crate::sandbox::seed::{Scenario, venue, venues};
 
     /// An ordinary day, and the days on which the clocks of each zone change.
     const DAYS: [Date; 9] = [
@@ -187,154 +229,87 @@ mod tests {
     fn every_slot_is_found_again_by_its_id_and_by_its_instant() {
         for (venue, day) in venues().flat_map(|it| DAYS.map(|day| (it, day))) {
             let slots = slots_on(venue, day);
-            assert_eq!(
-                slots.is_empty(),
-                venue.scenario == Some(Scenario::NoSlots),
-                "{}",
-                venue.id
-            );
-            assert!(slots.is_sorted_by(|one, other| one.datetime <= other.datetime));
-            for offered in &slots {
-                let (owner, again) = slot(&offered.id).unwrap();
-                assert_eq!((&owner.id, &again), (&venue.id, offered));
-                assert_eq!(offered.datetime.date(), day);
-                let at = offered.datetime.timestamp();
-                let first = slots.iter().find(|it| it.datetime.timestamp() == at);
-                assert_eq!(slot_at(venue, at).as_ref(), first);
+            let is_empty = venue.scenario == Some(Scenario::NoSlots);
+            assert_eq!(slots.is_empty(), is_empty, "{}", venue.id);
+            assert!(slots.is_sorted_by(|one, other| one.id < other.id));
+            for slot in &slots {
+                assert_eq!(venue.offered(&slot.id).as_ref(), Some(slot));
+                assert_eq!(slot.datetime.date(), day);
+                assert!(slots_at(venue, slot.datetime.timestamp()).any(|it| it == *slot));
+                let is_dining = venue.vertical == Vertical::Dining;
+                assert_eq!(slot.card_terms.is_some(), is_dining);
+                assert_eq!(slot.price.is_none(), is_dining);
             }
         }
-    }
-
-    #[test]
-    fn slots_carry_what_their_vertical_calls_for() {
-        for (venue, day) in venues().flat_map(|it| DAYS.map(|day| (it, day))) {
-            for slot in slots_on(venue, day) {
-                let dining = venue.vertical == Vertical::Dining;
-                assert_eq!(slot.card_terms.is_some(), dining);
-                assert_eq!(slot.cancellation_terms.is_some(), dining);
-                assert_eq!(slot.price.is_none(), dining);
-                let most = if venue.scenario.is_some() { 20 } else { 6 };
-                assert!((1..=most).contains(&slot.capacity));
-                assert!(
-                    slot.price
-                        .is_none_or(|it| it.amount > 0 && it.currency == venue.currency())
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_scenario_venue_offers_every_half_hour_from_five_to_ten() {
-        let slots = slots_on(venue("ven_processing_c").unwrap(), date(2026, 12, 1));
-        let times: Vec<_> = slots
-            .iter()
-            .map(|it| it.datetime.strftime("%H:%M").to_string())
-            .collect();
-        assert_eq!(
-            times.join(" "),
-            "17:00 17:30 18:00 18:30 19:00 19:30 20:00 20:30 21:00 21:30 22:00"
-        );
-        assert!(slots.iter().all(|it| it.capacity >= 3));
-        let last = slots_on(venue("ven_last_table").unwrap(), date(2026, 12, 1));
-        assert!(last.len() == 11 && last.iter().all(|it| it.capacity == 1));
-    }
-
-    #[test]
-    fn a_time_that_the_clocks_skip_is_not_offered_and_one_they_repeat_is_offered_once() {
-        let cars = venue("ven_london_kestrel_airport_cars").unwrap();
-        let half_past_one = |day: Date| {
-            let slots = slots_on(cars, day);
-            let found: Vec<_> = slots
-                .iter()
-                .filter(|it| (it.datetime.hour(), it.datetime.minute()) == (1, 30))
-                .map(|it| it.datetime.to_string())
-                .collect();
-            found
-        };
-        // Years of days, so that some day has the opening that others leave out.
-        let springs = (2027..2060).flat_map(|year| half_past_one(last_sunday(year, 3)));
-        assert_eq!(springs.count(), 0);
-        let autumns: Vec<_> = (2027..2060)
-            .flat_map(|year| half_past_one(last_sunday(year, 10)))
-            .collect();
-        assert!((20..33).contains(&autumns.len()), "{autumns:?}");
-        for start in autumns {
-            assert!(start.ends_with("01:30:00+01:00[Europe/London]"), "{start}");
-            // The same wall time an hour later is not the slot.
-            let later =
-                start.parse::<Zoned>().unwrap().timestamp() + jiff::SignedDuration::from_hours(1);
-            assert!(slot_at(cars, later).is_none());
-        }
-    }
-
-    fn last_sunday(year: i16, month: i8) -> Date {
-        date(year, month, 1)
-            .nth_weekday_of_month(-1, jiff::civil::Weekday::Sunday)
-            .unwrap()
-    }
-
-    #[test]
-    fn the_first_and_the_last_day_of_the_calendar_are_days() {
         for venue in venues() {
             slots_on(venue, Date::MIN);
             slots_on(venue, Date::MAX);
         }
     }
 
-    /// What was once offered stays offered: this list may never change.
     #[test]
-    fn a_day_of_one_venue_stays_as_it_is() {
-        let venue = venue("ven_london_quince_and_barrow").unwrap();
-        let lines: Vec<_> = slots_on(venue, date(2026, 12, 1))
-            .iter()
-            .map(|it| {
-                let time = it.datetime.strftime("%H:%M%:z");
-                let (id, seating) = (&it.id, it.seating.as_deref().unwrap_or("-"));
-                format!("{id} {time} {seating} {}", it.capacity)
-            })
-            .collect();
-        assert_eq!(
-            lines,
-            [
-                "slot_806b0eb6c000060071e93a1533c2 12:00+00:00 indoor 4",
-                "slot_806b0eb6c001f1e767e241aca54d 12:00+00:00 bar 2",
-                "slot_806b0ebdc801dac4aacc2eb70f2b 12:30+00:00 bar 4",
-                "slot_806b0ecbd80075548e8fde97714d 13:30+00:00 indoor 1",
-                "slot_806b0ed2e000680a231c3ad20d86 14:00+00:00 indoor 4",
-                "slot_806b0ed2e0011b8ff0e75de26dcd 14:00+00:00 bar 3",
-                "slot_806b0f0b2000456e6bf26ff1a2d9 18:00+00:00 indoor 1",
-                "slot_806b0f12280051bbe03343ecce27 18:30+00:00 indoor 3",
-                "slot_806b0f122801d7c1bb926b82fdc1 18:30+00:00 bar 1",
-                "slot_806b0f193000229f594eb98c8050 19:00+00:00 indoor 4",
-                "slot_806b0f193001bcb611aaf5f239bd 19:00+00:00 bar 1",
-                "slot_806b0f203800d99dff91ee0c5f24 19:30+00:00 indoor 3",
-                "slot_806b0f203801c370a8f84183f112 19:30+00:00 bar 3",
-                "slot_806b0f2740003707204f01ca6052 20:00+00:00 indoor 4",
-                "slot_806b0f274001af55feb7f4227331 20:00+00:00 bar 3",
-                "slot_806b0f2e480025bd2ab467e8b1a3 20:30+00:00 indoor 3",
-                "slot_806b0f2e4801a4b0873ed2d533b3 20:30+00:00 bar 4",
-                "slot_806b0f355000cf89b176ece0223b 21:00+00:00 indoor 4",
-                "slot_806b0f3550012109b8852524efae 21:00+00:00 bar 2",
-                "slot_806b0f3c580048959ea4280a5887 21:30+00:00 indoor 4",
-                "slot_806b0f3c5801f65c31a3f32b0974 21:30+00:00 bar 2",
-            ]
-        );
+    fn a_time_that_the_clocks_skip_is_not_offered_and_one_they_repeat_is_offered_once() {
+        let mut cars = venue("ven_london_kestrel_airport_cars").unwrap().clone();
+        cars.offer.from = jiff::civil::time(0, 30, 0, 0);
+        cars.offer.every_minutes = 60;
+        let half_past_one = |day: Date| {
+            let slots = slots_on(&cars, day).into_iter();
+            let found = slots.filter(|it| it.datetime.hour() == 1);
+            found.map(|it| it.datetime).collect::<Vec<_>>()
+        };
+        assert_eq!(half_past_one(date(2027, 3, 28)), []);
+        let autumn = half_past_one(date(2027, 10, 31));
+        let first: Zoned = "2027-10-31T01:30:00+01:00[Europe/London]".parse().unwrap();
+        assert_eq!(autumn, [first.clone()]);
+        let later = first.timestamp() + jiff::SignedDuration::from_hours(1);
+        assert_eq!(slots_at(&cars, later).count(), 0);
+    }
 
-        let evening = slot_at(venue, "2026-12-01T19:30:00Z".parse().unwrap()).unwrap();
-        let (card, cancellation) = (
-            evening.card_terms.unwrap(),
-            evening.cancellation_terms.unwrap(),
-        );
-        assert_eq!(
-            card.text,
-            "A card is needed to keep the table; nothing is held on it."
-        );
-        assert_eq!(
-            cancellation.text,
-            "Free to cancel until 12 hours before; 30.00 GBP per guest from then on."
-        );
-        assert_eq!(cancellation.fee_amount, Some(3_000));
+    #[test]
+    fn a_text_that_is_no_id_of_a_slot_names_none() {
+        let venue = venue("ven_confirms").unwrap();
+        let slots = slots_on(venue, date(2026, 12, 1));
+        let id = &slots[0].id;
+        for (at, was) in id.char_indices() {
+            for other in ['0', '9', 'a', 'z', 'A', ' ', '+', 'é', '\0', '😀'] {
+                let mut altered = id.clone();
+                altered.replace_range(at..at + was.len_utf8(), &other.to_string());
+                let found = venue.offered(&altered);
+                assert!(other == was || found.is_none(), "{altered}");
+            }
+            assert_eq!(venue.offered(&id[..at]), None);
+        }
+        let start = slots[0].datetime.timestamp();
+        let second = Timestamp::from_second(start.as_second() + 1).unwrap();
+        for (start, seating) in [(start, 1), (second, 0), (Timestamp::MIN, 0)] {
+            assert_eq!(venue.offered(&venue.slot_id(start, seating)), None);
+        }
+    }
+
+    #[test]
+    fn amounts_are_in_minor_units_and_yen_have_none() {
+        let money = |amount, currency| Money { amount, currency }.to_string();
+        assert_eq!(money(2_000, Currency("GBP")), "20.00 GBP");
+        assert_eq!(money(3_800, Currency("JPY")), "3800 JPY");
+    }
+
+    /// The documents show slots of this day.
+    #[test]
+    fn ids_and_terms_stay_as_they_are() {
+        let at = "2037-11-28T19:30:00Z".parse().unwrap();
+        let slot = slots_at(venue("ven_confirms").unwrap(), at).next().unwrap();
+        assert_eq!(slot.id, "slot_807fbc56b8000230e28f3582ba25");
+        let paid = slots_at(venue("ven_payment").unwrap(), at).next().unwrap();
+        let (card, cancellation) = (paid.card_terms.unwrap(), paid.cancellation_terms.unwrap());
+        let held = "A card is needed; 23.00 EUR per guest is held on it until the visit.";
+        assert_eq!((card.text.as_str(), card.hold_amount), (held, Some(2_300)));
         let until = cancellation.free_until.as_deref();
-        assert_eq!(until, Some("2026-12-01T07:30:00+00:00"));
+        assert_eq!(until, Some("2037-11-27T19:30:00+00:00"));
+    }
+
+    #[test]
+    fn the_arithmetic_is_the_published_one() {
+        // FNV-1a's own test vector.
+        assert_eq!(hash("foobar", &[]), 0x8594_4171_f739_67e8);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
-use super::city::City;
-use super::scenario_venues::scenario_venues;
-use super::schedule::Schedule;
-use super::seeded_random::SeededRandom;
-use super::venue::{Offer, Provider, Venue};
+use super::city::{CITIES, City, SANDBOX, timezone};
+use super::offer::{Offer, Vertical};
+use super::scenario::Scenario;
+use super::venue::{Provider, Venue};
 
 /// Invented names at places that exist, at least six of each vertical in every city.
 const CSV: &str = include_str!("venues.csv");
@@ -17,7 +17,7 @@ const CSV: &str = include_str!("venues.csv");
 #[derive(Debug, Deserialize)]
 struct CsvRow {
     city: String,
-    schedule: Schedule,
+    vertical: Vertical,
     /// The venue's part of its id, after the city's.
     slug: String,
     name: String,
@@ -49,7 +49,7 @@ fn listed() -> &'static [Venue] {
 }
 
 fn of_scenarios() -> &'static [Venue] {
-    static OF_SCENARIOS: LazyLock<Vec<Venue>> = LazyLock::new(|| scenario_venues().collect());
+    static OF_SCENARIOS: LazyLock<Vec<Venue>> = LazyLock::new(scenario_venues);
     &OF_SCENARIOS
 }
 
@@ -60,29 +60,89 @@ fn rows() -> impl Iterator<Item = csv::Result<CsvRow>> {
 impl CsvRow {
     /// The venue, or `None` if its city or a provider is unknown.
     fn venue(self) -> Option<Venue> {
-        let home = City::of_slug(&self.city)?;
-        let id = format!("ven_{}_{}", home.slug, self.slug);
+        let city = CITIES.iter().find(|it| it.slug == self.city)?;
         let providers = self.providers.split('|').map(Provider::parse);
         Some(Venue {
-            random: SeededRandom::from_text(&id),
-            id,
+            id: format!("ven_{}_{}", city.slug, self.slug),
             name: self.name,
-            vertical: self.schedule.vertical(),
+            vertical: self.vertical,
             providers: providers.collect::<Option<_>>()?,
             address: self.address,
-            city: home.name.into(),
-            country: home.country.into(),
             latitude: self.latitude,
             longitude: self.longitude,
-            timezone_name: home.timezone_name.into(),
             price_level: Some(self.price_level),
             tags: self.tags.split('|').map(str::to_owned).collect(),
             scenario: None,
-            offer: Offer::Seeded {
-                schedule: self.schedule,
-                home,
-            },
+            offer: Offer::of_vertical(self.vertical, self.price_level, city),
+            ..city.venue()
         })
+    }
+}
+
+impl City {
+    /// A venue of the city, whose other fields are still blank.
+    fn venue(&self) -> Venue {
+        Venue {
+            id: String::new(),
+            name: String::new(),
+            vertical: Vertical::Dining,
+            providers: Vec::new(),
+            address: String::new(),
+            city: self.name.to_owned(),
+            country: self.country.to_owned(),
+            latitude: 0.0,
+            longitude: 0.0,
+            timezone: timezone(self.timezone).unwrap_or(TimeZone::UTC),
+            price_level: None,
+            tags: Vec::new(),
+            scenario: None,
+            is_own: false,
+            currency: self.currency,
+            offer: Offer::of_scenario(Scenario::Confirms, self),
+            closed: Vec::new(),
+        }
+    }
+}
+
+/// The venues of the scenarios in the made-up city, in the order of [`Scenario::ALL`], each a little apart from the others.
+fn scenario_venues() -> Vec<Venue> {
+    let mut venues = Vec::new();
+    for scenario in Scenario::ALL {
+        for providers in servings(scenario) {
+            let number = venues.len() + 1;
+            let (slug, title) = (scenario.name(), scenario.title());
+            let (id, name) = match providers {
+                [Provider::B] => (format!("ven_{slug}_b"), format!("{title} B ({slug})")),
+                [Provider::C] => (format!("ven_{slug}_c"), format!("{title} C ({slug})")),
+                _ => (format!("ven_{slug}"), format!("{title} ({slug})")),
+            };
+            venues.push(Venue {
+                id,
+                name,
+                providers: providers.to_vec(),
+                address: format!("{number} Example Street"),
+                latitude: number as f64 / 1_000.0,
+                longitude: number as f64 / 1_000.0,
+                price_level: Some(2),
+                tags: vec!["scenario".to_owned(), format!("scenario:{slug}")],
+                scenario: Some(scenario),
+                offer: Offer::of_scenario(scenario, &SANDBOX),
+                ..SANDBOX.venue()
+            });
+        }
+    }
+    venues
+}
+
+/// The providers of each of a scenario's venues.
+const fn servings(scenario: Scenario) -> &'static [&'static [Provider]] {
+    use Provider::{A, B, C};
+    match scenario {
+        Scenario::Confirms | Scenario::Otp | Scenario::Processing | Scenario::ProviderFails => {
+            &[&[A], &[B], &[C]]
+        }
+        Scenario::MultiProvider => &[&[A, C]],
+        _ => &[&[A]],
     }
 }
 
@@ -91,16 +151,13 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{venue as find, *};
-    use crate::sandbox::seed::{Place, Vertical, near_place, near_point, resolve_place};
-
-    const CITIES: [&str; 5] = ["London", "New York", "Paris", "Tokyo", "Sydney"];
+    use crate::sandbox::seed::{Place, near_place, near_point, resolve_place};
 
     #[test]
     fn every_line_of_the_file_is_a_venue_with_all_its_fields() {
         let lines = CSV.lines().skip(1).count();
         assert_eq!(lines, 125);
-        let mut listed = 0;
-        for row in rows() {
+        for (place, row) in rows().enumerate() {
             let row = row.unwrap();
             let text = format!("{row:?}");
             let venue = row.venue().unwrap_or_else(|| panic!("{text}"));
@@ -108,64 +165,66 @@ mod tests {
             for field in [&venue.name, &venue.address].into_iter().chain(&venue.tags) {
                 assert!(!field.is_empty() && field.trim() == field, "{text}");
             }
-            assert_eq!(super::listed()[listed].id, venue.id);
-            listed += 1;
+            assert_eq!(listed()[place].id, venue.id);
         }
-        assert_eq!(listed, lines);
+        assert_eq!(listed().len(), lines);
     }
 
     #[test]
     fn every_city_has_six_venues_of_each_vertical_and_all_providers_among_them() {
-        for (city, vertical) in CITIES
-            .into_iter()
-            .flat_map(|city| Vertical::ALL.map(|vertical| (city, vertical)))
-        {
-            let found = near_place(&Place::City(city), vertical);
-            assert!(found.len() >= 6, "{city} {vertical:?}");
-            for provider in Provider::ALL {
-                let alone = |it: &&&Venue| it.providers == [provider];
-                assert!(
-                    found.iter().any(|it| alone(&it)),
-                    "{city} {vertical:?} {provider:?}"
-                );
+        use Vertical::{Dining, Entertainment, Fitness, Travel};
+        for city in &CITIES {
+            for vertical in [Dining, Fitness, Entertainment, Travel] {
+                let found = near_place(&Place::City(city.name), vertical);
+                assert!(found.len() >= 6, "{} {vertical:?}", city.name);
+                for provider in Provider::ALL {
+                    let alone = |it: &&Venue| it.providers == [provider];
+                    assert!(found.iter().any(alone), "{} {provider:?}", city.name);
+                }
+                // All of them stand within reach of the first.
+                let (latitude, longitude) = (found[0].latitude, found[0].longitude);
+                let near = near_point(latitude, longitude, vertical);
+                assert_eq!(near.len(), found.len());
             }
-            assert_eq!(resolve_place(city), Some(Place::City(city)));
+            assert_eq!(resolve_place(city.name), Some(Place::City(city.name)));
+            assert_eq!(city.venue().timezone.iana_name(), Some(city.timezone));
         }
     }
 
     #[test]
-    fn ids_are_slugs_and_no_two_are_alike_not_even_as_slot_ids_hash_them() {
+    fn ids_are_slugs_and_no_two_are_alike() {
         let slug = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_';
-        let (mut ids, mut names, mut hashes) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let (mut ids, mut names) = (HashSet::new(), HashSet::new());
         for venue in venues() {
-            assert!(
-                venue.id.starts_with("ven_") && venue.id.bytes().all(slug),
-                "{}",
-                venue.id
-            );
-            assert!(ids.insert(&venue.id), "{}", venue.id);
+            let is_slug = venue.id.starts_with("ven_") && venue.id.bytes().all(slug);
+            assert!(is_slug && ids.insert(&venue.id), "{}", venue.id);
             assert!(names.insert(&venue.name), "{}", venue.name);
-            assert!(hashes.insert(venue.random.bits(40)), "{}", venue.id);
-            assert!((1..=4).contains(&venue.price_level.unwrap()));
             assert_eq!(find(&venue.id).unwrap().name, venue.name);
         }
         assert!(find("ven_london_").is_none());
     }
 
     #[test]
-    fn a_venue_stands_in_its_city() {
-        let centres = [
-            (51.5074, -0.1278),
-            (40.7128, -74.0060),
-            (48.8566, 2.3522),
-            (35.6812, 139.7671),
-            (-33.8688, 151.2093),
-        ];
-        for (city, (latitude, longitude)) in CITIES.into_iter().zip(centres) {
-            for venue in listed().iter().filter(|it| it.city == city) {
-                let near = near_point(latitude, longitude, venue.vertical);
-                assert!(near.iter().any(|(it, _)| it.id == venue.id), "{}", venue.id);
-            }
+    fn every_scenario_of_the_contract_stands_under_its_id_with_its_providers() {
+        let of = |id: &str| find(id).map(|it| it.providers.clone());
+        let (a, b, c) = (Provider::A, Provider::B, Provider::C);
+        for scenario in Scenario::ALL {
+            let id = format!("ven_{}", scenario.name());
+            let found = find(&id).unwrap();
+            assert!(
+                found
+                    .tags
+                    .contains(&format!("scenario:{}", scenario.name()))
+            );
+            let is_everywhere = servings(scenario).len() == 3;
+            assert_eq!(of(&format!("{id}_b")), is_everywhere.then(|| vec![b]));
+            assert_eq!(of(&format!("{id}_c")), is_everywhere.then(|| vec![c]));
+            let is_double = scenario == Scenario::MultiProvider;
+            assert_eq!(
+                found.providers,
+                if is_double { vec![a, c] } else { vec![a] }
+            );
         }
+        assert_eq!(of_scenarios().len(), 24);
     }
 }

@@ -2,17 +2,15 @@
 //! reads the row as it is by then, so a slow reader costs no memory.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-/// How many changes are kept.
 const MOST: usize = 4096;
 
-/// What a change is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Topic {
     Request,
@@ -64,14 +62,11 @@ pub(crate) struct Tip {
     pub(crate) is_stopped: bool,
 }
 
-/// The last changes of this process.
 pub(crate) struct Changes {
     kept: Mutex<VecDeque<Change>>,
     tip: watch::Sender<Tip>,
     /// The file's version as last seen; 0 before the first time.
     version: AtomicI64,
-    /// Whether anybody has ever followed. Before that nobody knows a place, and nothing has to be kept.
-    was_followed: AtomicBool,
 }
 
 impl Changes {
@@ -85,15 +80,10 @@ impl Changes {
             kept: Mutex::default(),
             tip: watch::Sender::new(tip),
             version: AtomicI64::new(0),
-            was_followed: AtomicBool::new(false),
         }
     }
 
-    /// Adds a change.
     pub(crate) fn add(&self, topic: Topic, number: i64) {
-        if !self.was_followed.load(Ordering::Relaxed) {
-            return;
-        }
         let number = if topic.is_whole() { 0 } else { number };
         let change = Change { topic, number };
         let mut kept = self.kept();
@@ -119,7 +109,6 @@ impl Changes {
 
     /// The place of the last change, to wait for the next.
     pub(crate) fn follow(&self) -> watch::Receiver<Tip> {
-        self.was_followed.store(true, Ordering::Relaxed);
         self.tip.subscribe()
     }
 

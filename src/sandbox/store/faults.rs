@@ -1,19 +1,19 @@
 //! The table of configured faults.
 
-use rusqlite::OptionalExtension;
-use rusqlite::types::Type;
+use rusqlite::Row;
 
 use super::number::{next_number, random};
-use super::tx::Tx;
-use crate::sandbox::rules::api_error::ApiError;
+use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::fault::{Fault, Times, WEBHOOK};
 
 impl Tx<'_> {
-    /// Adds a fault, and returns its number.
-    pub(crate) fn add_fault(&self, fault: &Fault) -> Result<i64, ApiError> {
+    pub(crate) fn add_fault(&self, fault: &Fault) -> rusqlite::Result<i64> {
         let number = next_number();
-        self.sql("INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)")?
-            .execute((number, super::bookings::json(fault)?, &fault.organization))?;
+        let row = (number, json(fault)?, &fault.organization);
+        self.run(
+            "INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)",
+            row,
+        )?;
         Ok(number)
     }
 
@@ -24,15 +24,12 @@ impl Tx<'_> {
 
     /// Every fault with its number, oldest first.
     pub(crate) fn faults(&self) -> rusqlite::Result<Vec<(i64, Fault)>> {
-        self.sql("SELECT number, fault FROM faults ORDER BY number")?
-            .query_map((), |row| {
-                let fault: String = row.get("fault")?;
-                let fault = serde_json::from_str(&fault).map_err(|error| {
-                    rusqlite::Error::FromSqlConversionFailure(1, Type::Text, error.into())
-                })?;
-                Ok((row.get("number")?, fault))
-            })?
-            .collect()
+        let fault = |row: &Row<'_>| Ok((row.get("number")?, from_json(row, "fault")?));
+        self.all(
+            "SELECT number, fault FROM faults ORDER BY number",
+            (),
+            fault,
+        )
     }
 
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
@@ -40,14 +37,12 @@ impl Tx<'_> {
     }
 
     pub(crate) fn clear_faults(&self) -> rusqlite::Result<()> {
-        self.sql("DELETE FROM faults")?.execute(()).map(|_| ())
+        self.run("DELETE FROM faults", ()).map(drop)
     }
 
     /// Deletes a fault; returns false if there is none of that number.
     pub(crate) fn delete_fault(&self, number: i64) -> rusqlite::Result<bool> {
-        let deleted = self
-            .sql("DELETE FROM faults WHERE number = ?")?
-            .execute([number])?;
+        let deleted = self.run("DELETE FROM faults WHERE number = ?", [number])?;
         Ok(deleted > 0)
     }
 
@@ -57,12 +52,12 @@ impl Tx<'_> {
         organization: Option<&str>,
         method: &str,
         path: &str,
-    ) -> Result<Option<Fault>, ApiError> {
+    ) -> rusqlite::Result<Option<Fault>> {
         self.take(organization, |it| it.meets_request(method, path))
     }
 
     /// Takes one use of the oldest fault that happens to a delivery of the organization.
-    pub(crate) fn take_webhook_fault(&self, organization: &str) -> Result<Option<Fault>, ApiError> {
+    pub(super) fn take_webhook_fault(&self, organization: &str) -> rusqlite::Result<Option<Fault>> {
         self.take(Some(organization), |it| it.on == WEBHOOK)
     }
 
@@ -70,30 +65,27 @@ impl Tx<'_> {
         &self,
         organization: Option<&str>,
         meets: impl Fn(&Fault) -> bool,
-    ) -> Result<Option<Fault>, ApiError> {
+    ) -> rusqlite::Result<Option<Fault>> {
         for (number, mut fault) in self.faults()? {
             let wanted = fault.organization.as_deref();
             if wanted.is_some() && wanted != organization || !meets(&fault) {
                 continue;
             }
-            let drawn: Option<u32> = self
+            let drawn: u32 = self
                 .sql("UPDATE faults SET drawn = drawn + 1 WHERE number = ? RETURNING drawn - 1")?
-                .query_row([number], |row| row.get(0))
-                .optional()?;
-            if !fault.strikes(drawn.unwrap_or_default()) {
+                .query_row([number], |row| row.get(0))?;
+            if !fault.strikes(drawn) {
                 continue;
             }
             let met = fault.clone();
-            match &mut fault.times {
-                Some(Times::Count(left)) if *left > 1 => {
-                    *left -= 1;
-                    self.sql("UPDATE faults SET fault = ? WHERE number = ?")?
-                        .execute((super::bookings::json(&fault)?, number))?;
-                }
-                Some(Times::Count(_)) => {
+            if let Some(Times::Count(left)) = &mut fault.times {
+                *left -= 1;
+                if *left == 0 {
                     self.delete_fault(number)?;
+                } else {
+                    let row = (json(&fault)?, number);
+                    self.run("UPDATE faults SET fault = ? WHERE number = ?", row)?;
                 }
-                _ => {}
             }
             return Ok(Some(met));
         }

@@ -1,13 +1,12 @@
-//! The table of the venues that fixtures describe, and the bookings that they place.
+//! The venues that fixtures describe, and the bookings that they place.
 
 use std::borrow::Cow;
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 
-use super::tx::{Tx, invalid_column};
-use crate::sandbox::rules::api_error::ApiError;
+use super::tx::{Tx, from_json};
 use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::fixtures::stored_venue;
+use crate::sandbox::rules::fixtures::VenueFixture;
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::seed::{self, Venue};
 
@@ -21,20 +20,16 @@ impl Tx<'_> {
         if let Some(venue) = seed::venue(id) {
             return Ok(Some(Cow::Borrowed(venue)));
         }
-        let own = self
-            .sql("SELECT entry FROM fixture_venues WHERE organization = ? AND venue_id = ?")?
-            .query_row([organization, id], venue)
-            .optional()?;
+        let sql = "SELECT entry FROM fixture_venues WHERE organization = ? AND venue_id = ?";
+        let own = self.first(sql, [organization, id], venue)?;
         Ok(own.map(Cow::Owned))
     }
 
     /// The venues that fixtures added, in the order in which they were; only those of `organization` if given.
     pub(crate) fn own_venues(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Venue>> {
-        self.sql(
-            "SELECT entry FROM fixture_venues WHERE ?1 IS NULL OR organization = ?1 ORDER BY number",
-        )?
-        .query_map([organization], venue)?
-        .collect()
+        let sql = "SELECT entry FROM fixture_venues \
+                   WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
+        self.all(sql, [organization], venue)
     }
 
     /// Adds a venue to the organization, in place of an earlier one of its id.
@@ -44,12 +39,9 @@ impl Tx<'_> {
         id: &str,
         entry: &str,
     ) -> rusqlite::Result<()> {
-        self.sql(
-            "INSERT INTO fixture_venues (organization, venue_id, entry) VALUES (?, ?, ?) \
-             ON CONFLICT (organization, venue_id) DO UPDATE SET entry = excluded.entry",
-        )?
-        .execute([organization, id, entry])?;
-        Ok(())
+        let sql = "INSERT INTO fixture_venues (organization, venue_id, entry) VALUES (?, ?, ?) \
+                   ON CONFLICT (organization, venue_id) DO UPDATE SET entry = excluded.entry";
+        self.run(sql, [organization, id, entry]).map(drop)
     }
 
     /// Adds a booking with the events of its kinds, in place of an earlier one of its number. The events are delivered
@@ -58,7 +50,7 @@ impl Tx<'_> {
         &self,
         booking: &Booking,
         kinds: &[EventKind],
-    ) -> Result<(), ApiError> {
+    ) -> rusqlite::Result<()> {
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
             "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE booking = ?)",
@@ -67,15 +59,16 @@ impl Tx<'_> {
             "DELETE FROM idempotency_keys WHERE booking = ?",
             "DELETE FROM bookings WHERE number = ?",
         ] {
-            self.sql(sql)?.execute([booking.number])?;
+            self.run(sql, [booking.number])?;
         }
-        self.insert_booking(booking)?;
-        self.insert_events(booking, kinds.iter().copied(), self.now)?;
+        self.save_booking(booking)?;
+        for kind in kinds {
+            self.insert_event(booking, *kind, self.now)?;
+        }
         Ok(())
     }
 }
 
 fn venue(row: &Row<'_>) -> rusqlite::Result<Venue> {
-    let entry: String = row.get(0)?;
-    stored_venue(&entry).ok_or_else(|| invalid_column(0, &entry))
+    from_json(row, "entry").map(VenueFixture::venue)
 }

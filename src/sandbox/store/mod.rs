@@ -6,13 +6,10 @@
 
 mod bookings;
 mod changes;
-mod clock;
 mod deliveries;
 mod events;
 mod faults;
 mod fixtures;
-mod handle;
-mod messages;
 mod number;
 mod open;
 mod organizations;
@@ -20,6 +17,7 @@ mod queue;
 mod sessions;
 mod tx;
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,23 +26,21 @@ use tokio::sync::{Notify, watch};
 
 pub(crate) use changes::{Change, Changes, Tip, Topic};
 pub(crate) use deliveries::PendingDelivery;
-pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain, is_of_another_version};
+pub(crate) use sessions::MessageSubject;
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
 use super::rules::organization::Organization;
 use crate::platform::sqlite;
-use clock::Clock;
-use handle::Handle;
 use queue::{Job, PendingWrite};
+use tx::{Clock, Handle};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
 /// that it happens about once in ten bookings.
 const LARGE_LOG: u64 = 192 * 1024;
 
-/// The sandbox's database.
 pub(crate) struct Store {
     handle: Mutex<Handle>,
     /// The database file; `None` for one in memory.
@@ -61,7 +57,10 @@ impl Store {
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
         let connection = open::connect(database)?;
         Ok(Self {
-            handle: Mutex::new(Handle::new(connection, *database != Database::Memory)),
+            handle: Mutex::new(Handle {
+                connection,
+                is_emptied: Cell::default(),
+            }),
             file: match database {
                 Database::File(path) => Some(path.clone()),
                 Database::Memory => None,
@@ -73,7 +72,6 @@ impl Store {
         })
     }
 
-    /// The last changes of this process.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
     }
@@ -84,29 +82,25 @@ impl Store {
         Ok(self.changes.follow())
     }
 
-    /// The sandbox's clock.
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
         let handle = self.lock();
-        let tx = Tx::read(&handle)?;
+        let tx = Tx::begin(&handle)?;
         self.remember_clock(tx.clock);
         Ok(tx.now)
     }
 
-    /// The settings of an organization.
     pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
-        Tx::read(&self.lock())?.organization(id)
+        Tx::begin(&self.lock())?.organization(id)
     }
 
-    /// The id of the organization with this name.
     pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
-        let found = Tx::read(&self.lock())?.organization_named(name)?;
+        let found = Tx::begin(&self.lock())?.organization_named(name)?;
         let found = found.ok_or(ApiError::OrganizationUnknown)?;
         Ok(found.id)
     }
 
-    /// Whether any fault is configured.
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
-        Tx::read(&self.lock())?.has_faults()
+        Tx::begin(&self.lock())?.has_faults()
     }
 
     /// The sandbox's clock as last read, without reading the database.
@@ -120,11 +114,6 @@ impl Store {
         self.clock.subscribe()
     }
 
-    /// Whether other processes may write to the database.
-    pub(crate) const fn is_shared(&self) -> bool {
-        self.file.is_some()
-    }
-
     /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
     /// [`Store::write`], which applies the change first.
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, ApiError>
@@ -134,7 +123,7 @@ impl Store {
     {
         {
             let handle = self.lock();
-            let tx = Tx::read(&handle)?;
+            let tx = Tx::begin(&handle)?;
             self.remember_clock(tx.clock);
             if !tx.has_due_bookings()? {
                 return work(&tx);
@@ -154,9 +143,7 @@ impl Store {
         let (job, answer) = PendingWrite::job(work);
         self.waiting().push(job);
         self.arrival.notify_one();
-        answer
-            .await
-            .unwrap_or_else(|_| Err(ApiError::Broken("the store has stopped".to_owned())))
+        answer.await.unwrap_or_else(|_| Err(stopped()))
     }
 
     /// The same at once, before anything else uses the store.
@@ -167,8 +154,7 @@ impl Store {
     {
         let (job, mut answer) = PendingWrite::job(work);
         queue::commit(&self.lock(), vec![job]);
-        let stopped = |_| Err(ApiError::Broken("the store has stopped".to_owned()));
-        answer.try_recv().unwrap_or_else(stopped)
+        answer.try_recv().unwrap_or_else(|_| Err(stopped()))
     }
 
     /// Runs the queued writes, for as long as it is polled.
@@ -187,17 +173,10 @@ impl Store {
         }
     }
 
-    /// Checkpoints the log. If that fails, the next process does it.
-    pub(crate) fn fold_in(&self) {
-        self.fold_in_from(1);
-    }
-
-    fn fold_in_from(&self, size: u64) {
-        if self
-            .file
-            .as_deref()
-            .is_some_and(|file| sqlite::log_size(file) >= size)
-        {
+    /// Checkpoints the log if it has so many bytes. If that fails, the next process does it.
+    pub(crate) fn fold_in(&self, size: u64) {
+        let file = self.file.as_deref();
+        if file.is_some_and(|it| sqlite::log_size(it) >= size) {
             let _ = sqlite::fold_in(&self.lock().connection);
         }
     }
@@ -219,12 +198,22 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        self.fold_in_from(LARGE_LOG);
+        self.fold_in(LARGE_LOG);
+    }
+}
+
+fn stopped() -> ApiError {
+    ApiError::Broken("the store has stopped".to_owned())
+}
+
+impl ApiError {
+    fn of_store(error: &rusqlite::Error) -> Self {
+        Self::Broken(format!("the sandbox's database: {error}"))
     }
 }
 
 impl From<rusqlite::Error> for ApiError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Broken(format!("the sandbox's database: {error}"))
+        Self::of_store(&error)
     }
 }

@@ -16,7 +16,6 @@ pub(crate) enum Database {
     Memory,
 }
 
-/// Why a sandbox cannot be opened.
 #[derive(Debug)]
 pub(crate) struct OpenError {
     path: PathBuf,
@@ -24,7 +23,6 @@ pub(crate) struct OpenError {
 }
 
 impl OpenError {
-    /// What to do next.
     pub(crate) fn hint(&self) -> String {
         let path = self.path.display();
         match self.failure {
@@ -65,7 +63,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    version: 22,
+    version: 23,
     schema: include_str!("schema.sql"),
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
@@ -82,7 +80,6 @@ pub(crate) fn is_of_another_version(path: &Path) -> bool {
     path.exists() && matches!(sqlite::open(path, &KIND), Err(Failure::OtherVersion { .. }))
 }
 
-/// The connection to the database.
 pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
     let connected = match database {
         Database::Memory => ephemeral().map_err(Failure::from),
@@ -100,15 +97,11 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
 
 /// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every commit
 /// until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does not.
-///
-/// All of it is one transaction, which never ends: at each commit SQLite would go through the pages of the cache that are not
-/// in the file yet, and write those that the next create writes to again.
 fn ephemeral() -> rusqlite::Result<Connection> {
     let mut connection = Connection::open("")?;
     tune(&connection)?;
     connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
     sqlite::create_schema(&mut connection, &KIND)?;
-    connection.execute_batch("BEGIN IMMEDIATE")?;
     Ok(connection)
 }
 

@@ -1,52 +1,46 @@
 //! The tables of organizations' settings, of the venues that they found, and of what they used of their rate limits.
 
-use rusqlite::OptionalExtension;
-use rusqlite::types::Type;
+use rusqlite::Row;
 
 use super::number::next_number;
-use super::tx::{Tx, moment};
+use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::{RateLimit, RateLimitStatus, RateWindow, count};
 use crate::sandbox::seed::Venue;
-use crate::sandbox::wire::id::IdKind;
+use crate::sandbox::wire::IdKind;
 
 impl Tx<'_> {
-    /// Counts a request of the organization against a rate limit.
     pub(crate) fn count_request(
         &self,
         organization: &str,
         rate_limit: RateLimit,
     ) -> rusqlite::Result<RateLimitStatus> {
-        let window = self
-            .sql("SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?")?
-            .query_row((organization, rate_limit.as_str()), |row| {
+        let window = self.first(
+            "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?",
+            (organization, rate_limit.as_str()),
+            |row| {
                 Ok(RateWindow {
-                    opened_at: moment(row.get(0)?)?,
-                    used: row.get(1)?,
+                    opened_at: moment(row.get("opened_at")?)?,
+                    used: row.get("used")?,
                 })
-            })
-            .optional()?;
+            },
+        )?;
         let (window, status) = count(rate_limit, window, self.now);
-        self.sql("INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)")?
-            .execute((
-                organization,
-                rate_limit.as_str(),
-                window.opened_at.as_millisecond(),
-                window.used,
-            ))?;
+        let opened_at = window.opened_at.as_millisecond();
+        let row = (organization, rate_limit.as_str(), opened_at, window.used);
+        self.run(
+            "INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)",
+            row,
+        )?;
         Ok(status)
     }
 
     /// The organization's settings; the defaults of a built-in one if they were never changed.
     pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
-        let settings: Option<String> = self
-            .sql("SELECT settings FROM organizations WHERE id = ?")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        match settings {
-            None => Ok(Organization::is_built_in(id).then(|| Organization::fresh(id))),
-            Some(settings) => parse(&settings).map(Some),
-        }
+        let sql = "SELECT settings FROM organizations WHERE id = ?";
+        let changed = self.first(sql, [id], organization)?;
+        let fresh = || Organization::is_built_in(id).then(|| Organization::fresh(id));
+        Ok(changed.or_else(fresh))
     }
 
     /// The organization with this id, which may lack its prefix.
@@ -58,14 +52,13 @@ impl Tx<'_> {
         }
     }
 
-    /// The organizations that were added, oldest first.
     pub(crate) fn added_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
         let mut added = self.changed_organizations()?;
         added.retain(|it| !Organization::is_built_in(&it.id));
         Ok(added)
     }
 
-    /// The organizations whose webhook URL stays.
+    /// The organizations whose webhook URL outlasts a reset.
     pub(super) fn staying_urls(&self) -> rusqlite::Result<Vec<Organization>> {
         let mut staying = self.changed_organizations()?;
         staying.retain(|it| it.webhook_url_stays);
@@ -87,12 +80,13 @@ impl Tx<'_> {
 
     /// The organizations with settings of their own, oldest first.
     fn changed_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
-        self.sql("SELECT settings FROM organizations ORDER BY id")?
-            .query_map((), |row| parse(&row.get::<_, String>(0)?))?
-            .collect()
+        self.all(
+            "SELECT settings FROM organizations ORDER BY id",
+            (),
+            organization,
+        )
     }
 
-    /// Adds an organization with the default settings.
     pub(crate) fn add_organization(&self, name: Option<&str>) -> rusqlite::Result<Organization> {
         let mut organization = Organization::fresh(&IdKind::Organization.id(next_number()));
         organization.name = name.map(str::to_owned);
@@ -102,38 +96,40 @@ impl Tx<'_> {
 
     /// Deletes an organization with all that is its.
     pub(crate) fn delete_organization(&self, id: &str) -> rusqlite::Result<()> {
-        for sql in [
-            "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE organization = ?)",
-            "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE organization = ?)",
-            "DELETE FROM events WHERE organization = ?",
-            "DELETE FROM messages WHERE organization = ?",
-            "DELETE FROM sessions WHERE organization = ?",
-            "DELETE FROM idempotency_keys WHERE organization = ?",
-            "DELETE FROM bookings WHERE organization = ?",
-            "DELETE FROM known_venues WHERE organization = ?",
-            "DELETE FROM rate_windows WHERE organization = ?",
-            "DELETE FROM faults WHERE organization = ?",
-            "DELETE FROM fixture_venues WHERE organization = ?",
-            "DELETE FROM organizations WHERE id = ?",
-        ] {
-            self.sql(sql)?.execute([id])?;
+        for table in ["attempts", "deliveries"] {
+            let events = "SELECT number FROM events WHERE organization = ?";
+            self.run(
+                &format!("DELETE FROM {table} WHERE event IN ({events})"),
+                [id],
+            )?;
         }
-        Ok(())
+        for table in [
+            "events",
+            "messages",
+            "sessions",
+            "idempotency_keys",
+            "bookings",
+            "known_venues",
+            "rate_windows",
+            "faults",
+            "fixture_venues",
+        ] {
+            self.run(&format!("DELETE FROM {table} WHERE organization = ?"), [id])?;
+        }
+        self.run("DELETE FROM organizations WHERE id = ?", [id])
+            .map(drop)
     }
 
-    /// Stores the organization's settings.
     pub(crate) fn save_organization(&self, organization: &Organization) -> rusqlite::Result<()> {
-        let settings = serde_json::json!(organization).to_string();
-        self.sql("INSERT INTO organizations VALUES (?, ?) ON CONFLICT DO UPDATE SET settings = excluded.settings")?
-            .execute([&organization.id, &settings])?;
-        Ok(())
+        let row = (&organization.id, json(organization)?);
+        self.run("INSERT OR REPLACE INTO organizations VALUES (?, ?)", row)
+            .map(drop)
     }
 
-    /// Remembers that a search of the organization returned the venue.
     pub(crate) fn learn_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<()> {
         if !is_always_known(venue) {
-            self.sql("INSERT OR IGNORE INTO known_venues VALUES (?, ?)")?
-                .execute([organization, &venue.id])?;
+            let row = [organization, &venue.id];
+            self.run("INSERT OR IGNORE INTO known_venues VALUES (?, ?)", row)?;
         }
         Ok(())
     }
@@ -148,13 +144,11 @@ impl Tx<'_> {
     }
 }
 
-/// Reads the settings of an organization.
-fn parse(settings: &str) -> rusqlite::Result<Organization> {
-    serde_json::from_str(settings)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
+fn organization(row: &Row<'_>) -> rusqlite::Result<Organization> {
+    from_json(row, "settings")
 }
 
 /// Whether a venue can be booked without a search.
 const fn is_always_known(venue: &Venue) -> bool {
-    venue.scenario.is_some() || venue.is_own()
+    venue.scenario.is_some() || venue.is_own
 }

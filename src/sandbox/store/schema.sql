@@ -20,31 +20,16 @@ CREATE TABLE known_venues (
 CREATE TABLE bookings (
   number INTEGER PRIMARY KEY,
   organization TEXT NOT NULL,
-  is_test INTEGER NOT NULL,
-  provider TEXT NOT NULL,
-  venue_id TEXT NOT NULL,
-  datetime TEXT NOT NULL,
-  party_size INTEGER NOT NULL,
-  customer TEXT NOT NULL,
-  end_user TEXT,
-  seating TEXT,
-  pays_by_vendor INTEGER NOT NULL,
-  webhook_url TEXT,
-  slot_id TEXT,
+  -- All of it as JSON. What follows are the parts by which bookings are found.
+  booking TEXT NOT NULL,
   status TEXT NOT NULL,
-  error_code TEXT,
-  pause TEXT,
-  last_modification TEXT,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
   -- When time alone moves the booking on.
   due_at INTEGER,
   -- The slot, while the booking occupies it.
   held_slot TEXT,
   -- Whether a test booking was ever confirmed, and so used the allowance.
-  used_allowance INTEGER NOT NULL,
-  -- Of a venue that fixtures added.
-  venue_name TEXT
+  used_allowance INTEGER NOT NULL
 );
 CREATE INDEX bookings_due ON bookings (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX bookings_held ON bookings (held_slot, organization) WHERE held_slot IS NOT NULL;
@@ -65,34 +50,24 @@ CREATE TABLE events (
   organization TEXT NOT NULL,
   booking INTEGER NOT NULL,
   kind TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
   -- What is delivered, byte for byte.
   body TEXT NOT NULL
 );
 
--- Text messages to guests and persons.
+-- Text messages to guests and persons, each as its document.
 CREATE TABLE messages (
   number INTEGER PRIMARY KEY,
-  recipient TEXT NOT NULL,
-  text TEXT NOT NULL,
-  code TEXT NOT NULL,
+  organization TEXT NOT NULL,
   booking INTEGER,
-  session INTEGER,
-  created_at INTEGER NOT NULL,
-  organization TEXT
+  message TEXT NOT NULL
 );
 
--- Connections of persons' provider accounts.
+-- Connections of persons' provider accounts, as JSON.
 CREATE TABLE sessions (
   number INTEGER PRIMARY KEY,
   organization TEXT NOT NULL,
-  provider TEXT NOT NULL,
   end_user TEXT NOT NULL,
-  phone TEXT NOT NULL,
-  code TEXT NOT NULL,
-  attempts_left INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  active_since INTEGER
+  session TEXT NOT NULL
 );
 CREATE INDEX sessions_person ON sessions (organization, end_user);
 
@@ -121,16 +96,11 @@ CREATE TABLE deliveries (
 );
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
+-- Attempts as their documents.
 CREATE TABLE attempts (
   event INTEGER NOT NULL,
   number INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  status INTEGER,
-  error TEXT,
-  latency_ms INTEGER NOT NULL,
-  -- What was sent and what came back, as JSON: headers and body.
-  request TEXT,
-  response TEXT,
+  attempt TEXT NOT NULL,
   PRIMARY KEY (event, number)
 ) WITHOUT ROWID;
 

@@ -1,49 +1,49 @@
-//! The table of sessions.
+//! The tables of sessions, and of the text messages that carry one-time codes.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
+use serde::Serialize;
+use serde_json::Value;
 
-use super::tx::{Tx, invalid_column, moment};
+use super::number::next_number;
+use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::session::Session;
-use crate::sandbox::seed::Provider;
+use crate::sandbox::wire::IdKind;
+use crate::sandbox::wire::Moment;
 
-/// A query over sessions, with the columns in the order that [`session`] reads them.
-macro_rules! sessions {
-    ($rest:literal) => {
-        concat!(
-            "SELECT number, organization, provider, end_user, phone, code, attempts_left, \
-             created_at, active_since FROM sessions ",
-            $rest
-        )
-    };
+/// What a message is about.
+pub(crate) enum MessageSubject {
+    Booking(i64),
+    Session(i64),
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    id: String,
+    to: &'a str,
+    text: &'a str,
+    code: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    booking_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    created_at: Moment,
 }
 
 impl Tx<'_> {
-    /// Inserts or updates a session.
     pub(crate) fn save_session(&self, session: &Session) -> rusqlite::Result<()> {
-        self.sql("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
-            .execute((
-                session.number,
-                &session.organization,
-                session.provider.id(),
-                &session.end_user,
-                &session.phone,
-                &session.code,
-                session.attempts_left,
-                session.created_at.as_millisecond(),
-                session.active_since.map(|it| it.as_millisecond()),
-            ))?;
-        Ok(())
+        let (organization, end_user) = (&session.organization, &session.end_user);
+        let row = (session.number, organization, end_user, json(session)?);
+        let sql = "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)";
+        self.run(sql, row).map(drop)
     }
 
-    /// The organization's session of that number.
     pub(crate) fn session(
         &self,
         organization: &str,
         number: i64,
     ) -> rusqlite::Result<Option<Session>> {
-        self.sql(sessions!("WHERE number = ? AND organization = ?"))?
-            .query_row((number, organization), session)
-            .optional()
+        let sql = "SELECT session FROM sessions WHERE number = ? AND organization = ?";
+        self.first(sql, (number, organization), session)
     }
 
     /// The organization's sessions, of one person if one is named, oldest first.
@@ -52,34 +52,56 @@ impl Tx<'_> {
         organization: &str,
         end_user: Option<&str>,
     ) -> rusqlite::Result<Vec<Session>> {
-        self.sql(sessions!(
-            "WHERE organization = ? AND (?2 IS NULL OR end_user = ?2) ORDER BY number"
-        ))?
-        .query_map((organization, end_user), session)?
-        .collect()
+        let sql = "SELECT session FROM sessions WHERE organization = ? \
+                   AND (?2 IS NULL OR end_user = ?2) ORDER BY number";
+        self.all(sql, (organization, end_user), session)
     }
 
-    /// Deletes a session with its saved sign-in.
     pub(crate) fn delete_session(&self, session: &Session) -> rusqlite::Result<()> {
-        self.sql("DELETE FROM sessions WHERE number = ?")?
-            .execute([session.number])?;
-        Ok(())
+        let sql = "DELETE FROM sessions WHERE number = ?";
+        self.run(sql, [session.number]).map(drop)
+    }
+
+    /// Records a text message with a one-time code.
+    pub(crate) fn send_code(
+        &self,
+        organization: &str,
+        recipient: &str,
+        text: &str,
+        code: &str,
+        about: &MessageSubject,
+    ) -> rusqlite::Result<()> {
+        let (booking, session) = match *about {
+            MessageSubject::Booking(number) => (Some(number), None),
+            MessageSubject::Session(number) => (None, Some(number)),
+        };
+        let number = next_number();
+        let message = Message {
+            id: IdKind::Message.id(number),
+            to: recipient,
+            text,
+            code,
+            booking_id: booking.map(|it| IdKind::Booking.id(it)),
+            session_id: session.map(|it| IdKind::Session.id(it)),
+            created_at: Moment(self.now),
+        };
+        let row = (number, organization, booking, json(&message)?);
+        self.run("INSERT INTO messages VALUES (?, ?, ?, ?)", row)
+            .map(drop)
+    }
+
+    /// Every message, newest first; only that one if a number is given, and only those of `organization` if given.
+    pub(crate) fn messages(
+        &self,
+        number: Option<i64>,
+        organization: Option<&str>,
+    ) -> rusqlite::Result<Vec<Value>> {
+        let sql = "SELECT message FROM messages WHERE (?1 IS NULL OR number = ?1) \
+                   AND (?2 IS NULL OR organization = ?2) ORDER BY number DESC";
+        self.all(sql, (number, organization), |row| from_json(row, "message"))
     }
 }
 
-/// Reads a row of [`sessions!`].
 fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let provider: String = row.get(2)?;
-    let active_since: Option<i64> = row.get(8)?;
-    Ok(Session {
-        number: row.get(0)?,
-        organization: row.get(1)?,
-        provider: Provider::parse(&provider).ok_or_else(|| invalid_column(2, &provider))?,
-        end_user: row.get(3)?,
-        phone: row.get(4)?,
-        code: row.get(5)?,
-        attempts_left: row.get(6)?,
-        created_at: moment(row.get(7)?)?,
-        active_since: active_since.map(moment).transpose()?,
-    })
+    from_json(row, "session")
 }

@@ -1,31 +1,61 @@
 //! A read or a transaction, at one moment of the sandbox's clock.
 
-use jiff::Timestamp;
-use rusqlite::CachedStatement;
-use rusqlite::types::Type;
+use std::cell::Cell;
 
-use super::clock::{Clock, real_now};
-use super::handle::Handle;
+use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::number::next_number;
-use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::transition::{Event, step};
+
+pub(super) struct Handle {
+    pub(super) connection: Connection,
+    /// Whether the transaction that runs deleted everything.
+    pub(super) is_emptied: Cell<bool>,
+}
 
 /// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
 pub(crate) struct Tx<'a> {
-    pub(super) handle: &'a Handle,
+    handle: &'a Handle,
     /// The sandbox's time, in whole milliseconds.
     pub(crate) now: Timestamp,
     pub(super) clock: Clock,
 }
 
-impl<'a> Tx<'a> {
-    /// For reading, at the present time.
-    pub(super) fn read(handle: &'a Handle) -> rusqlite::Result<Self> {
-        handle.check_that_nothing_is_lost()?;
-        Self::begin(handle)
+/// The sandbox's clock, in milliseconds. It goes ahead of real time, or stands still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clock {
+    offset_ms: i64,
+    frozen_at: Option<i64>,
+}
+
+impl Clock {
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        connection
+            .prepare_cached("SELECT offset_ms, frozen_at FROM clock")?
+            .query_row((), |row| {
+                Ok(Self {
+                    offset_ms: row.get("offset_ms")?,
+                    frozen_at: row.get("frozen_at")?,
+                })
+            })
     }
 
-    /// The same within an SQL transaction that has begun.
+    pub(super) fn now(self) -> i64 {
+        let going = || real_now().saturating_add(self.offset_ms);
+        self.frozen_at.unwrap_or_else(going)
+    }
+}
+
+fn real_now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+impl<'a> Tx<'a> {
+    /// At the present time: of a transaction if one has begun, else for reading.
     pub(super) fn begin(handle: &'a Handle) -> rusqlite::Result<Self> {
         let clock = Clock::read(&handle.connection)?;
         Ok(Self {
@@ -35,23 +65,35 @@ impl<'a> Tx<'a> {
         })
     }
 
-    /// The same transaction, with the clock as it is now.
-    pub(super) fn again(&self) -> rusqlite::Result<Self> {
-        Self::begin(self.handle)
-    }
-
     pub(super) fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
         self.handle.connection.prepare_cached(sql)
     }
 
-    /// Whether a booking is due to change by time alone.
-    pub(super) fn has_due_bookings(&self) -> rusqlite::Result<bool> {
-        self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?
-            .exists([self.now.as_millisecond()])
+    /// Writes, and returns how many rows changed.
+    pub(super) fn run(&self, sql: &str, with: impl Params) -> rusqlite::Result<usize> {
+        self.sql(sql)?.execute(with)
+    }
+
+    pub(super) fn first<T>(
+        &self,
+        sql: &str,
+        with: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        self.sql(sql)?.query_row(with, read).optional()
+    }
+
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        with: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.sql(sql)?.query_map(with, read)?.collect()
     }
 
     /// Applies every due change, in the order and at the moment in which it was due.
-    pub(super) fn apply_due_bookings(&self) -> Result<(), ApiError> {
+    pub(super) fn apply_due_bookings(&self) -> rusqlite::Result<()> {
         while let Some((mut booking, due)) = self.next_due_booking()? {
             let transition = step(&booking.state, &Event::TimePassed, due);
             self.apply(&mut booking, transition, due)?;
@@ -59,7 +101,6 @@ impl<'a> Tx<'a> {
         Ok(())
     }
 
-    /// The number of a new row.
     pub(crate) fn new_number(&self) -> i64 {
         next_number()
     }
@@ -71,9 +112,9 @@ impl<'a> Tx<'a> {
     }
 
     /// Deletes everything but the URLs that stay, and sets the clock to real time.
-    pub(crate) fn reset(&self) -> Result<(), ApiError> {
+    pub(crate) fn reset(&self) -> rusqlite::Result<()> {
         let staying = self.staying_urls()?;
-        self.handle.note_emptied();
+        self.handle.is_emptied.set(true);
         self.handle.connection.execute_batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
@@ -81,50 +122,47 @@ impl<'a> Tx<'a> {
              DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
              UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
-        Ok(self.keep_urls(&staying)?)
+        self.keep_urls(&staying)
     }
-}
 
-impl Tx<'_> {
     /// How many seconds the clock is ahead of real time.
     pub(crate) fn offset_seconds(&self) -> i64 {
-        let clock = self.clock;
-        let ahead = clock.frozen_at.map(|at| at.saturating_sub(real_now()));
-        ahead.unwrap_or(clock.offset_ms) / 1_000
+        let ahead = self.clock.frozen_at.map(|at| at.saturating_sub(real_now()));
+        ahead.unwrap_or(self.clock.offset_ms) / 1_000
     }
 
-    /// Whether the clock stands still.
     pub(crate) const fn is_frozen(&self) -> bool {
         self.clock.frozen_at.is_some()
     }
 
     /// Moves the clock to a later moment and applies what is due by then. Returns the transaction at the new time.
-    pub(crate) fn move_to(&self, at: Timestamp) -> Result<Self, ApiError> {
+    pub(crate) fn move_to(&self, at: Timestamp) -> rusqlite::Result<Self> {
         let by = at
             .as_millisecond()
             .saturating_sub(self.now.as_millisecond());
-        self.sql("UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1")?
-            .execute([by])?;
-        let tx = self.again()?;
+        self.run(
+            "UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1",
+            [by],
+        )?;
+        let tx = Self::begin(self.handle)?;
         tx.apply_due_bookings()?;
         Ok(tx)
     }
 
-    /// Stops the clock.
-    pub(crate) fn freeze(&self) -> Result<Self, ApiError> {
-        self.sql("UPDATE clock SET frozen_at = ?")?
-            .execute([self.now.as_millisecond()])?;
-        Ok(self.again()?)
+    pub(crate) fn freeze(&self) -> rusqlite::Result<Self> {
+        self.run(
+            "UPDATE clock SET frozen_at = ?",
+            [self.now.as_millisecond()],
+        )?;
+        Self::begin(self.handle)
     }
 
     /// Lets the clock go on from the moment at which it stands.
-    pub(crate) fn resume(&self) -> Result<Self, ApiError> {
-        self.sql(
-            "UPDATE clock SET offset_ms = frozen_at - ?, frozen_at = NULL \
-             WHERE frozen_at IS NOT NULL",
-        )?
-        .execute([real_now()])?;
-        Ok(self.again()?)
+    pub(crate) fn resume(&self) -> rusqlite::Result<Self> {
+        let going = "UPDATE clock SET offset_ms = frozen_at - ?, frozen_at = NULL \
+                     WHERE frozen_at IS NOT NULL";
+        self.run(going, [real_now()])?;
+        Self::begin(self.handle)
     }
 
     /// When the next booking changes by time alone, or the next webhook is tried again.
@@ -146,11 +184,14 @@ pub(super) fn moment(millis: i64) -> rusqlite::Result<Timestamp> {
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Integer, error.into()))
 }
 
-/// The error for a column whose text this program cannot have written.
-pub(super) fn invalid_column(column: usize, text: &str) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(
-        column,
-        Type::Text,
-        format!("{text:?} is not known here").into(),
-    )
+/// What a column holds as JSON.
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
+}
+
+/// What a column is to hold as JSON.
+pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

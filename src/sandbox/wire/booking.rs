@@ -3,13 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::id::IdKind;
-use super::moment::Moment;
+use super::IdKind;
+use super::Moment;
 use crate::sandbox::rules::booking::{Booking, Customer};
 use crate::sandbox::rules::state::{Ask, Pause};
 use crate::sandbox::seed;
 
-/// The booking document.
 #[derive(Serialize)]
 pub(crate) struct BookingDocument<'a> {
     id: String,
@@ -50,7 +49,6 @@ pub(crate) struct BookingSummary<'a> {
     outcome: Outcome<'a>,
 }
 
-/// An event as it is delivered.
 #[derive(Serialize)]
 pub(crate) struct EventDocument<'a> {
     pub(crate) id: String,
@@ -61,7 +59,6 @@ pub(crate) struct EventDocument<'a> {
     pub(crate) data: EventData<'a>,
 }
 
-/// What it is about.
 #[derive(Serialize)]
 pub(crate) struct EventData<'a> {
     pub(crate) object: &'a BookingSummary<'a>,
@@ -87,7 +84,6 @@ struct LastModification<'a> {
 }
 
 impl<'a> BookingDocument<'a> {
-    /// The document of a booking.
     pub(crate) fn of(booking: &'a Booking) -> Self {
         let payment = booking.state.pause();
         let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
@@ -122,7 +118,6 @@ impl<'a> BookingDocument<'a> {
 }
 
 impl<'a> BookingSummary<'a> {
-    /// The summary of a booking.
     pub(crate) fn of(booking: &'a Booking) -> Self {
         Self {
             id: IdKind::Booking.id(booking.number),

@@ -1,8 +1,121 @@
-//! The JSON documents, with the fields in the order of the contract.
+//! The JSON documents, with the fields in the order of the contract; ids and times as they show them.
 
 pub(crate) mod booking;
-pub(crate) mod id;
-pub(crate) mod moment;
-pub(crate) mod session;
-pub(crate) mod slot;
-pub(crate) mod venue;
+pub(crate) mod listed;
+
+use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
+use serde::{Serialize, Serializer};
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// The digits of 63 bits, at 5 bits each.
+const LENGTH: u32 = 13;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdKind {
+    Booking,
+    Event,
+    Fault,
+    Message,
+    Organization,
+    Request,
+    Session,
+}
+
+impl IdKind {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Booking => "bk_",
+            Self::Event => "evt_",
+            Self::Fault => "flt_",
+            Self::Message => "msg_",
+            Self::Organization => "org_",
+            Self::Request => "req_",
+            Self::Session => "ses_",
+        }
+    }
+
+    pub(crate) fn id(self, number: i64) -> String {
+        let mut id = String::with_capacity(18);
+        id.push_str(self.prefix());
+        for place in (0..LENGTH).rev() {
+            let digit = (number >> (5 * place)) & 31;
+            let digit = usize::try_from(digit).unwrap_or_default();
+            id.push(char::from(ALPHABET[digit]));
+        }
+        id
+    }
+
+    /// The number of an id; `None` if it is not an id of this kind.
+    pub(crate) fn number(self, id: &str) -> Option<i64> {
+        let digits = id.strip_prefix(self.prefix())?;
+        if digits.len() != 13 || digits > "7zzzzzzzzzzzz" {
+            return None;
+        }
+        digits.bytes().try_fold(0, |number: i64, byte| {
+            let digit = ALPHABET.iter().position(|it| *it == byte)?;
+            Some(number << 5 | i64::try_from(digit).ok()?)
+        })
+    }
+}
+
+const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
+/// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as the
+/// times do.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment(pub(crate) Timestamp);
+
+impl Moment {
+    pub(crate) fn text(self) -> String {
+        PRINTER.timestamp_to_string(&self.0)
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_as_their_numbers_and_lead_back_to_them() {
+        let numbers = [0, 1, 31, 32, 1 << 40, i64::MAX];
+        let ids = numbers.map(|it| IdKind::Booking.id(it));
+        assert!(ids.is_sorted());
+        assert_eq!(
+            ids.clone().map(|it| IdKind::Booking.number(&it)),
+            numbers.map(Some)
+        );
+        assert_eq!(IdKind::Event.number(&ids[1]), None);
+    }
+
+    #[test]
+    fn what_is_no_id_has_no_number() {
+        for id in [
+            "",
+            "bk_",
+            "bk_1",
+            "bk_zzzzzzzzzzzzz",
+            "bk_0000000000o00",
+            "bk_é00000000000",
+        ] {
+            assert_eq!(IdKind::Booking.number(id), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn every_moment_is_as_long_as_any_other() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_795_262_400_040, "2026-11-21T12:00:00.040Z"),
+        ] {
+            let at = Timestamp::from_millisecond(ms).unwrap();
+            assert_eq!(serde_json::json!(Moment(at)), text);
+        }
+    }
+}

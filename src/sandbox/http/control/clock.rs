@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::super::reply::{Outcome, Reply};
 use super::super::request::Request;
-use crate::sandbox::rules::advance::parse_advance;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fields::{rfc3339, typed};
+use crate::sandbox::rules::fields::{parse_advance, rfc3339, typed};
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::moment::Moment;
+use crate::sandbox::wire::Moment;
 
 /// 9000-01-01. Later times could not be represented with the deadlines that follow them.
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
@@ -90,5 +89,5 @@ fn move_to<'a>(tx: &Tx<'a>, field: &str, at: Timestamp) -> Result<Tx<'a>, ApiErr
     if at > FARTHEST {
         return Err(ApiError::invalid(field, "leads past the year 9000"));
     }
-    tx.move_to(at)
+    Ok(tx.move_to(at)?)
 }

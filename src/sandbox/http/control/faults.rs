@@ -9,7 +9,7 @@ use super::super::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, covers};
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::id::IdKind;
+use crate::sandbox::wire::IdKind;
 
 #[derive(Serialize)]
 struct FaultDocument {

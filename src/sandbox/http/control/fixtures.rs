@@ -11,7 +11,6 @@ use super::super::bookings::{generated_codes, send_code};
 use super::super::reply::{Outcome, Reply};
 use super::super::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::availability::sole_provider;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::error_code::ErrorCode;
 use crate::sandbox::rules::fixtures::{BookingFixture, Fixtures};
@@ -95,13 +94,13 @@ fn booking(
     venue: &Venue,
 ) -> Result<Booking, (&'static str, &'static str)> {
     let several = "is required: several providers serve the venue";
-    let provider = fixture.provider.or(sole_provider(venue));
+    let provider = fixture.provider.or(venue.sole_provider());
     let provider = provider.ok_or(("provider", several))?;
     if !venue.providers.contains(&provider) {
         return Err(("provider", "does not serve the venue"));
     }
     let skipped = "does not exist in the venue's zone: its clocks skip it";
-    let at: Option<Zoned> = fixture.datetime.resolve(&venue.timezone(), tx.now);
+    let at: Option<Zoned> = fixture.datetime.resolve(&venue.timezone, tx.now);
     let at = at.ok_or(("datetime", skipped))?;
     let seating = fixture.seating_preference.as_deref();
     let slot = slot_of(venue, at.timestamp(), seating);
@@ -113,7 +112,7 @@ fn booking(
         is_test: false,
         provider,
         venue_id: fixture.venue_id,
-        venue_name: venue.is_own().then(|| venue.name.clone()),
+        venue_name: venue.is_own.then(|| venue.name.clone()),
         datetime: local_time(&at),
         party_size: fixture.party_size,
         customer: fixture.customer,

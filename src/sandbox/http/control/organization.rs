@@ -7,9 +7,8 @@ use serde_json::{Map, Value, json};
 use super::super::reply::{Outcome, Reply};
 use super::super::request::Request;
 use crate::sandbox::rules::access::{KEYS, KeyKind, keys_of};
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Scope};
 use crate::sandbox::rules::fields::typed;
-use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 

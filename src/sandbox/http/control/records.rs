@@ -14,8 +14,8 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, Venue, venues};
 use crate::sandbox::store::Tx;
+use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::BookingDocument;
-use crate::sandbox::wire::id::IdKind;
 
 pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> Outcome {
     tx.reset()?;

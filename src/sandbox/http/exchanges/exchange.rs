@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use super::super::reply::Refusal;
 use super::secrets::Secrets;
 use crate::sandbox::rules::access;
+use crate::sandbox::rules::access::masked;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
-use crate::sandbox::rules::no_key::masked;
-use crate::sandbox::wire::id::IdKind;
-use crate::sandbox::wire::moment::Moment;
+use crate::sandbox::wire::IdKind;
+use crate::sandbox::wire::Moment;
 
 /// How much of a body is kept.
 const MOST_OF_BODY: usize = 64 * 1024;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::exchange::Exchange;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
-use crate::sandbox::wire::id::IdKind;
+use crate::sandbox::wire::IdKind;
 
 /// How many requests are kept.
 const MOST: usize = 1000;

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::super::endpoints::{ENDPOINTS, Endpoint};
 use super::super::page;
 use super::exchange::Exchange;
+use crate::sandbox::rules::api_error::Scope;
 use crate::sandbox::rules::fault::covers;
 use crate::sandbox::rules::fields::nearest;
-use crate::sandbox::rules::no_key::Scope;
 use crate::sandbox::seed;
 
 static DOCUMENT: LazyLock<Value> =
@@ -101,7 +101,7 @@ impl Exchange {
         let venue = seed::venue(venue_id.as_str()?)?;
         let at: Timestamp = datetime.parse().ok()?;
         let pieces = DateTimeParser::new().parse_pieces(datetime).ok()?;
-        let local = at.to_zoned(venue.timezone());
+        let local = at.to_zoned(venue.timezone.clone());
         let is_other = local.offset() != pieces.to_numeric_offset()?;
         is_other.then(|| {
             let local = local.strftime("%Y-%m-%dT%H:%M:%S%:z");

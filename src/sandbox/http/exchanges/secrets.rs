@@ -4,7 +4,7 @@
 use axum::http::HeaderName;
 use serde_json::Value;
 
-use crate::sandbox::rules::no_key::masked;
+use crate::sandbox::rules::access::masked;
 
 /// The parts of a name of a header or a parameter that holds a secret.
 const NAMES: [&str; 6] = ["key", "token", "secret", "auth", "cookie", "password"];

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::sandbox::http::control;
 use crate::sandbox::http::endpoints::ENDPOINTS;
-use crate::sandbox::rules::error_code::ErrorCode;
-use crate::sandbox::rules::no_key::Scope;
+use crate::sandbox::rules::api_error::Scope;
+use crate::sandbox::rules::error_code::ERROR_CODES;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
 fn service() -> Value {
@@ -105,7 +105,7 @@ fn it_lists_every_error_code_of_a_booking() {
         .iter()
         .map(|it| it.as_str().unwrap())
         .collect();
-    assert_eq!(codes, ErrorCode::ALL.map(ErrorCode::as_str));
+    assert_eq!(codes, ERROR_CODES.map(|it| it.1));
 }
 
 #[test]

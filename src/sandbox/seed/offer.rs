@@ -1,0 +1,211 @@
+//! What a venue offers, as a fixture describes it. The seeded venues are made in the same way.
+
+use jiff::civil::{Date, DateTime, Time, time};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::city::City;
+use super::money::{Currency, Money};
+use super::scenario::Scenario;
+
+/// What kind of booking a venue takes ("What the service does").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Vertical {
+    Dining,
+    Fitness,
+    Entertainment,
+    Travel,
+}
+
+/// The same slots on each of its days.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Offer {
+    pub(crate) from: Time,
+    /// The last start.
+    pub(crate) to: Time,
+    pub(crate) every_minutes: u16,
+    /// How many bookings a slot holds.
+    pub(crate) capacity: u32,
+    #[serde(default = "every_day")]
+    pub(crate) days: Vec<Day>,
+    #[serde(default = "usual_duration")]
+    pub(crate) duration_minutes: u32,
+    pub(crate) price: Option<Money>,
+    /// The seatings to choose from; empty if there is no choice.
+    #[serde(default, deserialize_with = "texts")]
+    pub(crate) seating: Vec<String>,
+    pub(crate) card_terms: Option<CardDemand>,
+    pub(crate) cancellation_terms: Option<CancellationFee>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Day {
+    Mon,
+    Tue,
+    Wed,
+    Thu,
+    Fri,
+    Sat,
+    Sun,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CardDemand {
+    /// If it is not said, a card is required where an amount is held on it.
+    pub(crate) required: Option<bool>,
+    pub(crate) hold_amount: Option<i64>,
+    pub(crate) currency: Option<Currency>,
+    /// The terms as a sentence, where they have one of their own.
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CancellationFee {
+    /// How many hours before the visit a cancellation is late.
+    pub(crate) free_until_hours: Option<i64>,
+    pub(crate) fee_amount: Option<i64>,
+    pub(crate) currency: Option<Currency>,
+    /// The terms as a sentence, where they have one of their own.
+    pub(crate) text: Option<String>,
+}
+
+fn every_day() -> Vec<Day> {
+    use Day::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
+    vec![Mon, Tue, Wed, Thu, Fri, Sat, Sun]
+}
+
+const fn usual_duration() -> u32 {
+    90
+}
+
+fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a text, or a list of texts")]
+    enum Texts {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Option::deserialize(source)? {
+        None => Vec::new(),
+        Some(Texts::One(text)) => vec![text],
+        Some(Texts::Several(texts)) => texts,
+    })
+}
+
+impl Offer {
+    /// What the venues of a vertical offer. Prices and terms follow from the price level, 1 to 4.
+    pub(super) fn of_vertical(vertical: Vertical, level: u8, city: &City) -> Self {
+        let level = i64::from(level);
+        let (from, to, every_minutes, capacity, duration_minutes, pounds) = match vertical {
+            Vertical::Dining => (time(12, 0, 0, 0), time(21, 30, 0, 0), 30, 3, 90, None),
+            Vertical::Fitness => (time(6, 30, 0, 0), time(20, 30, 0, 0), 60, 6, 60, Some(9)),
+            Vertical::Entertainment => (time(10, 30, 0, 0), time(21, 0, 0, 0), 90, 6, 90, Some(15)),
+            Vertical::Travel => (time(7, 30, 0, 0), time(19, 30, 0, 0), 120, 6, 105, Some(25)),
+        };
+        let is_dining = vertical == Vertical::Dining;
+        let has_terrace = is_dining && level == 3;
+        let mut offer = Self {
+            from,
+            to,
+            every_minutes,
+            capacity,
+            days: every_day(),
+            duration_minutes,
+            price: pounds.map(|it| city.money(it * level)),
+            seating: if has_terrace {
+                vec!["indoor".to_owned(), "terrace".to_owned()]
+            } else {
+                Vec::new()
+            },
+            card_terms: None,
+            cancellation_terms: None,
+        };
+        if is_dining && level > 1 {
+            offer.charge(city.money(level * 10));
+        }
+        offer
+    }
+
+    pub(super) fn of_scenario(scenario: Scenario, city: &City) -> Self {
+        let mut offer = Self {
+            from: time(17, 0, 0, 0),
+            to: time(22, 0, 0, 0),
+            every_minutes: 30,
+            // More than a rate limit's window allows, so that nobody who tries it out finds it full.
+            capacity: 20,
+            days: every_day(),
+            duration_minutes: usual_duration(),
+            price: None,
+            seating: Vec::new(),
+            card_terms: None,
+            cancellation_terms: None,
+        };
+        if scenario.is_payment() {
+            offer.charge(city.money(20));
+        }
+        offer.met_by(scenario)
+    }
+
+    /// The offer with what a scenario makes of it.
+    pub(crate) fn met_by(mut self, scenario: Scenario) -> Self {
+        match scenario {
+            Scenario::LastTable => self.capacity = 1,
+            Scenario::NoSlots => self.days.clear(),
+            _ => {}
+        }
+        self
+    }
+
+    /// Holds an amount on a card, which a cancellation within 24 hours of the visit forfeits.
+    fn charge(&mut self, Money { amount, currency }: Money) {
+        self.card_terms = Some(CardDemand {
+            required: Some(true),
+            hold_amount: Some(amount),
+            currency: Some(currency),
+            text: None,
+        });
+        self.cancellation_terms = Some(CancellationFee {
+            free_until_hours: Some(24),
+            fee_amount: Some(amount),
+            currency: Some(currency),
+            text: None,
+        });
+    }
+
+    /// The currency of its price, else of its terms.
+    pub(crate) fn currency(&self) -> Option<Currency> {
+        let of_card = || self.card_terms.as_ref()?.currency;
+        let of_fee = || self.cancellation_terms.as_ref()?.currency;
+        let of_price = self.price.map(|it| it.currency);
+        of_price.or_else(of_card).or_else(of_fee)
+    }
+
+    /// The starts of a day, in local time.
+    pub(super) fn starts(&self, day: Date) -> impl Iterator<Item = DateTime> {
+        let starts = (minutes(self.from)..=minutes(self.to)).step_by(self.every_minutes.into());
+        starts
+            .filter(move |_| self.is_open(day))
+            .map(move |it| day.at((it / 60) as i8, (it % 60) as i8, 0, 0))
+    }
+
+    pub(super) fn starts_at(&self, at: DateTime) -> bool {
+        let (time, first) = (at.time(), minutes(self.from));
+        let is_between = self.from <= time && time <= self.to;
+        let is_whole = time.second() == 0 && time.subsec_nanosecond() == 0;
+        let is_start = || (minutes(time) - first).is_multiple_of(self.every_minutes);
+        is_between && is_whole && self.is_open(at.date()) && is_start()
+    }
+
+    fn is_open(&self, day: Date) -> bool {
+        let weekday = day.weekday().to_monday_zero_offset();
+        self.days.iter().any(|it| *it as i8 == weekday)
+    }
+}
+
+fn minutes(time: Time) -> u16 {
+    time.hour() as u16 * 60 + time.minute() as u16
+}

@@ -1,0 +1,110 @@
+//! Documents that stand in lists: venues, slots and sessions.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{IdKind, Moment};
+use crate::sandbox::rules::session::{Session, SessionState};
+use crate::sandbox::seed::{
+    CancellationTerms, CardTerms, Money, Provider, Slot, Venue, Vertical, local_time,
+};
+
+#[derive(Serialize)]
+pub(crate) struct VenueDocument<'a> {
+    venue_id: &'a str,
+    name: &'a str,
+    vertical: Vertical,
+    /// `None` if several serve the venue; `providers` then lists them.
+    provider: Option<Provider>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    providers: Option<&'a [Provider]>,
+    address: &'a str,
+    city: &'a str,
+    country: &'a str,
+    latitude: f64,
+    longitude: f64,
+    timezone: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance_km: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price_level: Option<u8>,
+    tags: &'a [String],
+}
+
+impl<'a> VenueDocument<'a> {
+    /// The document of a venue; `distance` in km from the point of the search.
+    pub(crate) fn of(venue: &'a Venue, distance: Option<f64>) -> Self {
+        let provider = venue.sole_provider();
+        Self {
+            venue_id: &venue.id,
+            name: &venue.name,
+            vertical: venue.vertical,
+            provider,
+            providers: provider.is_none().then_some(&*venue.providers),
+            address: &venue.address,
+            city: &venue.city,
+            country: &venue.country,
+            latitude: venue.latitude,
+            longitude: venue.longitude,
+            timezone: venue.timezone.iana_name(),
+            distance_km: distance.map(|it| (it * 100.0).round() / 100.0),
+            price_level: venue.price_level,
+            tags: &venue.tags,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct SlotDocument<'a> {
+    availability_id: &'a str,
+    datetime: String,
+    party_size: u8,
+    duration_minutes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seating: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card_terms: Option<&'a CardTerms>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancellation_terms: Option<&'a CancellationTerms>,
+}
+
+impl<'a> SlotDocument<'a> {
+    pub(crate) fn of(slot: &'a Slot, party_size: u8) -> Self {
+        Self {
+            availability_id: &slot.id,
+            datetime: local_time(&slot.datetime),
+            party_size,
+            duration_minutes: slot.duration_minutes,
+            seating: slot.seating.as_deref(),
+            price: slot.price,
+            card_terms: slot.card_terms.as_ref(),
+            cancellation_terms: slot.cancellation_terms.as_ref(),
+        }
+    }
+}
+
+/// The session document. It contains neither the phone number nor the code.
+#[derive(Serialize)]
+pub(crate) struct SessionDocument<'a> {
+    id: String,
+    object: &'static str,
+    provider: &'static str,
+    state: SessionState,
+    end_user: &'a str,
+    created_at: Moment,
+}
+
+impl<'a> SessionDocument<'a> {
+    pub(crate) fn of(session: &'a Session, now: Timestamp) -> Self {
+        Self {
+            id: IdKind::Session.id(session.number),
+            object: "session",
+            provider: session.provider.id(),
+            state: session.state(now),
+            end_user: &session.end_user,
+            created_at: Moment(session.created_at),
+        }
+    }
+}
