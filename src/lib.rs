@@ -56,7 +56,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     }
     let cli = match cli::parse(&arguments, &environment) {
         Ok(cli) => cli,
-        Err(error) => return cli::report_usage(error, &arguments, &environment),
+        Err(error) => return cli::report_usage(&error, &arguments, &environment),
     };
     let plain = cli.flags.report_only(&environment);
     let out = match cli.flags.output(&environment) {

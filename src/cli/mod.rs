@@ -87,17 +87,6 @@ pub(crate) fn with_overview(columns: usize) -> clap::Command {
     whole.help_template(overview)
 }
 
-/// The paths of all subcommands called `word`: for `login` it returns `auth login`.
-fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
-    let commands = below.get_subcommands().flat_map(|command| {
-        let path = format!("{above}{}", command.get_name());
-        let deeper = further_down(word, command, &format!("{path} "));
-        let named = command.get_name() == word;
-        named.then_some(path).into_iter().chain(deeper)
-    });
-    commands.collect()
-}
-
 /// The command that the arguments name, as far as they can be parsed, and its path. The hint points to its help.
 fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Command, String) {
     let (mut command, mut path) = (whole, "bookctl".to_owned());
@@ -121,41 +110,12 @@ fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Com
     (command, path)
 }
 
-/// Suggests where a subcommand exists, instead of one with a similar spelling: below the group that was named, else
-/// anywhere.
-fn point_further_down(error: &mut clap::Error, arguments: &[OsString]) {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
-        return;
-    };
-    let mut whole = Cli::command();
-    whole.build();
-    // `bookctl sandbox help`: its hint is the help of the command.
-    if word == "help" {
-        return;
-    }
-    let (group, path) = named(arguments, &whole);
-    let path = path.strip_prefix("bookctl").unwrap_or_default().trim();
-    let mut found = Vec::new();
-    if !path.is_empty() {
-        found = further_down(word, group, &format!("{path} "));
-    }
-    if found.is_empty() {
-        found = further_down(word, &whole, "");
-    }
-    if !found.is_empty() {
-        let found = ContextValue::Strings(found);
-        error.insert(ContextKind::SuggestedSubcommand, found);
-    }
-}
-
 /// Reports clap's error, or prints the help or version that was requested.
 pub(crate) fn report_usage(
-    mut error: clap::Error,
+    error: &clap::Error,
     arguments: &[OsString],
     environment: &Environment,
 ) -> Exit {
-    point_further_down(&mut error, arguments);
-    let error = &error;
     let mut own = own_arguments(arguments);
     let wants_json =
         own.any(|argument| matches!(argument.split('=').next(), Some("--json" | "--jq")));
@@ -319,21 +279,5 @@ mod tests {
             whole.build();
             assert_eq!(named(&arguments, &whole).1, command, "{line}");
         }
-    }
-
-    #[test]
-    fn a_command_that_is_looked_for_in_the_wrong_place_is_pointed_out() {
-        let tip = |arguments: &[&str]| {
-            let mut error = Cli::try_parse_from(arguments).unwrap_err();
-            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            point_further_down(&mut error, &arguments);
-            error.to_string()
-        };
-        assert!(tip(&["bookctl", "login"]).contains("'auth login'"));
-        assert!(tip(&["bookctl", "inbox"]).contains("'sandbox inbox'"));
-        assert!(tip(&["bookctl", "boook"]).contains("'book'"));
-        assert!(tip(&["bookctl", "webhook", "clock"]).contains("'sandbox clock'"));
-        let list = tip(&["bookctl", "webhook", "list"]);
-        assert!(list.contains("'webhook events list'") && !list.contains("'attempts list'"));
     }
 }

@@ -41,61 +41,46 @@ pub(super) fn details(arguments: &[OsString], environment: &Environment) -> Opti
 /// The details: those of the build are from `build.rs`.
 struct Details;
 
-impl Details {
-    const VERSION: &str = env!("CARGO_PKG_VERSION");
-    const COMMIT: &str = env!("BUILT_COMMIT");
-    const TARGET: &str = env!("BUILT_TARGET");
-    const PROFILE: &str = env!("BUILT_PROFILE");
-    const RUSTLS: &str = env!("BUILT_RUSTLS");
-    const RING: &str = env!("BUILT_RING");
-
-    fn commit() -> Option<&'static str> {
-        (Self::COMMIT != "unknown").then_some(Self::COMMIT)
-    }
-
-    fn features() -> impl Iterator<Item = &'static str> {
-        env!("BUILT_FEATURES").split_whitespace()
-    }
-}
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const COMMIT: &str = env!("BUILT_COMMIT");
 
 impl View for Details {
     fn json(&self) -> Document {
+        let features: Vec<_> = env!("BUILT_FEATURES").split_whitespace().collect();
         json!({
             "name": "bookctl",
-            "version": Self::VERSION,
-            "commit": Self::commit(),
-            "target": Self::TARGET,
-            "profile": Self::PROFILE,
-            "features": Self::features().collect::<Vec<_>>(),
+            "version": VERSION,
+            "commit": (COMMIT != "unknown").then_some(COMMIT),
+            "target": env!("BUILT_TARGET"),
+            "profile": env!("BUILT_PROFILE"),
+            "features": features,
             "sqlite": rusqlite::version(),
             "tls": {
                 "library": "rustls",
-                "version": Self::RUSTLS,
+                "version": env!("BUILT_RUSTLS"),
                 "provider": "ring",
-                "provider_version": Self::RING,
+                "provider_version": env!("BUILT_RING"),
             },
         })
         .into()
     }
 
     fn page(&self) -> Page {
-        let features: Vec<_> = Self::features().collect();
+        let features: Vec<_> = env!("BUILT_FEATURES").split_whitespace().collect();
         let features = if features.is_empty() {
             "none".to_owned()
         } else {
             features.join(", ")
         };
+        let (rustls, ring) = (env!("BUILT_RUSTLS"), env!("BUILT_RING"));
         let mut page = Page::default();
-        page.line(format!("bookctl {}", Self::VERSION))
-            .field("commit", Self::commit().unwrap_or("unknown"))
-            .field("target", Self::TARGET)
-            .field("profile", Self::PROFILE)
+        page.line(format!("bookctl {VERSION}"))
+            .field("commit", COMMIT)
+            .field("target", env!("BUILT_TARGET"))
+            .field("profile", env!("BUILT_PROFILE"))
             .field("features", features)
             .field("sqlite", rusqlite::version())
-            .field(
-                "tls",
-                format!("rustls {} with ring {}", Self::RUSTLS, Self::RING),
-            );
+            .field("tls", format!("rustls {rustls} with ring {ring}"));
         page
     }
 }

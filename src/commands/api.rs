@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
-use crate::app::in_flight::{InFlight, show_command};
+use crate::app::in_flight::InFlight;
 use crate::client::{Call, Head};
 use crate::flows::{guard, preview, read_file, read_stdin};
 use crate::json::Document;
@@ -55,7 +55,8 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let key_header = &context.dialect().auth_header;
-    if has_header(&args.headers, key_header) {
+    let mut names = args.headers.iter().map(|(name, _)| name);
+    if names.any(|name| name.eq_ignore_ascii_case(key_header)) {
         return Err(Error::usage(format!(
             "-H {key_header} is not allowed: an API key must not be an argument"
         ))
@@ -112,7 +113,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             })?;
             return Ok(Exit::Done);
         }
-        Err(error) if error.code == Code::OutcomeUnknown => error.hint(how_to_find_out(&call)),
+        Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
         Err(error) => error,
     };
     // A person sees a refusal as it came. A script finds it in the error object.
@@ -129,29 +130,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Err(error)
 }
 
-fn has_header(headers: &[(String, String)], wanted: &str) -> bool {
-    let mut names = headers.iter().map(|(name, _)| name);
-    names.any(|name| name.eq_ignore_ascii_case(wanted))
-}
-
-/// What to do about a call whose outcome is unknown. A booking request of `api` is no attempt of the journal.
-fn how_to_find_out(call: &Call) -> String {
-    let path = call.path.split('?').next().unwrap_or_default();
-    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-    let has_key = has_header(&call.headers, "idempotency-key");
-    match segments.as_slice() {
-        ["v1", "bookings"] if has_key => {
-            "send it again with the same Idempotency-Key: the service makes one booking per key".to_owned()
-        }
-        ["v1", "bookings"] => "sending it again may book twice; `bookctl bookings --open` lists the unfinished bookings; \
-             a request that has an Idempotency-Key can be sent again, and `bookctl book` gives it one"
-            .to_owned(),
-        ["v1", "bookings", id, ..] if !id.contains('%') => {
-            format!("check before you send it again: {}", show_command(id))
-        }
-        _ => "check before you send it again".to_owned(),
-    }
-}
+/// A booking request of `api` is no attempt of the journal.
+const UNKNOWN: &str = "check before you send it again: `bookctl bookings --open` lists the unfinished bookings; a booking \
+                       request that has an Idempotency-Key can be sent again with the same one";
 
 /// Sends the call, and keeps the head of the last answer; `None` if there was none.
 async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>) {

@@ -88,6 +88,10 @@ impl Keyring {
 
 /// The reason on one line. It never contains a secret.
 fn reason(refusal: &Refusal) -> String {
+    let innermost = |cause: &(dyn std::error::Error + 'static)| {
+        let text = outcome::reason(cause);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
     let cause = match refusal {
         Refusal::NoDefaultStore => match Entry::store_status() {
             Err(Refusal::PlatformFailure(cause) | Refusal::NoStorageAccess(cause)) => {
@@ -99,14 +103,7 @@ fn reason(refusal: &Refusal) -> String {
         Refusal::NoStorageAccess(cause) => {
             return format!("the keyring is locked: {}", innermost(cause.as_ref()));
         }
-        Refusal::Ambiguous(_) => "it has several entries with this name".to_owned(),
-        Refusal::BadEncoding(_) => "the entry is not text".to_owned(),
         _ => "it refused the request".to_owned(),
     };
     format!("the system keyring cannot be used: {cause}")
-}
-
-fn innermost(cause: &(dyn std::error::Error + 'static)) -> String {
-    let text = outcome::reason(cause);
-    text.lines().next().unwrap_or_default().to_owned()
 }

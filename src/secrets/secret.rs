@@ -9,31 +9,12 @@ use crate::platform::crypto::sha256;
 #[derive(Clone)]
 pub(crate) struct Secret(Zeroizing<String>);
 
-/// The kind of an API key, by its prefix (spec, Authentication).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyKind {
-    Live,
-    Test,
-    Beta,
-    Unknown,
-}
-
-impl KeyKind {
-    const PREFIXES: [(&'static str, KeyKind); 3] = [
-        ("sk_live_", KeyKind::Live),
-        ("sk_test_", KeyKind::Test),
-        ("sk_v3_", KeyKind::Beta),
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            KeyKind::Live => "live",
-            KeyKind::Test => "test",
-            KeyKind::Beta => "beta",
-            KeyKind::Unknown => "unknown",
-        }
-    }
-}
+/// The kinds of API keys by their prefixes (spec, Authentication).
+const KINDS: [(&str, &str); 3] = [
+    ("sk_live_", "live"),
+    ("sk_test_", "test"),
+    ("sk_v3_", "beta"),
+];
 
 impl Secret {
     /// Wraps a secret, and registers it for redaction.
@@ -54,8 +35,8 @@ impl Secret {
         &self.0
     }
 
-    /// The kind, if the secret is an API key.
-    pub(crate) fn kind(&self) -> KeyKind {
+    /// `live`, `test`, `beta` or `unknown`.
+    pub(crate) fn kind(&self) -> &'static str {
         self.split().0
     }
 
@@ -73,13 +54,14 @@ impl Secret {
         hex::encode(&sha256([self.0.trim().as_bytes()])[..4])
     }
 
-    fn split(&self) -> (KeyKind, &'static str, &str) {
-        for (prefix, kind) in KeyKind::PREFIXES {
+    /// The kind, the prefix and the rest.
+    fn split(&self) -> (&'static str, &'static str, &str) {
+        for (prefix, kind) in KINDS {
             if let Some(rest) = self.0.strip_prefix(prefix) {
                 return (kind, prefix, rest);
             }
         }
-        (KeyKind::Unknown, "", &self.0)
+        ("unknown", "", &self.0)
     }
 }
 
@@ -107,12 +89,12 @@ mod tests {
     #[test]
     fn a_masked_key_shows_its_kind_and_at_most_its_last_four_characters() {
         for (key, kind, masked) in [
-            ("sk_live_sandbox4", KeyKind::Live, "sk_live_…box4"),
-            ("sk_test_0123456789abcdef", KeyKind::Test, "sk_test_…cdef"),
-            ("sk_v3_abc", KeyKind::Beta, "sk_v3_…c"),
-            ("sk_live_", KeyKind::Live, "sk_live_…"),
-            ("x", KeyKind::Unknown, "…"),
-            ("whsec_0123456789", KeyKind::Unknown, "…6789"),
+            ("sk_live_sandbox4", "live", "sk_live_…box4"),
+            ("sk_test_0123456789abcdef", "test", "sk_test_…cdef"),
+            ("sk_v3_abc", "beta", "sk_v3_…c"),
+            ("sk_live_", "live", "sk_live_…"),
+            ("x", "unknown", "…"),
+            ("whsec_0123456789", "unknown", "…6789"),
         ] {
             let secret = Secret::new(key.to_owned());
             assert_eq!((secret.kind(), secret.masked().as_str()), (kind, masked));

@@ -1,6 +1,6 @@
 //! Keys: stored, found for their own profile and address alone, and never seen.
 
-use crate::harness::{Home, Key, Output, Served, Terminal, text};
+use crate::harness::{Home, Key, Output, Served, Terminal, text, words};
 
 const KEY: &str = "sk_live_sandbox";
 
@@ -177,16 +177,8 @@ fn a_removed_profile_takes_its_key_with_it() {
 fn a_webhook_secret_is_added_to_a_key_that_is_there() {
     let served = Served::start();
     let home = logged_in(&served);
-    let add = [
-        "auth",
-        "login",
-        "--profile",
-        "t",
-        "--webhook-secret-stdin",
-        "--storage",
-        "file",
-    ];
-    home.feed(add, "whsec_0123456789\n").exits(0);
+    let add = words("auth login --profile t --webhook-secret-stdin --storage file");
+    home.feed(&add, "whsec_0123456789\n").exits(0);
     let row = status(&home);
     assert_eq!(
         (&row["source"], &row["webhook_secret"]),
@@ -262,15 +254,8 @@ fn off_a_terminal_what_is_missing_is_named_and_nothing_is_asked() {
     for flag in ["--key", "--api-key", "--webhook-secret"] {
         home.run(["auth", "login", flag, KEY]).exits(2);
     }
-    let sandbox = [
-        "auth",
-        "login",
-        "--profile",
-        "sandbox",
-        "--key-stdin",
-        "--json",
-    ];
-    home.feed(sandbox, KEY).refused(2, "usage");
+    let sandbox = words("auth login --profile sandbox --key-stdin --json");
+    home.feed(&sandbox, KEY).refused(2, "usage");
 }
 
 /// "On a terminal it asks for base URL, profile name and key" (command line, Command tree)

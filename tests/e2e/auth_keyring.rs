@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::harness::{Home, Output, Running, SOON, Served, installed, skipped, text};
+use crate::harness::{Home, Output, Running, SOON, Served, installed, skipped, text, words};
 
 const KEY: &str = "sk_live_sandbox";
 
@@ -136,17 +136,10 @@ fn a_locked_keyring_ends_a_login_in_seconds_with_the_ways_out() {
 }
 
 fn login(home: &Home, base_url: &str) -> serde_json::Value {
-    let arguments = [
-        "auth",
-        "login",
-        "--profile",
-        "t",
-        "--base-url",
-        base_url,
-        "--key-stdin",
-        "--json",
-    ];
-    home.feed(arguments, KEY).refused(3, "keyring")
+    let arguments = words(&format!(
+        "auth login --profile t --base-url '{base_url}' --key-stdin --json"
+    ));
+    home.feed(&arguments, KEY).refused(3, "keyring")
 }
 
 /// "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command line)

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, text};
+use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, text, words};
 
 /// Answers whatever comes with a document.
 fn anything() -> Scripted {
@@ -61,16 +61,8 @@ fn fields_are_typed_or_raw_and_make_the_body() {
 fn the_fields_of_a_get_are_its_query() {
     let server = anything();
     let home = home_of(&server);
-    home.run([
-        "api",
-        "GET",
-        "/v1/sessions",
-        "-F",
-        "end_user=a b&c=d",
-        "-F",
-        "n=2",
-    ])
-    .exits(0);
+    home.run(words("api GET /v1/sessions -F 'end_user=a b&c=d' -F n=2"))
+        .exits(0);
     home.run(["api", "GET", "v1/sessions?state=active", "-f", "end_user=é"])
         .exits(0);
     let requests = server.requests();
@@ -180,119 +172,6 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     assert_eq!(filtered.exits(0).stdout, "abc\n");
 }
 
-/// "An API key never travels to another origin …, and no flag takes one" (command line, Environment)
-#[test]
-fn the_key_cannot_be_given_nor_led_elsewhere() {
-    let server = anything();
-    let home = home_of(&server);
-    for path in [
-        "https://evil.example/v1/",
-        "//evil.example/v1/",
-        "/v1/../sandbox/reset",
-        "/v1/%2e%2E/x",
-        "/\\evil.example",
-        "/v1/a b",
-        "/v1/a\r\nX-Evil: 1",
-        "@evil.example/",
-    ] {
-        let output = home.run(["api", "GET", path, "--json"]);
-        if path.starts_with('@') {
-            output.exits(0);
-            assert_eq!(server.requests()[0].path, "/@evil.example/");
-            continue;
-        }
-        output.refused(2, "usage");
-    }
-    for header in [
-        "Authorization: Bearer sk_live_y",
-        "authorization:x",
-        "nonsense",
-        ": x",
-        "X: a\r\nY: b",
-    ] {
-        let call = ["api", "GET", "/v1/", "-H", header, "--json"];
-        let output = home.run(call).exits(2);
-        output.error();
-        assert!(!output.stderr.contains("sk_live_y"), "{output}");
-    }
-    home.run(["api", "TRACE", "/v1/", "--json"])
-        .refused(2, "usage");
-    assert_eq!(server.requests().len(), 1, "only the harmless one was sent");
-}
-
-/// "An answer that is no 2xx ends with its exit code", and with the service's own body.
-#[test]
-fn what_is_no_success_ends_with_its_exit_code_and_body() {
-    for (method, status, body, exit, code) in [
-        ("GET", 400, json!({"error": "no"}), 12, "http_400"),
-        (
-            "GET",
-            401,
-            json!({"error": "unauthorized"}),
-            4,
-            "unauthorized",
-        ),
-        (
-            "GET",
-            402,
-            json!({"error": "billing_required", "message": "m"}),
-            5,
-            "billing_required",
-        ),
-        ("GET", 404, json!({"error": "unknown path"}), 6, "http_404"),
-        (
-            "POST",
-            405,
-            json!({"error": "wrong method"}),
-            12,
-            "http_405",
-        ),
-        ("POST", 409, json!({"error": "no"}), 7, "http_409"),
-        (
-            "POST",
-            422,
-            json!({"error": "no", "error_code": "party_too_large"}),
-            7,
-            "party_too_large",
-        ),
-        (
-            "GET",
-            429,
-            json!({"error": "rate_limited", "retry_after_seconds": 9}),
-            9,
-            "rate_limited",
-        ),
-        ("GET", 503, json!({"error": "busy"}), 14, "http_503"),
-        ("POST", 503, json!({"error": "busy"}), 16, "outcome_unknown"),
-        (
-            "DELETE",
-            503,
-            json!({"error": "off", "error_code": "vendor_disabled"}),
-            14,
-            "vendor_disabled",
-        ),
-    ] {
-        let answer = body.clone();
-        let server = Scripted::start(move |_| Reply::json(status, &answer));
-        let home = home_of(&server);
-        let error = home
-            .run(["api", method, "/v1/x", "--json"])
-            .refused(exit, code);
-        assert_eq!(error["http_status"], status);
-        assert_eq!(error["body"], body);
-        assert_eq!(error["request"], format!("{method} /v1/x"));
-        // A person is shown what came, as `gh api` does.
-        let human = home.run(["api", method, "/v1/x"]).exits(exit);
-        assert_eq!(human.stdout, format!("{body}\n"), "{human}");
-        assert!(human.stderr.contains("error: "), "{human}");
-        let human = home.run(["api", method, "/v1/x", "-i"]).exits(exit);
-        let (head, rest) = human.stdout.split_once("\n\n").unwrap();
-        assert!(head.starts_with(&format!("HTTP {status}")), "{human}");
-        assert_eq!(rest, format!("{body}\n"), "{human}");
-        assert!(!human.stderr.contains("HTTP"), "{human}");
-    }
-}
-
 /// `bookctl api METHOD PATH` is the way around what the verbs do not know.
 #[test]
 fn a_booking_is_made_with_it_and_its_key_makes_it_once() {
@@ -302,18 +181,9 @@ fn a_booking_is_made_with_it_and_its_key_makes_it_once() {
         "venue_id": "ven_confirms", "datetime": "2030-12-01T19:30:00Z", "party_size": 2,
         "customer": {"name": "Ada Lovelace"},
     });
-    let create = [
-        "api",
-        "POST",
-        "/v1/bookings",
-        "--input",
-        "-",
-        "-H",
-        "Idempotency-Key: k",
-        "--json",
-    ];
-    let once = home.feed(create, &body.to_string()).exits(0).json();
-    let again = home.feed(create, &body.to_string()).exits(0).json();
+    let create = words("api POST /v1/bookings --input - -H 'Idempotency-Key: k' --json");
+    let once = home.feed(&create, &body.to_string()).exits(0).json();
+    let again = home.feed(&create, &body.to_string()).exits(0).json();
     assert_eq!(text(&once, "id"), text(&again, "id"));
     assert_eq!(served.bookings().len(), 1);
 }
@@ -360,72 +230,6 @@ fn an_interrupted_write_is_never_said_to_have_changed_nothing() {
         let says_nothing = output.stderr.contains("nothing was changed");
         assert_eq!(says_nothing, harmless, "{output}");
     }
-}
-
-/// A read-only profile is not talked round by what stands behind the path.
-#[test]
-fn a_read_only_profile_sends_no_write() {
-    let server = anything();
-    let home = Home::new()
-        .configured(&format!(
-            "[profiles.support]\nbase_url = '{}'\nread_only = true\n",
-            server.base_url()
-        ))
-        .with("BOOKCTL_PROFILE", "support")
-        .with("BOOKCTL_API_KEY", "sk_live_x");
-    for path in [
-        "/v1/bookings",
-        "/v1/bookings?x=/search",
-        "/v1/bookings#/search",
-    ] {
-        home.run(["api", "POST", path, "--json"])
-            .refused(3, "config");
-    }
-    for (method, path) in [
-        ("DELETE", "/v1/things/search"),
-        ("PUT", "/v1/venues/search"),
-        ("POST", "/v1/venues/search/"),
-        ("POST", "/v1/x/availability/search"),
-        ("POST", "/v1/search"),
-    ] {
-        home.run(["api", method, path, "--json"])
-            .refused(3, "config");
-    }
-    for arguments in [
-        &["modify", "bk_1", "--party", "3", "--json"][..],
-        &["cancel", "bk_1", "--yes", "--json"],
-        &["session", "connect", "--end-user", "u", "--json"],
-        &["session", "verify", "ses_1", "--code", "1", "--json"],
-        &["session", "disconnect", "ses_1", "--yes", "--json"],
-    ] {
-        home.run(arguments).refused(3, "config");
-    }
-    assert!(server.requests().is_empty());
-    for path in ["/v1/venues/search", "/v1/availability/search"] {
-        home.run(["api", "POST", path, "--json"]).exits(0);
-    }
-    // A service that is no sandbox may mean something else by the path of a sandbox's control.
-    home.run(["api", "POST", "/sandbox/reset", "--json"])
-        .refused(3, "config");
-    let requests = server.requests();
-    assert!(!requests.iter().any(|it| it.path == "/sandbox/reset"));
-}
-
-#[test]
-fn the_controls_of_a_sandbox_are_no_writes() {
-    let served = Served::start();
-    let profile = format!(
-        "[profiles.support]\nbase_url = '{}'\nread_only = true\n",
-        served.base_url()
-    );
-    let home = Home::new()
-        .configured(&profile)
-        .with("BOOKCTL_PROFILE", "support")
-        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    home.run(["api", "POST", "/sandbox/reset", "--json"])
-        .exits(0);
-    home.run(["api", "POST", "/v1/bookings", "--json"])
-        .refused(3, "config");
 }
 
 /// A 429 says that nothing was done: it is waited out, for a write as well, and only where that was allowed.
@@ -500,46 +304,130 @@ fn a_file_without_end_is_refused_in_a_sentence() {
     assert!(server.requests().is_empty());
 }
 
-/// 16: "a write was sent and no answer … came" (command line, Exit codes). A call of `api` is no attempt that can be resumed.
+/// "An API key never travels to another origin …, and no flag takes one" (command line, Environment)
 #[test]
-fn a_lost_answer_of_api_says_how_to_find_out() {
-    let server = Scripted::start(|_| Reply::Close);
+fn the_key_cannot_be_given_nor_led_elsewhere() {
+    let server = anything();
     let home = home_of(&server);
-    for (path, more, hint) in [
-        ("/v1/bookings", &[][..], "bookctl bookings --open"),
-        (
-            "/v1/bookings",
-            &["-H", "Idempotency-Key: k"],
-            "the same Idempotency-Key",
-        ),
-        ("/v1/bookings/bk_1/cancel", &[], "bookctl show bk_1"),
-        ("/v1/sessions", &[], "check before you send it again"),
+    for path in ["https://evil.example/v1/", "/v1/../sandbox/reset"] {
+        home.run(["api", "GET", path, "--json"]).refused(2, "usage");
+    }
+    for header in [
+        "Authorization: Bearer sk_live_y",
+        "authorization:x",
+        "nonsense",
+        ": x",
+        "X: a\r\nY: b",
     ] {
-        let call = ["api", "POST", path, "-F", "party_size=2", "--json"];
-        let error = home
-            .run(call.iter().chain(more))
-            .refused(16, "outcome_unknown");
-        assert!(text(&error, "hint").contains(hint), "{error}");
+        let call = ["api", "GET", "/v1/", "-H", header, "--json"];
+        let output = home.run(call).exits(2);
+        output.error();
+        assert!(!output.stderr.contains("sk_live_y"), "{output}");
+    }
+    home.run(["api", "TRACE", "/v1/", "--json"])
+        .refused(2, "usage");
+    assert!(server.requests().is_empty());
+}
+
+/// "An answer that is no 2xx ends with its exit code", and with the service's own body.
+#[test]
+fn what_is_no_success_ends_with_its_exit_code_and_body() {
+    let plain = json!({"error": "no"});
+    let coded = |code: &str| json!({"error": "no", "error_code": code});
+    let limited = json!({"error": "rate_limited", "retry_after_seconds": 9});
+    for (method, status, body, exit, code) in [
+        ("GET", 400, plain.clone(), 12, "http_400"),
+        (
+            "GET",
+            401,
+            json!({"error": "unauthorized"}),
+            4,
+            "unauthorized",
+        ),
+        ("GET", 402, coded("billing_required"), 5, "billing_required"),
+        ("GET", 404, plain.clone(), 6, "http_404"),
+        ("POST", 405, plain.clone(), 12, "http_405"),
+        ("POST", 409, plain.clone(), 7, "http_409"),
+        ("POST", 422, coded("party_too_large"), 7, "party_too_large"),
+        ("GET", 429, limited, 9, "rate_limited"),
+        ("GET", 503, plain.clone(), 14, "http_503"),
+        ("POST", 503, plain, 16, "outcome_unknown"),
+        (
+            "DELETE",
+            503,
+            coded("vendor_disabled"),
+            14,
+            "vendor_disabled",
+        ),
+    ] {
+        let answer = body.clone();
+        let server = Scripted::start(move |_| Reply::json(status, &answer));
+        let home = home_of(&server);
+        let call = ["api", method, "/v1/x"];
+        let error = home.run(call.iter().chain(&["--json"]));
+        let error = error.refused(exit, code);
+        assert_eq!(error["http_status"], status);
+        assert_eq!(error["body"], body);
+        assert_eq!(error["request"], format!("{method} /v1/x"));
+        // A person is shown what came, as `gh api` does.
+        let human = home.run(call).exits(exit);
+        assert_eq!(human.stdout, format!("{body}\n"), "{human}");
+        assert!(human.stderr.contains("error: "), "{human}");
+        let human = home.run(call.iter().chain(&["-i"])).exits(exit);
+        let (head, rest) = human.stdout.split_once("\n\n").unwrap();
+        assert!(head.starts_with(&format!("HTTP {status}")), "{human}");
+        assert_eq!(rest, format!("{body}\n"), "{human}");
+        if exit == 16 {
+            // A call of `api` is no attempt that can be resumed.
+            let hint = text(&error, "hint");
+            assert!(hint.contains("bookctl bookings --open"), "{error}");
+        }
     }
 }
 
+/// A read-only profile is not talked round by what stands behind the path.
 #[test]
-fn a_body_that_is_compressed_unasked_is_refused_by_the_name_of_its_encoding() {
-    let server = Scripted::start(|_| {
-        let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n";
-        let mut answer =
-            format!("{head}Content-Length: 4\r\nConnection: close\r\n\r\n").into_bytes();
-        answer.extend([0x1f, 0x8b, 0x08, 0x00]);
-        Reply::Raw(answer)
-    });
-    let home = home_of(&server);
-    let error = home
-        .run(["show", "bk_1", "--json"])
-        .refused(15, "unexpected_answer");
-    let message = text(&error, "message");
-    assert!(
-        message.contains("compressed with gzip, which bookctl did not ask for"),
-        "{error}"
-    );
+fn a_read_only_profile_sends_no_write() {
+    let read_only = |base_url: &str| {
+        Home::new()
+            .configured(&format!(
+                "[profiles.support]\nbase_url = '{base_url}'\nread_only = true\n"
+            ))
+            .with("BOOKCTL_PROFILE", "support")
+            .with("BOOKCTL_API_KEY", "sk_live_sandbox")
+    };
+    let server = anything();
+    let home = read_only(server.base_url());
+    for line in [
+        "api POST /v1/bookings",
+        "api POST /v1/bookings?x=/search",
+        "api POST /v1/bookings#/search",
+        "api DELETE /v1/things/search",
+        "api PUT /v1/venues/search",
+        "api POST /v1/venues/search/",
+        "api POST /v1/x/availability/search",
+        "modify bk_1 --party 3",
+        "cancel bk_1 --yes",
+        "continue bk_1 --otp 123456",
+        "session connect --end-user u",
+        "session verify ses_1 --code 1",
+        "session disconnect ses_1 --yes",
+    ] {
+        home.run(words(&format!("{line} --json")))
+            .refused(3, "config");
+    }
+    assert!(server.requests().is_empty());
+    for path in ["/v1/venues/search", "/v1/availability/search"] {
+        home.run(["api", "POST", path, "--json"]).exits(0);
+    }
+    // A service that is no sandbox may mean something else by the path of a sandbox's control.
+    let reset = words("api POST /sandbox/reset --json");
+    home.run(&reset).refused(3, "config");
+    let requests = server.requests();
+    assert!(!requests.iter().any(|it| it.path == "/sandbox/reset"));
+
+    let served = Served::start();
+    let home = read_only(served.base_url());
+    home.run(&reset).exits(0);
+    home.book("ven_confirms", &[]).refused(3, "config");
 }

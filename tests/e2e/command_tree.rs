@@ -147,22 +147,3 @@ fn every_command_has_help_with_an_example_by_both_ways() {
         );
     }
 }
-
-/// A longer line is broken by a terminal of 80 columns where no shell would go on reading.
-#[test]
-fn the_examples_of_these_groups_can_be_copied_at_80_columns() {
-    let home = Home::new();
-    let groups = ["sandbox", "webhook", "auth", "profile", "doctor", "help"];
-    let here = commands().into_iter().filter(|it| {
-        it.path
-            .first()
-            .is_some_and(|word| groups.contains(&word.as_str()))
-    });
-    for command in here {
-        let words = command.path.iter().map(String::as_str);
-        let help = home.run(words.chain(["--help"])).exits(0).stdout;
-        for line in section(&help, "Examples") {
-            assert!(line.chars().count() <= 80, "{:?}: {line}", command.path);
-        }
-    }
-}

@@ -2,7 +2,6 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,7 +11,9 @@ use expectrl::{Expect, Regex};
 use rusqlite::Connection;
 
 use crate::command_tree::commands;
-use crate::harness::{Home, Output, Running, SOON, Served, one_start_at_a_time, skipped, text};
+use crate::harness::{
+    Home, Output, Running, SOON, Served, one_start_at_a_time, skipped, text, words,
+};
 
 /// Asks as a completion script does; the last word is the one being typed.
 fn ask(home: &Home, words: &[&str]) -> Output {
@@ -274,67 +275,6 @@ fn names_that_the_program_knows_are_offered() {
 }
 
 #[test]
-fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
-    let lines: [&[&str]; 5] = [
-        &["show", ""],
-        &["slots", "@"],
-        &["book", "--slot", ""],
-        &["attempts", "resume", ""],
-        &["--profile", ""],
-    ];
-    let quiet = |home: &Home, why: &str| {
-        let began = Instant::now();
-        for words in lines {
-            let known = values(home, words);
-            assert!(known.is_empty() || known == ["sandbox"], "{why}: {known:?}");
-        }
-        assert!(began.elapsed() < SOON, "{why}");
-    };
-    let blank = Home::new();
-    quiet(&blank, "no home");
-    assert!(!blank.path().exists(), "a home was made");
-
-    let (locked, booking) = lived_in();
-    let holders = [journal(&locked), recent(&locked)];
-    for holder in &holders {
-        // Who only writes to a file with a log keeps nobody from reading it.
-        let alone = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE";
-        holder.execute_batch(alone).unwrap();
-    }
-    quiet(&locked, "locked");
-    drop(holders);
-    assert_eq!(values(&locked, &["show", ""]), [booking]);
-
-    let damaged = lived_in().0;
-    for name in ["journal.db", "recent.db"] {
-        let file = damaged.path().join(name);
-        std::fs::write(&file, "no database at all, and yet long enough ".repeat(99)).unwrap();
-    }
-    quiet(&damaged, "damaged");
-
-    let piped = Home::new().configured("");
-    for name in ["journal.db", "recent.db", "config.toml"] {
-        let file = piped.path().join(name);
-        let _ = std::fs::remove_file(&file);
-        assert!(
-            Command::new("mkfifo")
-                .arg(&file)
-                .status()
-                .unwrap()
-                .success()
-        );
-        assert!(file.metadata().unwrap().file_type().is_fifo());
-        quiet(&piped, "a pipe for a file");
-    }
-
-    let wrong = lived_in().0.configured("this is no TOML");
-    quiet(&wrong, "wrong configuration");
-    let keyless = lived_in().0.with("BOOKCTL_API_KEY", "sk_live_x");
-    let known = values(&keyless, &["show", ""]);
-    assert!(known.is_empty(), "a key for nobody: {known:?}");
-}
-
-#[test]
 fn the_variable_alone_changes_no_command() {
     for shell in ["fish", "nonsense", "1", ""] {
         let home = Home::new().with("BOOKCTL_COMPLETE", shell);
@@ -501,23 +441,6 @@ fn typed(home: &Home, program: &str, arguments: &[&str], prepare: &str, line: &s
 }
 
 #[test]
-fn a_tab_in_bash_writes_the_booking_into_the_line() {
-    if installed("bash") {
-        let (home, booking) = lived_in();
-        let home = on_the_path(home);
-        let prepare = "source <(bookctl completions bash)";
-        typed(
-            &home,
-            "bash",
-            &["--norc", "--noprofile", "-i"],
-            prepare,
-            "bookctl show bk",
-            &booking,
-        );
-    }
-}
-
-#[test]
 fn a_tab_in_zsh_writes_the_booking_into_the_line_sourced_or_autoloaded() {
     if !installed("zsh") {
         return;
@@ -557,4 +480,60 @@ fn with_a_shared_journal_no_bookings_of_the_file_beside_it_are_offered() {
     assert!(values(&home, &["show", ""]).contains(&booking));
     let home = home.with("BOOKCTL_JOURNAL", "postgres://ada@127.0.0.1:9/journal");
     assert!(!values(&home, &["show", ""]).contains(&booking));
+}
+
+#[test]
+fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
+    let quiet = |home: &Home, why: &str| {
+        let began = Instant::now();
+        for line in [
+            "show ''",
+            "slots @",
+            "book --slot ''",
+            "attempts resume ''",
+            "--profile ''",
+        ] {
+            let line = words(line);
+            let known = values(home, &line.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!(known.is_empty() || known == ["sandbox"], "{why}: {known:?}");
+        }
+        assert!(began.elapsed() < SOON, "{why}");
+    };
+    let blank = Home::new();
+    quiet(&blank, "no home");
+    assert!(!blank.path().exists(), "a home was made");
+
+    let (locked, booking) = lived_in();
+    let holders = [journal(&locked), recent(&locked)];
+    for holder in &holders {
+        // Who only writes to a file with a log keeps nobody from reading it.
+        let alone = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE";
+        holder.execute_batch(alone).unwrap();
+    }
+    quiet(&locked, "locked");
+    drop(holders);
+    assert_eq!(values(&locked, &["show", ""]), [booking]);
+
+    let damaged = lived_in().0;
+    for name in ["journal.db", "recent.db"] {
+        let file = damaged.path().join(name);
+        std::fs::write(&file, "no database at all, and yet long enough ".repeat(99)).unwrap();
+    }
+    quiet(&damaged, "damaged");
+
+    let piped = Home::new().configured("");
+    for name in ["journal.db", "recent.db", "config.toml"] {
+        let file = piped.path().join(name);
+        let _ = std::fs::remove_file(&file);
+        let made = Command::new("mkfifo").arg(&file).status();
+        assert!(made.unwrap().success());
+        quiet(&piped, "a pipe for a file");
+    }
+    quiet(
+        &lived_in().0.configured("this is no TOML"),
+        "wrong configuration",
+    );
+    let keyless = lived_in().0.with("BOOKCTL_API_KEY", "sk_live_x");
+    let known = values(&keyless, &["show", ""]);
+    assert!(known.is_empty(), "a key for nobody: {known:?}");
 }

@@ -3,7 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{GUEST, Home, Key, Reply, Request, Scripted, Served, Terminal, http, text};
+use crate::harness::{
+    GUEST, Home, Key, Reply, Request, Scripted, Served, Terminal, http, text, words,
+};
 
 /// Every open name, and what this service says instead.
 const NAMES: &[(&str, &str)] = &[
@@ -329,16 +331,8 @@ fn a_persons_account_is_connected_listed_and_asked_for_its_card() {
     let service = service(served.base_url().to_owned());
     let home = home_of(&service);
 
-    let connect = [
-        "session",
-        "connect",
-        "--end-user",
-        "u_7",
-        "--phone",
-        "+44 20 7946 0018",
-        "--json",
-    ];
-    let session = home.run(connect).exits(0).json();
+    let connect = words("session connect --end-user u_7 --phone '+44 20 7946 0018' --json");
+    let session = home.run(&connect).exits(0).json();
     assert_eq!(session["provider"], "beta");
     let id = text(&session, "id");
     let verified = home

@@ -30,22 +30,6 @@ fn check(document: &str, begin: &str, generated: &str) {
     panic!("{document} has drifted from the code; UPDATE_DOCS=1 cargo test writes it anew");
 }
 
-#[test]
-fn the_table_of_scenarios_is_the_one_that_the_program_tells() {
-    let document = Home::new().run(["help", "sandbox", "--json"]).json();
-    let mut table = String::from("| scenario | what a booking there does |\n| --- | --- |\n");
-    for row in document["scenarios"].as_array().unwrap() {
-        let cell = |field: &str| row[field].as_str().unwrap().replace('|', "\\|");
-        let (scenario, does) = (cell("scenario"), cell("what_a_booking_there_does"));
-        table.push_str(&format!("| `{scenario}` | {does} |\n"));
-    }
-    check(
-        "docs/sandbox.md",
-        "<!-- generated: bookctl help sandbox --json -->",
-        &table,
-    );
-}
-
 /// A table of documents, a row each; the first column is code.
 fn table(headings: &[&str], rows: &[Value], fields: &[&str]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -66,63 +50,6 @@ fn table(headings: &[&str], rows: &[Value], fields: &[&str]) -> String {
         table.push_str(&line(cells.collect()));
     }
     table
-}
-
-#[test]
-fn the_page_of_errors_lists_the_whole_catalog() {
-    check(
-        "docs/errors.md",
-        "<!-- generated: bookctl explain --json -->",
-        &table(
-            &["code", "where", "exit", "meaning", "trying again", "next"],
-            &codes(),
-            &["code", "kind", "exit_code", "meaning", "retry", "next"],
-        ),
-    );
-}
-
-#[test]
-fn the_pages_of_exit_codes_and_environment_are_the_topics_of_the_help() {
-    for (topic, field, headings, fields) in [
-        (
-            "exit-codes",
-            "exit_codes",
-            &["code", "meaning", "what is certain about the booking"][..],
-            &["code", "meaning", "the_booking"][..],
-        ),
-        (
-            "environment",
-            "environment",
-            &["variable", "meaning"],
-            &["variable", "meaning"],
-        ),
-    ] {
-        let document = Home::new().run(["help", topic, "--json"]).exits(0).json();
-        let rows = document[field].as_array().unwrap();
-        check(
-            &format!("docs/{topic}.md"),
-            &format!("<!-- generated: bookctl help {topic} --json -->"),
-            &table(headings, rows, fields),
-        );
-    }
-}
-
-#[test]
-fn the_page_of_the_dialect_lists_every_open_name() {
-    let document = Home::new()
-        .run(["help", "dialect", "--json"])
-        .exits(0)
-        .json();
-    let rows = document["dialect"].as_array().unwrap();
-    check(
-        "docs/dialect.md",
-        "<!-- generated: bookctl help dialect --json -->",
-        &table(
-            &["key", "default", "used for"],
-            rows,
-            &["key", "default", "used_for"],
-        ),
-    );
 }
 
 /// What the interface's description names as a code: an `error_code`, an older refusal's `error`, a booking's own
@@ -184,4 +111,52 @@ fn every_page_is_linked_from_the_readme() {
             assert!(readme.contains(&format!("docs/{name}")), "{name}");
         }
     }
+}
+
+#[test]
+fn the_tables_of_the_pages_are_those_that_the_program_tells() {
+    let home = Home::new();
+    for (topic, field, headings, fields) in [
+        (
+            "sandbox",
+            "scenarios",
+            &["scenario", "what a booking there does"][..],
+            &["scenario", "what_a_booking_there_does"][..],
+        ),
+        (
+            "exit-codes",
+            "exit_codes",
+            &["code", "meaning", "what is certain about the booking"],
+            &["code", "meaning", "the_booking"],
+        ),
+        (
+            "environment",
+            "environment",
+            &["variable", "meaning"],
+            &["variable", "meaning"],
+        ),
+        (
+            "dialect",
+            "dialect",
+            &["key", "default", "used for"],
+            &["key", "default", "used_for"],
+        ),
+    ] {
+        let document = home.run(["help", topic, "--json"]).exits(0).json();
+        let rows = document[field].as_array().unwrap();
+        check(
+            &format!("docs/{topic}.md"),
+            &format!("<!-- generated: bookctl help {topic} --json -->"),
+            &table(headings, rows, fields),
+        );
+    }
+    check(
+        "docs/errors.md",
+        "<!-- generated: bookctl explain --json -->",
+        &table(
+            &["code", "where", "exit", "meaning", "trying again", "next"],
+            &codes(),
+            &["code", "kind", "exit_code", "meaning", "retry", "next"],
+        ),
+    );
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::full_disk::Disk;
-use crate::harness::{Home, Reply, Scripted, Served, text};
+use crate::harness::{Home, Reply, Scripted, Served, text, words};
 
 /// State and fix of a check.
 fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -99,16 +99,8 @@ fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it()
         text(&warned, "fix").starts_with("bookctl auth login"),
         "{warned}"
     );
-    let login = [
-        "auth",
-        "login",
-        "--profile",
-        "t",
-        "--key-stdin",
-        "--storage",
-        "file",
-    ];
-    home.feed(login, "sk_live_sandbox").exits(0);
+    let login = words("auth login --profile t --key-stdin --storage file");
+    home.feed(&login, "sk_live_sandbox").exits(0);
     assert_eq!(keyring(&home, 0)["state"], "ok");
 }
 

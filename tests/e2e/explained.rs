@@ -60,15 +60,6 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
     assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
 }
 
-#[test]
-fn an_unknown_code_is_a_usage_error_that_names_the_list() {
-    let home = Home::new();
-    for unknown in ["nonsense", "999", ""] {
-        let error = home.run(["explain", unknown, "--json"]).refused(2, "usage");
-        assert!(text(&error, "hint").contains("bookctl explain"), "{error}");
-    }
-}
-
 /// `bookctl help <environment|exit-codes|output|sandbox|dialect>` (command line, Command tree)
 #[test]
 fn each_topic_is_a_text_with_a_table_and_a_document() {
@@ -159,27 +150,11 @@ fn a_code_that_is_mistyped_or_half_remembered_gets_a_suggestion() {
         .exits(2)
         .says("did you mean 'processing'?");
     home.run(["explain", "otp"]).exits(2).says("'invalid_otp'");
-    let nothing = home.run(["explain", "xyzzy"]).exits(2);
-    assert!(!nothing.stderr.contains("did you mean"), "{nothing}");
-}
-
-/// A card says "retry: safe once the request is corrected"; the list says it in the same words, a document in names.
-#[test]
-fn the_list_of_codes_says_in_the_words_of_a_card_whether_to_try_again() {
-    let home = Home::new();
-    let list = home.run(["explain"]).exits(0);
-    for (code, advice) in [
-        ("slot_not_offered", "safe once the request is corrected"),
-        ("outcome_unknown", "not safe, check first"),
-    ] {
-        let row = list
-            .stdout
-            .lines()
-            .find(|row| row.starts_with(code))
-            .unwrap();
-        assert!(row.contains(advice), "{row}");
-        let card = home.run(["explain", code]).exits(0);
-        assert!(card.stdout.contains(&format!("retry\t{advice}")), "{card}");
+    for unknown in ["xyzzy", "999", ""] {
+        let error = home.run(["explain", unknown, "--json"]).refused(2, "usage");
+        assert_eq!(
+            text(&error, "hint"),
+            "list all codes with `bookctl explain`"
+        );
     }
-    assert!(!list.stdout.contains("check_first"), "{list}");
 }

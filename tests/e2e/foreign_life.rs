@@ -1,13 +1,14 @@
 //! The whole life of bookings at the independent service (`tests/foreign`), at each of its variants: learned by
 //! `profile learn --yes`, and with what `tests/foreign/profiles.toml` says of it.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
 use crate::harness::listening::{App, Listening, until};
-use crate::harness::{FOREIGN_KEY, Foreign, Home, Key, Output, Running, Terminal};
+use crate::harness::{FOREIGN_KEY, Foreign, Home, Output, words};
 
 const VARIANTS: [&str; 10] = [
     "assumed",
@@ -77,7 +78,7 @@ impl Life {
     }
 
     #[track_caller]
-    fn run(&self, arguments: &[&str], exit: i32) -> Output {
+    fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>, exit: i32) -> Output {
         let output = self.home.run(arguments);
         assert_eq!(output.code, Some(exit), "{}: {output}", self.variant);
         output
@@ -90,14 +91,9 @@ impl Life {
         let venue = venues.iter().find(|venue| venue["name"] == name).unwrap();
         let field = |name: &str| plain(&venue[name]);
         let (vertical, city) = (field("vertical"), field("city"));
-        let search = [
-            "search",
-            &vertical,
-            "--near",
-            &city,
-            "--at",
-            "tomorrow 19:30",
-        ];
+        let search = words(&format!(
+            "search '{vertical}' --near '{city}' --at 'tomorrow 19:30'"
+        ));
         let found = self.run(&search, 0);
         let row = found.stdout.lines().find(|row| row.contains(name));
         let row = row.unwrap_or_else(|| panic!("{}: {name} is not in {found}", self.variant));
@@ -425,56 +421,6 @@ fn a_booking_is_waited_for_until_it_is_confirmed_or_failed() {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_person_is_walked_through_a_code_fields_and_a_payment_to_a_confirmed_booking() {
-    at_every_variant(|life| {
-        let (_, provider) = life.venue("Long Supper Club");
-        let mut terminal = Terminal::start(
-            &life.home,
-            &["book", "--payment", "vendor", "--provider", &provider],
-        );
-        terminal.see("? What would you like").press(Key::Enter);
-        terminal.answer("? Where?", "New York");
-        terminal.answer("? When?", "tomorrow 19:30");
-        terminal.answer("? How many people?", "2");
-        terminal.see("? Which venue?").type_in("Long Supper");
-        terminal.see(" match").press(Key::Enter);
-        let terms = match life.variant {
-            "shouting" => "HOLD USD 25.00",
-            _ => "A card holds the table",
-        };
-        terminal.see("? Which slot").press(Key::Enter);
-        terminal.answer("? Guest's name", "Ada Lovelace");
-        terminal.answer("? Guest's email", "ada@x.example");
-        terminal.answer("? Guest's phone", "+44 20 7946 0018");
-        terminal.see(terms).see("? Book it?");
-        assert!(life.state("bookings").is_empty(), "{}", life.variant);
-        // Enter alone does not book at a service that may be real.
-        terminal.type_in("y\r").see("? One-time code");
-        terminal.type_in(&life.code()).press(Key::Enter);
-        terminal.answer("membership_number", "00712");
-        terminal.answer("waiver_accepted", "true");
-        terminal.see("? Payment response").see("73");
-        let id = plain(&life.state("bookings")[0]["id"]);
-        let answer = life.approval(&id, "approved");
-        terminal.press(Key::Down).press(Key::Down).see("❯ Paste it");
-        terminal
-            .press(Key::Enter)
-            .see("? Paste the vendor's response");
-        terminal.type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"));
-        terminal.press(Key::Enter).press(Key::Enter);
-        let ended = terminal.end().exits(0);
-        assert!(
-            ended.screen.to_lowercase().contains("confirmed"),
-            "{}",
-            ended.screen
-        );
-        assert_eq!(life.known(&id)["status"], "confirmed", "{}", life.variant);
-        life.booked_nothing_twice(1);
-    });
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
 fn a_persons_account_is_connected_shown_used_and_disconnected() {
     at_every_variant(|life| {
         let (_, provider) = life.venue("Corner Oyster");
@@ -543,17 +489,9 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         life.booked_nothing_twice(1);
 
         let (venue, provider) = life.venue("Harbour Table");
-        let slots = [
-            "slots",
-            &venue,
-            "--provider",
-            &provider,
-            "--at",
-            "in 2 days 19:30",
-            "--party",
-            "2",
-            "--json",
-        ];
+        let slots = words(&format!(
+            "slots '{venue}' --provider '{provider}' --at 'in 2 days 19:30' --party 2 --json"
+        ));
         let time = find(&life.run(&slots, 0).json(), "datetime").unwrap();
         let venues = life.service.control("GET", "venues", "");
         let id = &venues["venues"][0]["venue_id"];
@@ -598,26 +536,6 @@ fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
         let unread = life.run(&["bookings", "--open"], 15);
         assert!(unread.stderr.contains(&id), "{}: {unread}", life.variant);
         unread.says("read.error=EXPRESSION");
-    });
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
-fn a_refused_value_is_named_whatever_the_shape_of_the_refusal() {
-    at_every_variant(|life| {
-        let (venue, provider) = life.venue("Harbour Table");
-        let at = ["--at", "tomorrow 19:30", "--provider", &provider];
-        let slots = ["slots", &venue, "--party", "41"];
-        let refused = life.run(&[&slots[..], &at].concat(), 12);
-        let named = match life.variant {
-            "plain" => "people",
-            _ => "must be from 1 to 40",
-        };
-        assert!(
-            refused.stderr.contains(named),
-            "{}: {refused}",
-            life.variant
-        );
     });
 }
 
@@ -675,60 +593,5 @@ fn deliveries_are_verified_received_and_shown() {
             .unwrap();
         let listed = life.run(&["webhook", "events", "list"], 0);
         shows(life, &listed, &[&plain(&event["event"])]);
-    });
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
-fn keys_of_any_look_are_taken_and_never_shown() {
-    at_every_variant(|life| {
-        let (venue, provider) = life.venue("Harbour Table");
-        let keys = life.service.control("GET", "keys", "");
-        let with_key = |kind: &str, arguments: &[&str]| {
-            let key = keys["keys"][kind].as_str().unwrap();
-            let mut command = life.home.command(arguments);
-            command.env("BOOKCTL_API_KEY", key);
-            let output = Running::start(command).end();
-            assert!(!output.stdout.contains(key), "{}: {output}", life.variant);
-            output
-        };
-        let book = [
-            "book",
-            &venue,
-            "--provider",
-            &provider,
-            "--at",
-            "tomorrow 19:30",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-        ];
-        for (kind, arguments, exit) in [
-            ("live", &["status", "-v"][..], 0),
-            ("test", &["status", "-v"], 0),
-            ("beta", &["status", "-v"], 4),
-            ("suspended", &["status"], 5),
-            ("live_without_billing", &["status"], 5),
-            ("read_only", &book, 5),
-            ("live", &book, 0),
-        ] {
-            let output = with_key(kind, arguments);
-            assert_eq!(
-                output.code,
-                Some(exit),
-                "{}, {kind}: {output}",
-                life.variant
-            );
-        }
-        // The kind is told where the key has the usual look, and is not guessed elsewhere.
-        let look = keys["keys"]["live"]
-            .as_str()
-            .unwrap()
-            .starts_with("sk_live_");
-        let doctor = with_key("live", &["doctor"]);
-        let kind = if look { "live key" } else { "unknown key" };
-        assert!(doctor.stdout.contains(kind), "{}: {doctor}", life.variant);
-        life.booked_nothing_twice(1);
     });
 }

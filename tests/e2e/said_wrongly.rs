@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, confirmed, creating, slots};
-use crate::harness::{GUEST, Home, Reply, Request, Scripted, text};
+use crate::harness::{GUEST, Home, Reply, Request, Scripted, text, words};
 
 fn book(home: &Home, more: &[&str]) -> crate::harness::Output {
     let book = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
@@ -31,14 +31,7 @@ fn two_services_of_one_host_share_no_attempt_and_no_booking() {
     book_at("live", "order-1").refused(16, "outcome_unknown");
     let sent = server.requests().len();
     let error = home
-        .run([
-            "--profile",
-            "stage",
-            "attempts",
-            "resume",
-            "order-1",
-            "--json",
-        ])
+        .run(words("--profile stage attempts resume order-1 --json"))
         .refused(3, "config");
     let message = text(&error, "message");
     assert!(

@@ -142,8 +142,8 @@ fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
     right
         .run(["profile", "show", "acme"])
         .exits(0)
-        .prints("X-Api-Version: 2026-10-01")
-        .prints("query parameter k");
+        .prints("headers.X-Api-Version = 2026-10-01")
+        .prints("auth_query = k");
     right
         .run(["cancel", "bk_1", "--dry-run"])
         .exits(0)

@@ -2,21 +2,23 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, text};
+use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, text, words};
 
 const PHONE: &str = "+44 20 7946 0018";
+const CONNECT: [&str; 6] = [
+    "session",
+    "connect",
+    "--end-user",
+    "user_7",
+    "--phone",
+    PHONE,
+];
 
 fn connect(home: &Home, person: &str, phone: &str) -> Output {
-    let arguments = [
-        "session",
-        "connect",
-        "--end-user",
-        person,
-        "--phone",
-        phone,
-        "--json",
-    ];
-    home.run(arguments)
+    let arguments = words(&format!(
+        "session connect --end-user '{person}' --phone '{phone}' --json"
+    ));
+    home.run(&arguments)
 }
 
 /// A session that is connected; its id.
@@ -81,16 +83,10 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
     assert!(text(&error, "hint").contains("--code"), "{error}");
     home.run(["session", "verify", &id, "--code-stdin", "--json"])
         .refused(2, "usage");
-    let both = [
-        "session",
-        "verify",
-        &id,
-        "--code",
-        "1",
-        "--code-stdin",
-        "--json",
-    ];
-    home.run(both).refused(2, "usage");
+    let both = words(&format!(
+        "session verify '{id}' --code 1 --code-stdin --json"
+    ));
+    home.run(&both).refused(2, "usage");
     home.run(["session", "connect", "--json"])
         .refused(2, "usage");
 }
@@ -99,15 +95,7 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
 #[test]
 fn at_a_terminal_the_texted_code_is_asked_for_and_a_wrong_one_may_be_corrected() {
     let home = Home::new();
-    let arguments = [
-        "session",
-        "connect",
-        "--end-user",
-        "user_7",
-        "--phone",
-        PHONE,
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let mut terminal = Terminal::start(&home, &CONNECT);
     terminal.see(PHONE);
     terminal.answer("? Code from the text message", "000000");
     terminal.see("the code is wrong");
@@ -122,15 +110,7 @@ fn at_a_terminal_the_texted_code_is_asked_for_and_a_wrong_one_may_be_corrected()
 #[test]
 fn a_code_that_was_wrong_too_often_is_not_asked_for_any_more() {
     let home = Home::new();
-    let arguments = [
-        "session",
-        "connect",
-        "--end-user",
-        "user_7",
-        "--phone",
-        PHONE,
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let mut terminal = Terminal::start(&home, &CONNECT);
     terminal.see("? Code from the text message");
     let id = text(&messages(&home)[0], "session_id");
     for _ in 0..4 {
@@ -144,15 +124,7 @@ fn a_code_that_was_wrong_too_often_is_not_asked_for_any_more() {
 #[test]
 fn a_connect_may_be_left_with_ctrl_c_and_goes_on_with_verify() {
     let home = Home::new();
-    let arguments = [
-        "session",
-        "connect",
-        "--end-user",
-        "user_7",
-        "--phone",
-        PHONE,
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let mut terminal = Terminal::start(&home, &CONNECT);
     terminal
         .see("? Code from the text message")
         .press(Key::CtrlC);
@@ -322,50 +294,6 @@ fn a_connect_whose_answer_is_lost_is_not_sent_again() {
     }
 }
 
-/// The guest's code is a secret: `-v` shows the call without it.
-#[test]
-fn verbose_keeps_the_code_of_a_session() {
-    let home = Home::new();
-    let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
-    let code = home.code();
-    let output = home
-        .feed(["session", "verify", &id, "--code-stdin", "-v"], &code)
-        .exits(0);
-    assert!(output.stderr.contains("/verify"), "{output}");
-    assert!(!output.stderr.contains(&code), "{output}");
-}
-
-/// "rate limited, and `--max-wait` did not allow waiting, or not long enough" (command line, Exit codes): where it is
-/// allowed, the call goes out once more, for the refused one did nothing.
-#[test]
-fn a_rate_limit_is_waited_out_where_that_is_allowed_and_never_without_end() {
-    let limited = json!({"error": "rate_limited", "message": "slow down", "limit": 20, "retry_after_seconds": 0});
-    let calls = std::cell::Cell::new(0);
-    let body = limited.clone();
-    let server = Scripted::start(move |_| {
-        calls.set(calls.get() + 1);
-        match calls.get() {
-            1..=3 => Reply::json(429, &body),
-            _ => Reply::json(201, &json!({"id": "ses_1", "state": "pending"})),
-        }
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    connect(&home, "user_7", PHONE).refused(9, "rate_limited");
-    home.run(["show", "bk_1", "--json"])
-        .refused(9, "rate_limited");
-    let patient = [
-        "session",
-        "connect",
-        "--end-user",
-        "u",
-        "--json",
-        "--max-wait",
-        "30s",
-    ];
-    home.run(patient).exits(0);
-    assert_eq!(server.requests().len(), 4);
-}
-
 /// The account is not connected, because its code was not entered: to connect again would send another one.
 #[test]
 fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_verify_to_the_session()
@@ -389,23 +317,4 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
     for way in ["bookctl card SESSION", "--end-user"] {
         assert!(text(&error, "hint").contains(way), "{error}");
     }
-}
-
-/// A text message is read on a terminal of 80 columns, too.
-#[test]
-fn the_texts_of_the_inbox_have_the_room_on_a_narrow_terminal() {
-    let home = Home::new();
-    home.booked("ven_otp", &["--phone", PHONE], 10);
-    connect(&home, "user_7", PHONE).exits(0);
-    let ended = Terminal::of_width(&home, 80, &["sandbox", "inbox"])
-        .end()
-        .exits(0);
-    assert!(ended.broken.is_empty(), "{:?}", ended.broken);
-    let lines = ended.text().lines().count();
-    assert!(lines <= 6, "{}", ended.screen);
-    let piped = home.run(["sandbox", "inbox"]).exits(0);
-    assert!(
-        piped.stdout.contains(PHONE) && piped.stdout.contains("(UTC)"),
-        "{piped}"
-    );
 }

@@ -427,12 +427,6 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
             "did you mean 'reset' or 'deliveries'?",
         ),
         (
-            &["webhook", "replay"],
-            2,
-            "unrecognized subcommand 'replay'",
-            "did you mean 'webhook events replay'?",
-        ),
-        (
             &["help", "sandbx"],
             2,
             "unknown topic or command `sandbx`",

@@ -127,7 +127,7 @@ impl ProfileSecrets {
     fn take_key(&mut self, source: &'static str, key: Option<&Secret>) {
         if let Some(key) = key {
             self.source = source;
-            self.kind = Some(key.kind().as_str());
+            self.kind = Some(key.kind());
             self.key = Some(key.masked());
         }
     }

@@ -120,7 +120,7 @@ pub(super) async fn examine(
     };
     let described = match &key {
         Some((key, source)) => {
-            let (kind, masked) = (key.kind().as_str(), key.masked());
+            let (kind, masked) = (key.kind(), key.masked());
             format!("{kind} key {masked} from the {source}")
         }
         None => "the embedded sandbox's own key".to_owned(),

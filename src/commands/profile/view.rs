@@ -67,6 +67,24 @@ impl Settings {
             write: expressions("write"),
         }
     }
+
+    /// What differs from the defaults, as `profile set` takes it.
+    fn assignments(&self) -> Vec<(String, String)> {
+        let document = serde_json::to_value(self).unwrap_or_default();
+        let mut found = Vec::new();
+        for (key, value) in document.as_object().into_iter().flatten() {
+            match value {
+                Value::Null | Value::Bool(false) => {}
+                Value::Object(table) => found.extend(
+                    table
+                        .iter()
+                        .map(|(name, value)| (format!("{key}.{name}"), plain(value))),
+                ),
+                value => found.push((key.clone(), plain(value))),
+            }
+        }
+        found
+    }
 }
 
 /// The profile that commands use now. `None` if the environment sets an address without a profile.
@@ -159,37 +177,8 @@ impl View for ProfileView {
         let Some(settings) = &self.settings else {
             return page;
         };
-        if settings.read_only {
-            page.field(
-                "access",
-                "read-only: requests that would change something are refused",
-            );
-        }
-        let ca_file = settings.ca_file.as_ref();
-        page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
-        page.field_if("retention", settings.retention.as_deref());
-        let query = settings.auth_query.as_ref();
-        page.field_if("key", query.map(|name| format!("query parameter {name}")));
-        let user = settings.auth_user.as_ref();
-        page.field_if(
-            "key",
-            user.map(|user| format!("password of the Basic user {user:?}")),
-        );
-        for (name, value) in &settings.headers {
-            page.field("header", format!("{name}: {value}"));
-        }
-        for (key, value) in &settings.dialect {
-            let name = plain(value);
-            let name = if name.is_empty() { "(empty)" } else { &name };
-            page.field("dialect", format!("{key} = {name}"));
-        }
-        if settings.local_times {
-            page.field("times", "without an offset they are the venue's own");
-        }
-        for (table, expressions) in [("read", &settings.read), ("write", &settings.write)] {
-            for (kind, source) in expressions {
-                page.field(table, format!("{kind} = {source}"));
-            }
+        for (key, value) in settings.assignments() {
+            page.field("setting", format!("{key} = {value}"));
         }
         if !self.current {
             page.next(format!("bookctl profile use {}", shell::word(&self.name)));

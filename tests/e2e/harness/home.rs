@@ -197,6 +197,19 @@ impl Drop for Home {
     }
 }
 
+/// The words of a command line: blanks part them, except between single quotes.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (place, part) in line.split('\'').enumerate() {
+        if place % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
 /// A field that must be text.
 pub(crate) fn text(document: &Value, field: &str) -> String {
     let text = document[field].as_str();
