@@ -8,9 +8,39 @@ use super::wait::{another, look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::client::Call;
-use crate::model::booking::Booking;
+use crate::model::booking::{Booking, Status};
 use crate::model::id::same_id;
-use crate::outcome::Result;
+use crate::model::shell;
+use crate::outcome::{Code, Error, Result};
+
+/// Refuses (7) to cancel a booking that has ended, or that waits for an answer and expires without one.
+pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> {
+    match booking.status() {
+        Status::RequiresAction => {
+            let error = refused(booking, "only a confirmed booking can be cancelled");
+            let answer = shell::command("continue", booking.id(), "");
+            Err(error.hint(format!(
+                "without an answer it ends by itself; to answer: {answer}"
+            )))
+        }
+        Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),
+        _ => Ok(()),
+    }
+}
+
+/// The error (7) for a booking in a state in which it cannot be changed.
+pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
+    let (id, status) = (booking.id(), booking.status());
+    let already = match status {
+        Status::Cancelled => "already ",
+        _ => "",
+    };
+    Error::new(
+        Code::Http409,
+        format!("booking {id} is {already}{status}; {what}"),
+    )
+    .hint(format!("see `{}`", show_command(id)))
+}
 
 /// Whether an answer is about the booking that was to be changed.
 ///

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::difference::{difference, is_a_booking};
 use super::guarded::no_booking;
-use super::kept_terms::terms_asked_for;
+use super::terms::terms_asked_for;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};

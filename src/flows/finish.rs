@@ -1,14 +1,16 @@
-//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code.
+//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
+//! request.
 
 use serde_json::Value;
 
-use super::kept_terms::kept_terms;
+use super::terms::kept_terms;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
+use crate::client::Call;
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::view::BookingView;
+use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
@@ -84,4 +86,16 @@ fn update_kept_booking(context: &Context, booking: &Booking) {
 fn keep_shown(context: &Context, booking: &Booking) {
     let _ = context.journal().and_then(|mut it| it.update(booking));
     context.remember_last(RecentList::LastBooking, booking.id());
+}
+
+/// Shows a call as it would be sent, without sending anything.
+pub(crate) fn preview(context: &Context, call: Call) -> Result<Exit> {
+    let request = RequestView::masked(
+        call,
+        context.adapter(),
+        context.has_key(),
+        context.base_path(),
+    );
+    context.out.emit(&request)?;
+    Ok(Exit::Done)
 }

@@ -13,11 +13,8 @@ use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
 use crate::journal::{Attempt, Request, State, Wish, is_same_but_time};
 use crate::model::document_time::DocumentTime;
-use crate::model::when::{Moment, When};
+use crate::model::when::When;
 use crate::outcome::Result;
-
-/// What a slot adds to a request.
-const OF_THE_SLOT: [&str; 2] = ["availability_id", "provider"];
 
 /// The request of the attempt under `key`, if the draft asks for the same booking.
 ///
@@ -33,18 +30,17 @@ pub(crate) fn repeated(
         return Ok(None);
     };
     let mut before = attempt.asked().clone();
-    let time = before
-        .get("datetime")
-        .filter(|it| is_at(context, draft, it));
-    let request = time.map(|time| draft.request(context.adapter(), time.clone()));
     // What is missing is asked for, or reported, where the booking is made.
-    let Some(Ok(request)) = request else {
+    let Some(request) = at_time_of(context, draft, &before) else {
         return Ok(None);
     };
-    if let Value::Object(before) = &mut before {
-        before.retain(|field, _| {
-            !OF_THE_SLOT.contains(&field.as_str()) || request.asked.get(field).is_some()
-        });
+    // What a slot adds to a request.
+    for field in ["availability_id", "provider"] {
+        if request.asked.get(field).is_none()
+            && let Value::Object(before) = &mut before
+        {
+            before.remove(field);
+        }
     }
     // Where nothing was booked, the command begins anew.
     let may_have_booked = matches!(attempt.state, State::Unsettled | State::Settled);
@@ -52,30 +48,28 @@ pub(crate) fn repeated(
     Ok(is_same.then(|| attempt_request(&attempt)))
 }
 
-/// Whether the draft is for this time of an earlier request.
-fn is_at(context: &Context, draft: &BookingDraft, time: &Value) -> bool {
-    let (Some(then), Some(when)) = (DocumentTime::read(time), &draft.at) else {
-        let slot = draft.slot.as_ref();
-        return slot.is_some_and(|slot| slot.datetime_value() == *time);
+/// The draft as a request for the time of an earlier one, if it is for that time and lacks nothing.
+fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option<BookingRequest> {
+    let time = before.get("datetime")?;
+    let is_at = match (&draft.at, DocumentTime::read(time)) {
+        (Some(when), Some(then)) => {
+            // Where the venue's zone is not known, the earlier request shows its offset.
+            let offset = || {
+                let written = When::parse(time.as_str()?).ok()?;
+                Some(TimeZone::fixed(written.exact()?.zoned.offset()))
+            };
+            let zone = known_zone(draft.remembered(), draft.zone.as_ref()).or_else(offset);
+            let zone = zone.unwrap_or(TimeZone::UTC);
+            let moment = resolve(when, context.now().ok()?, &zone).ok()?;
+            match then.instant {
+                Some(instant) => instant == moment.timestamp(),
+                None => then.local == Some(moment.zoned.datetime()),
+            }
+        }
+        _ => draft.slot.as_ref()?.datetime_value() == *time,
     };
-    let Some(moment) = meant(context, draft, when, time) else {
-        return false;
-    };
-    match then.instant {
-        Some(instant) => instant == moment.timestamp(),
-        None => then.local == Some(moment.zoned.datetime()),
-    }
-}
-
-/// The time of the draft. Where the venue's zone is not known, the earlier request shows its offset.
-fn meant(context: &Context, draft: &BookingDraft, when: &When, time: &Value) -> Option<Moment> {
-    let offset = || {
-        let written = When::parse(time.as_str()?).ok()?;
-        Some(TimeZone::fixed(written.exact()?.zoned.offset()))
-    };
-    let zone = known_zone(draft.remembered(), draft.zone.as_ref()).or_else(offset);
-    let zone = zone.unwrap_or(TimeZone::UTC);
-    resolve(when, context.now().ok()?, &zone).ok()
+    let request = draft.request(context.adapter(), time.clone());
+    request.ok().filter(|_| is_at)
 }
 
 /// Refuses to book where an open attempt asks for the same booking: a script gets an error, a person is asked. Returns whether
@@ -90,18 +84,14 @@ pub(crate) async fn refuse_to_repeat(
     open: &[Attempt],
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
-        let before = attempt.asked();
-        let time = before
-            .get("datetime")
-            .filter(|it| is_at(context, draft, it));
-        let request = time.map(|time| draft.request(context.adapter(), time.clone()));
-        request.is_some_and(|it| it.is_ok_and(|it| is_same_but_time(&it.asked, before)))
+        let request = at_time_of(context, draft, attempt.asked());
+        request.is_some_and(|request| is_same_but_time(&request.asked, attempt.asked()))
     };
     let Some(attempt) = open.iter().find(is_same) else {
         return Ok(false);
     };
+    let key = &attempt.idempotency_key;
     if !context.prompter.interactive() || draft.goes_ahead {
-        let key = &attempt.idempotency_key;
         return Err(asked_before(key, "pass a new --idempotency-key"));
     }
     let confirmation = Confirmation {
@@ -109,9 +99,8 @@ pub(crate) async fn refuse_to_repeat(
         question: "That request may have made this booking already. Make a second one?".to_owned(),
         declined: "Nothing was sent.",
     };
-    let resume = resume_command(&attempt.idempotency_key);
     let asked = confirmation.ask(&context.prompter).await;
-    asked.map_err(|error| error.hint(format!("to find out: {resume}")))?;
+    asked.map_err(|error| error.hint(format!("to find out: {}", resume_command(key))))?;
     Ok(true)
 }
 
@@ -122,12 +111,12 @@ pub(crate) async fn refuse_to_repeat(
 /// `outcome_unknown` (16), with the command that finds out.
 pub(super) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
     let wanted = Request::new(&request.asked, None);
-    let is_same = |attempt: &&Attempt| attempt.request.is_same_wish(&wanted);
-    match open.iter().find(is_same) {
-        Some(attempt) => {
-            let key = &attempt.idempotency_key;
-            Err(asked_before(key, "give the row an idempotency_key"))
-        }
+    let mut same = open.iter().filter(|it| it.request.is_same_wish(&wanted));
+    match same.next() {
+        Some(attempt) => Err(asked_before(
+            &attempt.idempotency_key,
+            "give the row an idempotency_key",
+        )),
         None => Ok(()),
     }
 }

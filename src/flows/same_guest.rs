@@ -31,9 +31,10 @@ impl Booked {
         requests: impl IntoIterator<Item = &'a Value>,
     ) -> Result<Self> {
         let mut zones = HashMap::new();
-        let mut among = match context.prompter.interactive() {
-            true => LOOKED_THROUGH_FOR_A_PERSON,
-            false => LOOKED_THROUGH,
+        let mut among = if context.prompter.interactive() {
+            LOOKED_THROUGH_FOR_A_PERSON
+        } else {
+            LOOKED_THROUGH
         };
         for asked in requests {
             among += 1;
@@ -43,12 +44,13 @@ impl Booked {
             });
         }
         let venues = zones.keys().cloned().collect();
-        let live = context.journal()?.live_at(&venues, among)?;
         let mut booked = Booked {
             zones,
             at: HashMap::new(),
         };
-        live.into_iter().for_each(|it| booked.add(it));
+        for live in context.journal()?.live_at(&venues, among)? {
+            booked.add(live);
+        }
         Ok(booked)
     }
 
@@ -59,8 +61,8 @@ impl Booked {
     }
 
     fn place(&self, venue: String, time: Option<DocumentTime>) -> Option<(String, Date)> {
-        let zone = self.zones.get(&venue)?;
-        Some((venue, time?.day_in(zone.as_ref())?))
+        let day = time?.day_in(self.zones.get(&venue)?.as_ref())?;
+        Some((venue, day))
     }
 
     /// What a person reads of the newest booking for the guest of a request, at its venue on its day.

@@ -68,17 +68,6 @@ fn the_same_idempotency_key_returns_the_same_booking() {
     assert_eq!(Served::of(&home).bookings().len(), 1);
 }
 
-/// "A key is never reused for another body." (design, What must never happen)
-#[test]
-fn an_idempotency_key_is_refused_for_another_request() {
-    let home = Home::new();
-    home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
-    let other = home.book("ven_otp", &["--idempotency-key", "dinner-1"]);
-    let error = other.refused(7, "another_booking");
-    assert_eq!(error["idempotency_key"], "dinner-1");
-    assert_eq!(Served::of(&home).bookings().len(), 1);
-}
-
 /// Exit 7: "no slot at that time" (command line, Exit codes); nothing is booked at another one.
 #[test]
 fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
@@ -95,13 +84,6 @@ fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
 
     let json = home.run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]));
     json.refused(7, "no_slot");
-    assert!(Served::of(&home).bookings().is_empty());
-}
-
-#[test]
-fn a_venue_that_never_offers_anything_has_no_slot() {
-    let home = Home::new();
-    home.book("ven_no_slots", &[]).refused(7, "no_slot");
     assert!(Served::of(&home).bookings().is_empty());
 }
 
@@ -137,23 +119,6 @@ fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
     assert_eq!(booking["venue_id"], json!(first));
     assert_eq!(booking["datetime"], second["datetime"]);
     assert_eq!(booking["party_size"], 4);
-}
-
-/// "`VENUE` and slot ids are remembered from the last searches, so that `bookctl book --slot ID` needs nothing
-/// repeated." (command line, Command tree)
-#[test]
-fn a_slot_id_alone_is_enough_once_it_was_listed() {
-    let home = Home::new();
-    let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
-    let slots = home.run(slots).exits(0).json();
-    let slot = &slots["slots"][3];
-    let id = text(slot, "availability_id");
-    let booking = home
-        .run(["book", "--slot", &id, "--name", "Ada Lovelace", "--json"])
-        .exits(0)
-        .json();
-    assert_eq!(booking["venue_id"], "ven_confirms");
-    assert_eq!(booking["datetime"], slot["datetime"]);
 }
 
 #[test]
@@ -311,19 +276,6 @@ fn a_booking_whose_provider_fails_is_printed_and_exits_11() {
 }
 
 #[test]
-fn the_venues_of_every_provider_confirm() {
-    let home = Home::new();
-    for (venue, provider) in [
-        ("ven_confirms", "provider_a"),
-        ("ven_confirms_b", "provider_b"),
-        ("ven_confirms_c", "provider_c"),
-    ] {
-        let booking = home.book(venue, &[]).exits(0).json();
-        assert_eq!(booking["provider"], provider);
-    }
-}
-
-#[test]
 fn what_is_said_of_the_guest_stands_in_the_booking_as_it_was_written() {
     let home = Home::new();
     let guest = [
@@ -349,47 +301,6 @@ fn what_is_said_of_the_guest_stands_in_the_booking_as_it_was_written() {
         json!({"name": "Zoë Ångström-東京", "email": "zoe@example.org", "phone": "+81 3 1234 5678"})
     );
     assert_eq!(booking["party_size"], 20);
-}
-
-/// "several: a table, or a JSON array" (command line, Command tree)
-#[test]
-fn several_bookings_are_shown_as_a_table_or_an_array() {
-    let home = Home::new();
-    let ids = [
-        home.booked("ven_confirms", &[], 0),
-        home.booked("ven_otp", &[], 10),
-    ];
-    let shown = home
-        .run(["show", &ids[1], &ids[0], "--json"])
-        .exits(0)
-        .json();
-    assert_eq!(
-        [&shown[0]["id"], &shown[1]["id"]],
-        [&json!(ids[1]), &json!(ids[0])]
-    );
-    let table = home.run(["get", &ids[0], &ids[1]]).exits(0);
-    let rows: Vec<&str> = table.stdout.lines().collect();
-    assert!(
-        rows[0].starts_with(&ids[0]) && rows[1].starts_with(&ids[1]),
-        "{table}"
-    );
-    assert!(rows[1].contains("\trequires_action\t"), "{table}");
-}
-
-/// "`show` exits 0 whatever the status; `show --exit-status` maps it like `book`." (command line, Exit codes)
-#[test]
-fn show_exits_0_whatever_the_status_unless_it_is_asked_for() {
-    let home = Home::new();
-    for (venue, code) in [
-        ("ven_confirms", 0),
-        ("ven_otp", 10),
-        ("ven_processing", 8),
-        ("ven_provider_fails", 11),
-    ] {
-        let id = home.booked(venue, &[], code);
-        home.run(["show", &id]).exits(0);
-        home.run(["show", &id, "--exit-status"]).exits(code);
-    }
 }
 
 /// "booking not found; body lists the organization's unfinished bookings of the last day in open_bookings"

@@ -256,13 +256,6 @@ fn a_code_is_masked_under_whatever_name_it_is_sent() {
     }
 }
 
-#[test]
-fn an_expression_of_any_depth_is_compiled_or_refused_and_ends_nothing() {
-    let deep = format!("{}.{}", "[".repeat(3000), "]".repeat(3000));
-    let output = Home::new().run(["sandbox", "keys", "--jq", &deep]);
-    assert!(matches!(output.code, Some(0..=3)), "{output}");
-}
-
 /// A booking with these fields, and without the contract's names for them.
 fn booking_that_says(fields: &Value) -> Value {
     let mut said = booking();

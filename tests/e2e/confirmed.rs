@@ -23,18 +23,6 @@ fn is_untouched(home: &Home, id: &str) {
     assert_eq!(all["bookings"].as_array().unwrap().len(), 1);
 }
 
-#[test]
-fn enter_alone_is_no_at_a_change_a_cancellation_and_a_card_also_at_the_sandbox() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    for (command, question) in asking(&id) {
-        let mut terminal = Terminal::start(&home, &command);
-        terminal.see(question).press(Key::Enter);
-        terminal.end().exits(17);
-    }
-    is_untouched(&home, &id);
-}
-
 /// A person believes to be at the shell, and types the next command or a remark.
 #[test]
 fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
@@ -49,7 +37,8 @@ fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
                 .see(&format!("› {line}"));
             terminal.press(Key::Enter).see("type yes or no");
         }
-        terminal.press(Key::Esc);
+        // Enter alone is a no, also at the sandbox.
+        terminal.press(Key::Enter);
         terminal.end().exits(17);
     }
     is_untouched(&home, &id);

@@ -44,96 +44,66 @@ fn book_through(served: &Served, number: usize, spoil: Spoil, times: usize, more
     intent.is_kept(served, &home, &ended)
 }
 
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn an_answer_that_is_cut_after_any_byte_is_asked_for_again_under_the_same_key() {
-    let places = sample((0..=longest_answer()).collect(), 47);
-    try_each(
-        "answers cut once",
-        WORKERS,
-        &places,
-        |served, number, place| book_through(served, number, Spoil::Cut(*place), 1, &[]),
-    );
-}
+/// What is spoiled after which byte, on how many tries, of how many bytes, and every how many of them are tried.
+type Case = (&'static str, fn(usize) -> Spoil, usize, usize, usize);
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn an_answer_that_is_reset_after_any_byte_is_asked_for_again_under_the_same_key() {
-    let places = sample((0..=longest_answer()).collect(), 47);
-    try_each(
-        "answers reset once",
-        WORKERS,
-        &places,
-        |served, number, place| book_through(served, number, Spoil::Reset(*place), 1, &[]),
-    );
-}
-
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn an_answer_that_is_cut_or_reset_on_every_try_leaves_one_attempt_to_settle() {
-    let places = (0..=longest_answer()).flat_map(|place| [Spoil::Cut(place), Spoil::Reset(place)]);
-    let cases = sample(places.collect(), 101);
-    try_each(
-        "answers cut and reset on every try",
-        WORKERS,
-        &cases,
-        |served, number, spoil| book_through(served, number, spoil.clone(), EVERY_TRY, &[]),
-    );
-}
-
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn an_answer_that_stalls_after_any_byte_leaves_one_attempt_to_settle() {
-    let places = sample((0..=longest_answer()).collect(), 67);
-    try_each(
-        "answers held up",
-        WORKERS,
-        &places,
-        |served, number, place| {
-            book_through(
-                served,
-                number,
-                Spoil::Stall(*place),
-                EVERY_TRY,
-                &["--timeout", "600ms"],
-            )
-        },
-    );
+fn what_is_cut_reset_held_up_or_lost_after_any_byte_is_asked_for_again_under_the_same_key() {
+    let longest = longest_answer() + 1;
+    let cases: [Case; 7] = [
+        ("answers cut once", Spoil::Cut, 1, longest, 47),
+        ("answers reset once", Spoil::Reset, 1, longest, 47),
+        (
+            "answers cut on every try",
+            Spoil::Cut,
+            EVERY_TRY,
+            longest,
+            101,
+        ),
+        (
+            "answers reset on every try",
+            Spoil::Reset,
+            EVERY_TRY,
+            longest,
+            101,
+        ),
+        ("answers held up", Spoil::Stall, EVERY_TRY, longest, 67),
+        (
+            "answers of no length cut",
+            cut_without_length,
+            EVERY_TRY,
+            longest - 1,
+            67,
+        ),
+        (
+            "requests lost on every try",
+            Spoil::LostRequest,
+            EVERY_TRY,
+            430,
+            97,
+        ),
+    ];
+    for (what, spoil, times, bytes, stride) in cases {
+        let places = sample((0..bytes).collect(), stride);
+        let more: &[&str] = if what == "answers held up" {
+            &["--timeout", "600ms"]
+        } else {
+            &[]
+        };
+        try_each(what, WORKERS, &places, |served, number, place| {
+            book_through(served, number, spoil(*place), times, more)
+        });
+    }
 }
 
 /// Without a length an answer ends with its connection: half of it looks whole to whoever only counts.
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn an_answer_without_a_length_that_is_cut_after_any_byte_is_no_success() {
-    let places = sample((0..longest_answer()).collect(), 67);
-    try_each(
-        "answers of no length cut",
-        WORKERS,
-        &places,
-        |served, number, place| {
-            let place = *place;
-            let spoil = Spoil::changed(move |answer| {
-                let answer = without_length(answer);
-                // All but its last byte at most.
-                answer[..place.min(answer.len() - 1)].to_vec()
-            });
-            book_through(served, number, spoil, EVERY_TRY, &[])
-        },
-    );
-}
-
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn a_request_that_is_lost_after_any_byte_books_nothing_until_it_is_settled() {
-    let places = sample((0..430).collect(), 97);
-    try_each(
-        "requests lost on every try",
-        WORKERS,
-        &places,
-        |served, number, place| {
-            book_through(served, number, Spoil::LostRequest(*place), EVERY_TRY, &[])
-        },
-    );
+fn cut_without_length(place: usize) -> Spoil {
+    Spoil::changed(move |answer| {
+        let answer = without_length(answer);
+        // All but its last byte at most.
+        answer[..place.min(answer.len() - 1)].to_vec()
+    })
 }
 
 /// An answer's head and body.

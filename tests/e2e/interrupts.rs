@@ -56,6 +56,10 @@ fn the_end_of_input_is_a_way_out_as_well() {
     for question in [0, 1, 4, 9] {
         leave_at(&home, question, Key::CtrlD).exits(130);
     }
+    let home = home.with("TERM", "dumb");
+    let mut terminal = Terminal::start(&home, &["book"]);
+    terminal.see("What would you like").press(Key::CtrlC);
+    terminal.end().exits(130).says("nothing was changed");
 }
 
 /// The one booking of a home, as the sandbox holds it.
@@ -187,16 +191,6 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
     }
 }
 
-#[test]
-fn ctrl_c_in_a_plain_terminal_restores_it_too() {
-    let home = Home::new().with("TERM", "dumb");
-    let mut terminal = Terminal::start(&home, &["book"]);
-    terminal
-        .see("What would you like to book?")
-        .press(Key::CtrlC);
-    terminal.end().exits(130).says("nothing was changed");
-}
-
 /// "SIGTERM and Ctrl-C end it cleanly." (command line, Sandbox from the shell)
 #[test]
 fn ctrl_c_ends_a_served_sandbox_cleanly() {
@@ -240,23 +234,6 @@ fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
         let list = home.run(["attempts", "--json"]).exits(0).json();
         assert_eq!(list["attempts"][0]["idempotency_key"], key);
     }
-}
-
-/// "Whatever then happens, kill -9 at any instruction included, the next run knows it, and `attempts resume`
-/// settles it with the same key." (design, What must never happen)
-#[test]
-fn a_create_that_was_killed_is_known_to_the_next_run() {
-    let (server, home, running) = creating();
-    running.signal("-KILL");
-    assert_eq!(running.end().code, None);
-    let list = home.run(["attempts", "--json"]).exits(0).json();
-    let attempt = &list["attempts"][0];
-    assert_eq!(attempt["state"], "unsettled");
-    assert_eq!(attempt["request"], server.creates()[0].json());
-    assert_eq!(
-        text(attempt, "idempotency_key"),
-        server.creates()[0].header("idempotency-key").unwrap()
-    );
 }
 
 /// "ends within 200 ms of Ctrl-C" (design), also where a pipe is full and nobody reads it.

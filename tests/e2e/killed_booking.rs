@@ -55,20 +55,6 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
 
 #[cfg(unix)]
 #[test]
-fn a_person_finds_out_what_happened_before_booking_again() {
-    let (server, home) = after_a_kill();
-    let mut terminal = Terminal::of_width(&home, 100, &book("again", &[]));
-    terminal.see("? Find out what happened to it first?");
-    terminal.press(Key::Enter);
-    terminal.see("this guest has a booking at this venue on this day already: bk_1");
-    terminal.see("? Book another one? (no)");
-    terminal.press(Key::Enter);
-    terminal.end().exits(17).says("Nothing was sent.");
-    assert_eq!(server.creates().len(), 2);
-}
-
-#[cfg(unix)]
-#[test]
 fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
     let (server, home) = after_a_kill();
     home.run(book("again", &[])).exits(0);

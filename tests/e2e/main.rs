@@ -52,7 +52,6 @@ mod crash_batch;
 #[cfg(unix)]
 mod crash_kills;
 #[cfg(unix)]
-mod crash_pairs;
 #[cfg(unix)]
 mod crash_signals;
 #[cfg(unix)]

@@ -181,22 +181,6 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn machines_that_prepare_one_journal_at_once_all_succeed() {
-    let served = Served::start();
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
-    std::thread::scope(|scope| {
-        for number in 0..5 {
-            let home = machine(&served, &postgres.url(), &format!("user {number}"));
-            scope.spawn(move || drop(home.run(["journal", "init"]).exits(0)));
-        }
-    });
-    machine(&served, &postgres.url(), "ada").booked("ven_confirms", &[], 0);
-}
-
-#[test]
-#[ignore = "needs PostgreSQL"]
 fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     let served = Served::unlimited();
     let Some(postgres) = prepared(&served) else {

@@ -116,29 +116,6 @@ fn a_run_that_is_killed_stays_open_whatever_another_run_of_its_key_is_told_later
     }
 }
 
-/// The other one is not dead: it is under way, and a look at the journal must show it.
-#[test]
-fn a_run_that_is_refused_while_another_is_under_way_leaves_it_its_guest_and_its_place() {
-    for forgets in [false, true] {
-        let (gate, answer) = (Gate::default(), Gate::default());
-        let service = refused_late(400, &gate);
-        let home = home(&service, forgets);
-        let refused = home.start(booking(KEY, &[]));
-        gate.wait_for(1);
-        let held = answer.clone();
-        service.plan(move |_| Act::proper().answer_held(&held));
-        let under_way = home.start(booking(KEY, &[]));
-        answer.wait_for(1);
-        gate.open();
-        refused.end();
-        assert_eq!(open(&home), [KEY]);
-        answer.open();
-        let made = under_way.end().exits(0).json();
-        assert_eq!(made["id"], service.ledger()[0].id.as_str());
-        assert!(open(&home).is_empty());
-    }
-}
-
 /// The second one is refused while the first, whose answer never comes, is under way.
 #[test]
 fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {

@@ -333,21 +333,6 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
     assert!(!ended.screen.contains("is required"), "{}", ended.screen);
 }
 
-/// "Every prompt … with their deadlines counting down": also where the deadline stands nowhere in the action.
-#[test]
-fn details_are_no_longer_asked_for_once_their_time_is_over() {
-    let home = Home::new();
-    let id = home.booked("ven_confirm_details", &[], 10);
-    let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal.see("? arrival_time (").see("left)");
-    home.advance("20m1s");
-    terminal
-        .end()
-        .exits(11)
-        .says("The time to answer is up.")
-        .says("expired");
-}
-
 /// A script is refused by the service and told the names; a person chooses (command line, Interactive).
 #[test]
 fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
@@ -371,16 +356,6 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
         .see("? Book it?")
         .type_in("y\r");
     terminal.end().exits(0).says("provider_c");
-}
-
-/// `continue` without an answer walks a person through the pause that stands.
-#[test]
-fn a_pause_is_taken_up_again_by_continue() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
-    let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal.answer("? One-time code", &home.code());
-    terminal.end().exits(0).says("confirmed");
 }
 
 /// "A booking left in requires_action for more than 20 minutes is expired." (spec, States and transitions)

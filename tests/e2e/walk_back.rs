@@ -61,21 +61,6 @@ fn esc_and_shift_tab_go_back_to_the_question_before_with_its_answer_filled_in() 
     assert_eq!(booking["customer"]["phone"], "+44 20 7946 0018");
 }
 
-/// A terminal of another width has broken the lines elsewhere, so they are left.
-#[test]
-fn an_answer_that_cannot_be_cleared_is_said_to_be_taken_back() {
-    let home = Home::new();
-    let mut terminal = Terminal::start(&home, &["book", "ven_otp", "--party", "2"]);
-    terminal.answer("? When?", "tomorrow 19:30");
-    terminal.see("? Which slot").resize(60);
-    terminal
-        .press(Key::Esc)
-        .see("The last answer above was taken back.");
-    terminal.see("? When? (e.g. tomorrow 19:30) › tomorrow 19:30");
-    terminal.press(Key::CtrlC);
-    terminal.end().exits(130);
-}
-
 #[test]
 fn esc_at_the_first_question_declines_the_walk() {
     let home = Home::new();
@@ -288,28 +273,6 @@ fn a_cleared_filter_returns_to_the_slot_that_was_asked_for() {
         .see("❯ 17:00")
         .type_in("\u{15}")
         .see("❯ 19:30")
-        .press(Key::CtrlC);
-    terminal.end().exits(130);
-}
-
-#[test]
-fn a_filter_without_accents_finds_a_name_with_them() {
-    let home = Home::new();
-    let arguments = [
-        "book",
-        "--vertical",
-        "dining",
-        "--near",
-        "Paris",
-        "--party",
-        "2",
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
-    terminal.answer("? When?", "tomorrow 19:30");
-    terminal
-        .see("? Which venue?")
-        .type_in("creperie")
-        .see("❯ Crêperie")
         .press(Key::CtrlC);
     terminal.end().exits(130);
 }

@@ -66,18 +66,10 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
 }
 
 #[test]
-fn at_40_columns_no_line_of_the_walk_is_wider_than_the_terminal() {
-    walks_at(40, &[]);
-}
-
-#[test]
-fn at_80_columns_no_line_of_the_walk_is_wider_than_the_terminal() {
-    walks_at(80, &[]);
-}
-
-#[test]
-fn at_200_columns_no_line_of_the_walk_is_wider_than_the_terminal() {
-    walks_at(200, &[]);
+fn no_line_of_the_walk_is_wider_than_the_terminal() {
+    for columns in [40, 200] {
+        walks_at(columns, &[]);
+    }
 }
 
 /// Select Graphic Rendition: colour, bold, dim. A mere reset is none.

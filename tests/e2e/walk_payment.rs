@@ -184,29 +184,6 @@ fn the_editor_opens_again_with_what_was_written_and_could_not_be_read() {
     assert_eq!(second, "{\"status\": \"approved\"", "{seen}");
 }
 
-/// As git does it.
-#[test]
-fn without_a_named_editor_vi_is_opened() {
-    let home = Home::new();
-    let programs = home.folder().join("programs");
-    std::fs::create_dir(&programs).unwrap();
-    let vi = "#!/bin/sh\nsed -i 's/\"status\": \"\"/\"status\": \"approved\"/' \"$1\"\n";
-    std::fs::write(programs.join("vi"), vi).unwrap();
-    let executable = std::process::Command::new("chmod")
-        .arg("+x")
-        .arg(programs.join("vi"))
-        .status();
-    assert!(executable.unwrap().success());
-    let path = std::env::var("PATH").unwrap_or_default();
-    let home = home.with("PATH", &format!("{}:{path}", programs.display()));
-    let mut terminal = paying(&home);
-    terminal
-        .press(Key::Down)
-        .see("❯ Write it in an editor")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
-}
-
 /// A key that a person takes for an answer must not abort: the menu has no filter, and an abort is asked about.
 #[test]
 fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
@@ -235,17 +212,6 @@ fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
         .see("(no) ›")
         .type_in("y\r");
     terminal.end().exits(11).says("payment_declined");
-}
-
-#[test]
-fn a_sandbox_approves_a_payment_as_the_vendor_would() {
-    let home = Home::new();
-    let mut terminal = paying(&home);
-    terminal
-        .press(Key::Up)
-        .see("❯ Approve it as the vendor would")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
 }
 
 /// "what cannot be undone is asked for" (design); a script's flag is enough
@@ -279,4 +245,15 @@ fn the_flag_that_aborts_a_payment_asks_on_a_terminal_alone() {
         .end()
         .exits(12)
         .says("is waiting for a one-time code");
+}
+
+#[test]
+fn a_sandbox_approves_a_payment_as_the_vendor_would() {
+    let home = Home::new();
+    let mut terminal = paying(&home);
+    terminal
+        .press(Key::Up)
+        .see("❯ Approve it as the vendor would")
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
 }

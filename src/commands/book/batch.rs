@@ -43,10 +43,7 @@ pub(super) async fn run(context: &Context, args: super::Args, from: Source) -> R
     let marked = read(from).await?;
     let local_times = context.adapter().local_times;
     let rows = rows::read_rows(&file_name, without_mark(&marked), local_times)?;
-    keys::one_key_one_row(&rows)?;
-    if !args.equal_rows && !args.results {
-        keys::refuse_equal_rows(&rows)?;
-    }
+    keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keys::keyed(rows, name, &marked, embedded);
     if args.dry_run {

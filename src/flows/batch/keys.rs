@@ -72,53 +72,45 @@ fn digest(parts: &[&[u8]]) -> Digest {
     sha256(prefixed.flat_map(|(length, part)| [&length[..], part]))
 }
 
-/// Refuses rows that ask for the same booking, unless each names a key of its own.
+/// Refuses two rows that name the same key, because a key belongs to one booking, and, unless they are meant, rows without a key
+/// that ask for the same booking.
 ///
 /// # Errors
 ///
 /// `usage` (2), with the numbers of the rows.
-pub(crate) fn refuse_equal_rows(rows: &[BatchRow]) -> Result<()> {
-    let mut equal: HashMap<String, Vec<&BatchRow>> = HashMap::new();
-    for row in rows {
-        equal.entry(canonical(&row.body)).or_default().push(row);
+pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Result<()> {
+    if let [twins, ..] = twins(rows, |row| row.idempotency_key.clone()).as_slice() {
+        let what = format!("rows {twins} use the same idempotency_key; nothing was sent");
+        let hint = "a key can be used for one booking only: give each row its own key, or none";
+        return Err(Error::usage(what).hint(hint));
     }
-    let mut refused: Vec<Vec<usize>> = equal
-        .into_values()
-        .filter(|rows| rows.len() > 1 && rows.iter().any(|row| row.idempotency_key.is_none()))
-        .map(|rows| rows.iter().map(|row| row.number).collect())
-        .collect();
-    if refused.is_empty() {
+    let without_key = |row: &BatchRow| row.idempotency_key.is_none().then(|| canonical(&row.body));
+    let equal = twins(rows, without_key);
+    if equal_rows_are_meant || equal.is_empty() {
         return Ok(());
     }
-    refused.sort();
-    let refused: Vec<String> = refused
+    let equal: Vec<String> = equal
         .iter()
-        .map(|rows| format!("rows {} are equal", ranges(rows)))
+        .map(|rows| format!("rows {rows} are equal"))
         .collect();
     Err(
-        Error::usage(format!("{}; nothing was sent", refused.join("; "))).hint(
+        Error::usage(format!("{}; nothing was sent", equal.join("; "))).hint(
             "remove the rows that are not meant; to book each of them: --equal-rows, or an idempotency_key in each",
         ),
     )
 }
 
-/// Refuses two rows that name the same key, because a key belongs to one booking.
-pub(crate) fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
-    let mut named: HashMap<&str, usize> = HashMap::new();
+/// The numbers of the rows for which something is the same, as people write them.
+fn twins(rows: &[BatchRow], of: impl Fn(&BatchRow) -> Option<String>) -> Vec<String> {
+    let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
     for row in rows {
-        let Some(key) = &row.idempotency_key else {
-            continue;
-        };
-        if let Some(other) = named.insert(key, row.number) {
-            let two = row.number;
-            let what =
-                format!("rows {other} and {two} use the same idempotency_key; nothing was sent");
-            return Err(Error::usage(what).hint(
-                "a key can be used for one booking only: give each row its own key, or none",
-            ));
+        if let Some(it) = of(row) {
+            alike.entry(it).or_default().push(row.number);
         }
     }
-    Ok(())
+    let mut twins: Vec<Vec<usize>> = alike.into_values().filter(|rows| rows.len() > 1).collect();
+    twins.sort();
+    twins.iter().map(|rows| ranges(rows)).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Reads the rows of a batch, JSON lines or CSV: a line is a row. All rows are checked before anything is sent.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -11,7 +10,6 @@ use serde_json::{Map, Value, json};
 use crate::client::NewBooking;
 use crate::json::plain;
 use crate::model::document_time::DocumentTime;
-use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Result};
 
 /// The most mistakes that are written out. The others are counted.
@@ -19,21 +17,6 @@ const MOST_SHOWN: usize = 20;
 
 /// The characters that may separate columns: the one that the header has most of does, and of several the last.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
-
-const COLUMNS: [&str; 12] = [
-    "venue_id",
-    "provider",
-    "datetime",
-    "availability_id",
-    "party_size",
-    "customer.name",
-    "customer.email",
-    "customer.phone",
-    "end_user",
-    "webhook_url",
-    "payment_collection",
-    "idempotency_key",
-];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchRow {
@@ -253,25 +236,25 @@ fn csv_lines(text: &str) -> Result<Lines> {
     Ok(rows)
 }
 
+/// The names of the columns. Each is a field of a row, and stands there once.
 fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
     let mut mistakes = Vec::new();
-    let mut seen = HashSet::new();
-    for column in columns.iter().filter(|column| !column.is_empty()) {
-        if !seen.insert(column) {
+    for (number, column) in columns.iter().enumerate() {
+        if column.is_empty() {
+            continue;
+        }
+        let named = csv::StringRecord::from(vec!["1"]);
+        if columns[..number].contains(column) {
             let message = format!("column {column} appears twice");
             mistakes.push(Mistake::of(column, message));
-        } else if !COLUMNS.contains(&column.as_str()) {
-            let meant = did_you_mean(column, COLUMNS).map(|meant| format!("{meant} "));
-            let (meant, known) = (meant.unwrap_or_default(), COLUMNS.join(", "));
-            let message = format!("unknown column {column}; {meant}known columns: {known}");
-            mistakes.push(Mistake::of(column, message));
+        } else if let Err(unknown) = csv_row(std::slice::from_ref(column), &named) {
+            mistakes.push(unknown);
         }
     }
     if mistakes.is_empty() {
-        Ok(columns)
-    } else {
-        Err(report(&mistakes))
+        return Ok(columns);
     }
+    Err(report(&mistakes))
 }
 
 /// Reads a row as the object that a JSON line would hold. An empty cell is left out.

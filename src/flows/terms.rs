@@ -1,47 +1,61 @@
-//! What a person needs to know of a booking before it is changed or cancelled.
+//! The terms of a booking. A service may not repeat those of the slot, so the journal keeps them with the booking.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::kept_terms::{is_at, kept_terms};
 use super::locate::locate_venue;
 use super::offer::{known_zone, offered, terms_reader};
 use crate::app::Context;
-use crate::app::in_flight::show_command;
 use crate::json::plain;
-use crate::model::booking::{Booking, Status};
-use crate::model::shell;
+use crate::model::booking::Booking;
+use crate::model::document_time::DocumentTime;
 use crate::model::slot::Slot;
 use crate::model::when::When;
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::Result;
 use crate::terminal::output::Page;
 
-/// Refuses (7) to cancel a booking that has ended, or that waits for an answer and expires without one.
-pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> {
-    match booking.status() {
-        Status::RequiresAction => {
-            let error = refused(booking, "only a confirmed booking can be cancelled");
-            let answer = shell::command("continue", booking.id(), "");
-            Err(error.hint(format!(
-                "without an answer it ends by itself; to answer: {answer}"
-            )))
-        }
-        Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),
-        _ => Ok(()),
-    }
+/// What of a slot is kept with its booking.
+const KEPT: [&str; 4] = ["datetime", "price", "card_terms", "cancellation_terms"];
+
+/// The terms of the slot that a request asks for, as this computer saw them.
+pub(super) fn terms_asked_for(context: &Context, asked: &Value) -> Option<Value> {
+    let id = plain(asked.get("availability_id")?);
+    let seen = context.recent().ok()?.slot(&id).ok()??;
+    let is_its = asked.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
+    let slot = seen.slot.value().as_object().filter(|_| is_its)?;
+    let mut kept = slot.clone();
+    kept.retain(|name, _| KEPT.contains(&name.as_str()));
+    (kept.len() > 1).then(|| kept.into())
 }
 
-/// The error (7) for a booking in a state in which it cannot be changed.
-pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
-    let (id, status) = (booking.id(), booking.status());
-    let already = match status {
-        Status::Cancelled => "already ",
-        _ => "",
-    };
-    Error::new(
-        Code::Http409,
-        format!("booking {id} is {already}{status}; {what}"),
-    )
-    .hint(format!("see `{}`", show_command(id)))
+/// The terms that the journal keeps with a booking, unless it was moved since.
+pub(super) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> {
+    if !context.has_journal() {
+        return None;
+    }
+    let terms = context.journal().ok()?.terms(booking.id()).ok()??;
+    is_at(booking, terms.get("datetime")?).then_some(terms)
+}
+
+/// Whether a booking is still at this time.
+pub(super) fn is_at(booking: &Booking, time: &Value) -> bool {
+    let stands = booking.value().get("datetime").and_then(DocumentTime::read);
+    stands.is_some() && DocumentTime::read(time) == stands
+}
+
+/// Keeps with a booking that it was cancelled now, under these terms.
+///
+/// # Errors
+///
+/// Those of the journal.
+pub(crate) fn keep_cancellation(context: &Context, booking: &Booking, terms: Value) -> Result<()> {
+    let time = booking.value().get("datetime");
+    let kept = kept_terms(context, booking);
+    let mut kept = kept.unwrap_or_else(|| json!({"datetime": time}));
+    kept["cancellation_terms"] = terms;
+    kept["cancelled_at"] = context.service_now().to_string().into();
+    let mut journal = context.journal()?;
+    journal.update(booking)?;
+    journal.keep_terms(booking.id(), &kept)
 }
 
 /// The cancellation terms of a booking: its own, else those of its slot, as this computer knows them.
