@@ -77,14 +77,13 @@ pub(super) async fn make(
         asked: request.asked.clone(),
         call: request.call(key),
         known_booking: None,
+        may_have_booked: false,
         began: Instant::now(),
     };
     let mut allowed = context.max_wait();
-    let mut may_have_booked = false;
     loop {
         let begun = attempt.begin(allowed).await;
-        let (run, earlier, left) =
-            begun.map_err(|error| attempt.stopped(error, may_have_booked))?;
+        let (run, earlier, left) = begun.map_err(|error| attempt.stopped(error))?;
         context.in_flight.replace(InFlight::Creating {
             key: key.to_owned(),
         });
@@ -104,12 +103,10 @@ pub(super) async fn make(
             _ => LastTry::NotSent,
         };
         let (conclusion, _) = attempt.end(&run, tries, last, failure.status(), None);
-        may_have_booked = conclusion == Conclusion::Unknown;
+        attempt.may_have_booked = conclusion == Conclusion::Unknown;
         // The run is over before the rate limit is waited out, so an interrupt during the wait leaves nothing open.
         let waited = context.pause_for_rate_limit(failure, &attempt.call, left);
-        allowed = waited
-            .await
-            .map_err(|error| attempt.stopped(error, may_have_booked))?;
+        allowed = waited.await.map_err(|error| attempt.stopped(error))?;
     }
 }
 
@@ -131,6 +128,8 @@ struct Sending<'a> {
     asked: Value,
     /// The id of the booking that an earlier run of this attempt made.
     known_booking: Option<String>,
+    /// Whether a run of this command may have booked.
+    may_have_booked: bool,
     began: Instant,
 }
 
@@ -155,25 +154,21 @@ impl Sending<'_> {
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
         // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
-        let margin = match (self.origin, client.is_loopback()) {
-            (KeyOrigin::Generated { .. }, _) => SignedDuration::from_mins(1),
-            (KeyOrigin::Derived | KeyOrigin::Caller, true) => SignedDuration::ZERO,
-            (KeyOrigin::Derived | KeyOrigin::Caller, false) => SignedDuration::from_secs(5),
+        let margin = match self.origin {
+            KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
+            KeyOrigin::Derived | KeyOrigin::Caller if client.is_loopback() => SignedDuration::ZERO,
+            KeyOrigin::Derived | KeyOrigin::Caller => SignedDuration::from_secs(5),
         };
         // On this computer both have one clock, unless a sandbox's was moved. A smaller difference is a response that took
         // its time: `Date` has whole seconds, and is written before the response is sent.
-        let is_moved = |skew: &SignedDuration| skew.abs() > SignedDuration::from_secs(30);
-        let now = if client.is_loopback() {
-            Timestamp::now().saturating_add(client.skew().filter(is_moved).unwrap_or_default())
-        } else {
-            Ok(client.service_now())
-        };
-        let began = now.and_then(|now| now.checked_sub(self.began.elapsed()));
+        let skew = client.skew().unwrap_or_default();
+        let is_moved = !client.is_loopback() || skew.abs() > SignedDuration::from_secs(30);
+        let skew = if is_moved { skew } else { SignedDuration::ZERO };
+        let began = Timestamp::now().saturating_add(skew);
+        let began = began.and_then(|now| now.checked_sub(self.began.elapsed()));
         let began = began.and_then(|began| began.checked_sub(margin));
-        let made = booking
-            .value()
-            .get("created_at")
-            .and_then(DocumentTime::read);
+        let created = booking.value().get("created_at");
+        let made = created.and_then(DocumentTime::read);
         let (Some(made), Ok(began)) = (made.and_then(|made| made.instant), began) else {
             return false;
         };
@@ -203,7 +198,9 @@ impl Sending<'_> {
                     earlier,
                     known,
                 } => {
-                    self.continues(known);
+                    if let Some(known) = known {
+                        self.continues(*known);
+                    }
                     return Ok((run, earlier, allowed));
                 }
                 BeginOutcome::RateLimited(window) => window,
@@ -226,10 +223,7 @@ impl Sending<'_> {
     }
 
     /// Sends what was sent before, byte for byte, also under another adapter.
-    fn continues(&mut self, known: Option<Box<Attempt>>) {
-        let Some(known) = known else {
-            return;
-        };
+    fn continues(&mut self, known: Attempt) {
         if known.repeats(&self.asked) {
             let before = attempt_request(&known);
             self.asked = before.asked.clone();
@@ -240,11 +234,11 @@ impl Sending<'_> {
 
     /// Whether a refusal carries the booking that was asked for, outside the list of unfinished ones (spec, Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
-        let bookings = self.context.adapter().bookings_within(refusal);
-        let mut bookings = bookings.iter();
-        bookings.any(|booking| {
+        let is_it = |booking: &Booking| {
             is_a_booking(&self.asked, booking) && difference(&self.asked, booking).is_none()
-        })
+        };
+        let bookings = self.context.adapter().bookings_within(refusal);
+        bookings.iter().any(is_it)
     }
 
     /// Ends a run, and returns what may be said of the attempt, and what the journal knows of it. That it cannot be recorded
@@ -268,17 +262,19 @@ impl Sending<'_> {
             asked: self.asked_otherwise(),
         };
         let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
-        let warn = |error: Error| {
-            let what = match booking {
-                Some(_) => "the booking was made, but could not be saved in the journal",
-                None => "cannot save the result in the journal",
-            };
-            self.context.out.warn(&format!("{what}: {}", error.message));
-        };
-        let ended = ended.map_err(warn).ok();
-        let conclusion = match &ended {
-            Some(ended) => conclusion(ended.outcome, Some(ended.state)),
-            None => conclusion(outcome_of(last, tries.in_doubt, false), None),
+        let (conclusion, ended) = match ended {
+            Ok(ended) => (conclusion(ended.outcome, Some(ended.state)), Some(ended)),
+            Err(error) => {
+                let what = match booking {
+                    Some(_) => "the booking was made, but could not be saved in the journal",
+                    None => "cannot save the result in the journal",
+                };
+                self.context.out.warn(&format!("{what}: {}", error.message));
+                (
+                    conclusion(outcome_of(last, tries.in_doubt, false), None),
+                    None,
+                )
+            }
         };
         if conclusion == Conclusion::NothingBooked {
             self.context.in_flight.replace(InFlight::Nothing);
@@ -348,7 +344,7 @@ impl Sending<'_> {
                 let give_up = format!(
                     "if the service always returns that booking, give up this attempt: {abandon}"
                 );
-                self.may_have_booked(Error::new(Code::OutcomeUnknown, returned).hint(give_up))
+                self.doubtful(Error::new(Code::OutcomeUnknown, returned).hint(give_up))
             }
         };
         error.http_status = Some(status);
@@ -360,20 +356,19 @@ impl Sending<'_> {
     /// Ends a run whose response proves nothing.
     fn unknown(&self, run: &RunId, tries: Tries, status: u16, why: Error) -> Error {
         self.end(run, tries, LastTry::NoProof, Some(status), None);
-        self.may_have_booked(no_booking(status, why).into_error(&self.call))
+        self.doubtful(no_booking(status, why).into_error(&self.call))
     }
 
     /// The error that ends the attempt between two of its runs.
-    fn stopped(&self, error: Error, may_have_booked: bool) -> Error {
-        if may_have_booked {
-            self.may_have_booked(error)
-        } else {
-            error
+    fn stopped(&self, error: Error) -> Error {
+        if self.may_have_booked {
+            return self.doubtful(error);
         }
+        error
     }
 
     /// Turns an error into one that says that a booking may exist, and names the command that finds out.
-    fn may_have_booked(&self, mut error: Error) -> Error {
+    fn doubtful(&self, mut error: Error) -> Error {
         // An interrupt already says what is in flight.
         if error.code == Code::Interrupted {
             return error;

@@ -256,40 +256,27 @@ fn same_name(asked: &str, shown: &str) -> bool {
         let words = words.map(|word| word.trim_end_matches('.').to_owned());
         words.filter(|word| !word.is_empty()).collect()
     };
-    if hides(asked, shown) {
-        return true;
-    }
     let (mut asked, mut shown) = (words(asked), words(shown));
     asked.sort();
     shown.sort();
     let is_part = |word: &String| {
-        let initial = word.chars().count() == 1;
+        let is_initial = word.chars().count() == 1;
         asked
             .iter()
-            .any(|asked| hides(asked, word) || initial && asked.starts_with(word.as_str()))
+            .any(|asked| hides(asked, word) || is_initial && asked.starts_with(word.as_str()))
     };
     shown == asked || !shown.is_empty() && shown.len() <= asked.len() && shown.iter().all(is_part)
 }
 
-/// Whether a text is another one with some of its characters masked, or none. A mask stands for any characters, since
-/// services do not keep their number.
+/// Whether a text is another one, perhaps masked between its first and its last characters. A mask stands for any number of
+/// them.
 fn hides(whole: &str, shown: &str) -> bool {
-    let mut parts = shown.split(MASKS);
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = whole.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
+    match (shown.split(MASKS).next(), shown.rsplit(MASKS).next()) {
+        (Some(first), Some(last)) if shown.contains(MASKS) => {
+            whole.starts_with(first) && whole.ends_with(last)
         }
+        _ => whole == shown,
     }
-    rest.ends_with(last)
 }
 
 /// A time in a document: RFC 3339 with or without an offset, a date alone, or seconds or milliseconds since 1970.

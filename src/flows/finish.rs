@@ -31,7 +31,9 @@ fn shown_terms(context: &Context, booking: &Booking) -> Option<Value> {
 
 /// Updates the journal's copy of the booking, writes the booking, and returns the exit code of its status.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    update_kept_booking(context, booking);
+    if context.has_journal() {
+        keep_shown(context, booking);
+    }
     let view = card(context, booking);
     // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
@@ -72,13 +74,6 @@ pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
 /// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     if context.out.is_human() {
-        keep_shown(context, booking);
-    }
-}
-
-/// Updates the journal's copy of a booking that was made or changed. Does nothing without a journal.
-fn update_kept_booking(context: &Context, booking: &Booking) {
-    if context.has_journal() {
         keep_shown(context, booking);
     }
 }

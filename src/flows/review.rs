@@ -126,7 +126,7 @@ pub(crate) async fn review(
         }
         return Ok(());
     }
-    if !is_another_time && !has_consequences(context.is_sandbox().await, draft) {
+    if !is_another_time && !has_consequences(context, draft).await {
         let terms = details.map(|it| {
             let (card, fee) = (it.card.map(|it| it.text), it.cancellation.map(|it| it.text));
             let parts = [it.seating, it.price, card, fee, it.also];
@@ -137,37 +137,40 @@ pub(crate) async fn review(
         }
         return Ok(());
     }
-    // Without it, the question cannot be answered.
-    if !draft.goes_ahead || !context.out.is_quiet() {
-        context.out.show(&summary(context, draft, Some(datetime)));
-    }
-    if draft.goes_ahead || ask_to_book(context, false, true).await? {
+    if is_confirmed(context, draft, Some(datetime), false, false).await? {
         return Ok(());
     }
     Err(declined())
 }
 
-/// Asks for the confirmation. If the booking has consequences, Enter alone does not give it.
-pub(super) async fn ask_to_book(
+/// Shows what is about to be booked, and asks for the confirmation if it was not given before. `default` is what Enter alone
+/// stands for.
+pub(super) async fn is_confirmed(
     context: &Context,
+    draft: &BookingDraft,
+    datetime: Option<&Value>,
+    default: bool,
     goes_back: bool,
-    has_consequences: bool,
 ) -> Result<bool, PromptError> {
+    // Without it, the question cannot be answered.
+    if !draft.goes_ahead || !context.out.is_quiet() {
+        context.out.show(&summary(context, draft, datetime));
+    }
     let esc = if goes_back { ", Esc goes back" } else { "" };
     let question = Question::new("Book it?", "--yes", "the confirmation")
         .back(goes_back)
         .hint(format!("yes books, no ends without a booking{esc}"));
-    context.prompter.confirm(&question, !has_consequences).await
+    Ok(draft.goes_ahead || context.prompter.confirm(&question, default).await?)
 }
 
 /// Whether the booking is a real one, or needs a card.
-pub(super) fn has_consequences(is_sandbox: bool, draft: &BookingDraft) -> bool {
+pub(super) async fn has_consequences(context: &Context, draft: &BookingDraft) -> bool {
     let slot = draft.slot.as_ref();
-    !is_sandbox || slot.is_some_and(SlotDetails::may_need_a_card)
+    slot.is_some_and(SlotDetails::may_need_a_card) || !context.is_sandbox().await
 }
 
 /// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
-pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
+fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref().map(LocatedVenue::name);
     page.heading(Tone::Strong, "booking", venue.unwrap_or_default());
@@ -264,9 +267,8 @@ pub(crate) async fn ask_guest_again(
         Err(PromptError::Back) => return Err(declined()),
         name => Some(name?),
     };
-    context.out.show(&summary(context, draft, None));
-    let has_consequences = has_consequences(context.is_sandbox().await, draft);
-    if draft.goes_ahead || ask_to_book(context, false, has_consequences).await? {
+    let default = !has_consequences(context, draft).await;
+    if is_confirmed(context, draft, None, default, false).await? {
         return Ok(());
     }
     Err(declined())

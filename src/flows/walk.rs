@@ -8,7 +8,7 @@ use super::locate::LocatedVenue;
 use super::offer::{known_zone, offered, resolve};
 use super::pages::DEFAULT_LIMIT;
 use super::review::{
-    ask_name, ask_to_book, declined, has_consequences, name_question, not_empty, pick_slot, summary,
+    ask_name, declined, has_consequences, is_confirmed, name_question, not_empty, pick_slot,
 };
 use super::venues::find_venues;
 use crate::app::Context;
@@ -191,26 +191,29 @@ impl Walk<'_> {
     /// A sandbox has only a few places, which are listed.
     async fn ask_place(&self) -> Result<String, PromptError> {
         let prompter = &self.context.prompter;
-        let former = match &self.draft.place {
-            Some(SearchLocation::Near(place)) => Some(place.clone()),
-            _ => None,
-        };
         let check = |text: &str| not_empty(text, "enter a place");
-        if self.is_sandbox {
-            let question = self.question("Where?", "VENUE", "the venue").former(former);
-            let question = question.of("places of the sandbox");
-            let places = SANDBOX_PLACES.map(str::to_owned);
-            return prompter.pick_or_type(&question, &places, &check).await;
+        let text = if self.is_sandbox {
+            "Where?"
+        } else {
+            "Where? (city or district)"
+        };
+        let mut question = self.question(text, "VENUE", "the venue");
+        if let Some(SearchLocation::Near(former)) = &self.draft.place {
+            question = question.former(Some(former.clone()));
         }
-        let question = self.question("Where? (city or district)", "VENUE", "the venue");
-        prompter.text(&question.former(former), None, &check).await
+        if !self.is_sandbox {
+            return prompter.text(&question, None, &check).await;
+        }
+        let question = question.of("places of the sandbox");
+        let places = SANDBOX_PLACES.map(str::to_owned);
+        prompter.pick_or_type(&question, &places, &check).await
     }
 
     /// The service's refusal of the place (spec, Errors: "location could not be resolved"). All else that a search may be
     /// refused for is left to the search itself.
     async fn unknown_place(&self) -> Result<Option<Error>> {
         let now = Moment::zulu(self.context.now()?);
-        match self.search(&self.moment().unwrap_or(now)).await {
+        match self.search(self.moment().or(Ok(now))).await {
             Err(error) if error.exit == Exit::Invalid => {
                 let message = error.message.to_lowercase();
                 let mut words = ["location", "place", "latitude"].iter();
@@ -253,11 +256,7 @@ impl Walk<'_> {
         if self.flags.venue.is_some() {
             return Ok(false);
         }
-        let found = match self.moment() {
-            Ok(moment) => self.search(&moment).await,
-            Err(error) => Err(error),
-        };
-        let venues = match found {
+        let venues = match self.search(self.moment()).await {
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
                 return Err(self.ask_again(&error, Step::Place));
             }
@@ -268,11 +267,8 @@ impl Walk<'_> {
         };
         if venues.is_empty() {
             let vertical = self.draft.vertical.as_deref().unwrap_or_default();
-            self.context.out.note(&format!(
-                "No {vertical} venues found there. Try another place."
-            ));
-            self.flags.place = None;
-            return Err(Left::To(Step::Place));
+            let what = format!("no {vertical} venues found there; try another place");
+            return Err(self.ask_again(&Error::usage(what), Step::Place));
         }
         let lines = venues
             .iter()
@@ -325,12 +321,12 @@ impl Walk<'_> {
         resolve(when, self.context.now()?, &zone)
     }
 
-    async fn search(&self, moment: &Moment) -> Result<Vec<Venue>> {
+    async fn search(&self, moment: Result<Moment>) -> Result<Vec<Venue>> {
         let place = self.draft.place.clone();
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.ok_or_else(|| Error::usage("no place given"))?,
-            datetime: self.context.adapter().wire_time(moment),
+            datetime: self.context.adapter().wire_time(&moment?),
             party_size: self.draft.party_size,
             providers: self.flags.provider.clone().into_iter().collect(),
             fields: Map::new(),
@@ -377,12 +373,9 @@ impl Walk<'_> {
             offer => offer?,
         };
         if offer.slots.is_empty() {
-            context.out.note(&format!(
-                "No slots found at {} on that day. Try another day.",
-                venue.name()
-            ));
-            self.flags.at = None;
-            return Err(Left::To(Step::Time));
+            let venue = venue.name();
+            let what = format!("no slots found at {venue} on that day; try another day");
+            return Err(self.ask_again(&Error::usage(what), Step::Time));
         }
         // If the time from the flags is offered, the slot is not asked for.
         let rows = if self.flags.at.is_some() {
@@ -417,9 +410,9 @@ impl Walk<'_> {
         if self.flags.name.is_some() || self.flags.email.is_some() {
             return Ok(false);
         }
-        let question = self.question("Guest's email (optional)", "--email", "an answer");
-        let question = question.former(self.draft.email.clone());
-        self.draft.email = self.ask_optional(&question, contact::email).await?;
+        let (text, former) = ("Guest's email (optional)", self.draft.email.clone());
+        let email = self.ask_optional(text, "--email", former, contact::email);
+        self.draft.email = email.await?;
         Ok(true)
     }
 
@@ -427,28 +420,29 @@ impl Walk<'_> {
         if self.flags.name.is_some() || self.flags.phone.is_some() {
             return Ok(false);
         }
-        let question = self.question("Guest's phone (optional)", "--phone", "an answer");
-        let question = question.former(self.draft.phone.clone());
-        self.draft.phone = self.ask_optional(&question, contact::phone).await?;
+        let (text, former) = ("Guest's phone (optional)", self.draft.phone.clone());
+        let phone = self.ask_optional(text, "--phone", former, contact::phone);
+        self.draft.phone = phone.await?;
         Ok(true)
     }
 
     async fn ask_optional(
         &self,
-        question: &Question,
+        text: &str,
+        flag: &'static str,
+        former: Option<String>,
         check: fn(&str) -> Result<(), String>,
     ) -> Result<Option<String>, PromptError> {
+        let question = self.question(text, flag, "an answer").former(former);
         let check = |text: &str| if text.is_empty() { Ok(()) } else { check(text) };
-        let text = self.context.prompter.text(question, None, &check).await?;
+        let text = self.context.prompter.text(&question, None, &check).await?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
     async fn confirmation(&mut self) -> Asked {
-        let (context, draft) = (self.context, &*self.draft);
-        context.out.show(&summary(context, draft, None));
-        let has_consequences = has_consequences(self.is_sandbox, draft);
+        let default = !has_consequences(self.context, self.draft).await;
         let goes_back = !self.asked.is_empty();
-        if draft.goes_ahead || ask_to_book(context, goes_back, has_consequences).await? {
+        if is_confirmed(self.context, self.draft, None, default, goes_back).await? {
             return Ok(false);
         }
         Err(declined().into())

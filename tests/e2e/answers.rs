@@ -201,6 +201,16 @@ fn an_answer_that_drips_without_end_ends_with_the_timeout() {
     }
 }
 
+/// Shows a booking in 128 MB of address space, the program itself included.
+fn show_in_128_mb(home: &Home) -> Output {
+    let mut shell = Command::new("bash");
+    home.enter(&mut shell);
+    let script = "ulimit -v 131072; exec \"$0\" show bk_1 --json";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_bookctl")]);
+    shell.stdin(Stdio::null());
+    Running::start(shell).end()
+}
+
 /// However much comes, only so much is held: in 128 MB of address space the command still says why.
 #[test]
 fn an_answer_without_end_is_cut_off() {
@@ -210,14 +220,7 @@ fn an_answer_without_end_is_cut_off() {
     let server =
         Scripted::start(move |_| Reply::Endless(head.to_owned(), megabyte.clone(), Duration::ZERO));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let mut shell = Command::new("bash");
-    home.enter(&mut shell);
-    // In kilobytes of address space, the program itself included.
-    shell.args(["-c", "ulimit -v 131072; exec \"$@\"", "bash"]);
-    shell
-        .arg(env!("CARGO_BIN_EXE_bookctl"))
-        .args(["show", "bk_1", "--json"]);
-    let error = Running::start(shell).end().refused(15, "unexpected_answer");
+    let error = show_in_128_mb(&home).refused(15, "unexpected_answer");
     // It was reached: what it says is the trouble.
     assert_eq!(
         text(&error, "message"),
@@ -232,55 +235,37 @@ fn odd_framing_is_read_or_refused_in_order() {
     let length = body.len();
     let big = "x".repeat(1 << 20);
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let ok = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+    let with = |headers: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n{body}");
+    let twice = format!("X-A: 1\r\nX-A: 2\r\nDate: x\r\nDate: y\r\nContent-Length: {length}");
+    let lengths = |other: usize| {
+        with(&format!(
+            "Content-Length: {length}\r\nContent-Length: {other}"
+        ))
+    };
     for (what, bytes, code) in [
         (
             "a 100 before the answer",
-            format!(
-                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
-            ),
+            format!("HTTP/1.1 100 Continue\r\n\r\n{ok}"),
             0,
         ),
         (
-            "a 103 before the answer",
-            format!(
-                "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
-            ),
+            "a 103 before it",
+            format!("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n{ok}"),
             0,
         ),
-        (
-            "a header twice",
-            format!(
-                "HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\nDate: x\r\nDate: y\r\nContent-Length: {length}\r\n\r\n{body}"
-            ),
-            0,
-        ),
-        (
-            "two lengths that are one",
-            format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Length: {length}\r\n\r\n{body}"
-            ),
-            0,
-        ),
-        (
-            "two lengths that differ",
-            format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Length: 1\r\n\r\n{body}"
-            ),
-            15,
-        ),
-        (
-            "a length that is none",
-            format!("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{body}"),
-            15,
-        ),
+        ("a header twice", with(&twice), 0),
+        ("two lengths that are one", lengths(length), 0),
+        ("two lengths that differ", lengths(1), 15),
+        ("a length that is none", with("Content-Length: -1"), 15),
         (
             "a length beyond all",
-            format!("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{body}"),
+            with("Content-Length: 99999999999999999999"),
             15,
         ),
         (
             "a megabyte of headers",
-            format!("HTTP/1.1 200 OK\r\nX-A: {big}\r\nContent-Length: {length}\r\n\r\n{body}"),
+            with(&format!("X-A: {big}\r\nContent-Length: {length}")),
             15,
         ),
         (
@@ -290,7 +275,7 @@ fn odd_framing_is_read_or_refused_in_order() {
         ),
         (
             "a chunk size beyond all",
-            format!("{chunked}ffffffffffffffffff\r\n{body}\r\n0\r\n\r\n"),
+            format!("{chunked}ffffffffffffffffff\r\n{body}\r\n"),
             15,
         ),
         (
@@ -298,11 +283,7 @@ fn odd_framing_is_read_or_refused_in_order() {
             format!("{chunked}{length:x}\r\n{body}\r\n"),
             15,
         ),
-        (
-            "a status of four digits",
-            format!("HTTP/1.1 2000 OK\r\nContent-Length: {length}\r\n\r\n{body}"),
-            15,
-        ),
+        ("a status of four digits", ok.replace("200", "2000"), 15),
         ("another protocol", "\u{0}\u{1}\u{2}".to_owned(), 15),
         ("nothing but line ends", "\r\n\r\n\r\n".to_owned(), 15),
     ] {
@@ -321,21 +302,7 @@ fn an_answer_of_too_many_values_is_refused_before_it_is_read() {
     );
     let server = Scripted::start(move |_| Reply::Whole(200, "application/json", many.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let mut shell = Command::new("bash");
-    home.enter(&mut shell);
-    // The program itself is in it, too.
-    let script = "ulimit -v 131072; exec \"$@\"";
-    shell.args([
-        "-c",
-        script,
-        "bash",
-        env!("CARGO_BIN_EXE_bookctl"),
-        "show",
-        "bk_1",
-        "--json",
-    ]);
-    shell.stdin(Stdio::null());
-    let error = Running::start(shell).end().refused(15, "unexpected_answer");
+    let error = show_in_128_mb(&home).refused(15, "unexpected_answer");
     assert!(text(&error, "message").contains("values"), "{error}");
     // Strings may hold what separates values elsewhere.
     let long =

@@ -212,26 +212,6 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     assert_eq!(served.bookings().len(), 4);
 }
 
-/// Bad input: "nothing lost, nothing half done"
-#[test]
-fn a_mistake_in_the_last_row_is_found_before_the_first_is_sent() {
-    let served = Served::start();
-    let home = served.home();
-    let broken = format!("{}{{\"venue_id\": \"ven_confirms\"}}\n", rows(2));
-    for (name, text) in [
-        ("broken.jsonl", broken.as_str()),
-        ("array.json", "[{}]"),
-        ("broken.csv", "venue_id,when\nv,now\n"),
-    ] {
-        let file = file(&home, name, text);
-        home.run(["book", "--from", &file, "--json"])
-            .refused(2, "usage");
-    }
-    let with_venue = ["book", "ven_confirms", "--from", "x.csv", "--json"];
-    home.run(with_venue).refused(2, "usage");
-    assert!(served.bookings().is_empty());
-}
-
 /// "`--dry-run` prints the request, sends nothing, 0" (command line, Output 5)
 #[test]
 fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
@@ -347,7 +327,7 @@ fn rows_that_name_one_key_are_refused_before_anything_is_sent() {
     let file = file(&home, "twins.jsonl", &format!("{own}\n{own}\n"));
     let book = ["book", "--from", &file, "--equal-rows", "--json"];
     let error = home.run(book).refused(2, "usage");
-    assert!(text(&error, "message").contains("rows 1 and 2"), "{error}");
+    assert!(text(&error, "message").contains("rows 1-2"), "{error}");
     assert!(served.bookings().is_empty());
 }
 
@@ -437,6 +417,11 @@ fn every_mistake_of_a_file_is_told_at_once() {
             &json!("27/11/2026 18:00")
         )
     );
+    let array = file(&home, "array.json", "[{}]");
+    home.run(["book", "--from", &array, "--json"])
+        .refused(2, "usage");
+    home.run(["book", "ven_confirms", "--from", &wrong, "--json"])
+        .refused(2, "usage");
     assert!(served.bookings().is_empty());
 }
 
@@ -475,20 +460,6 @@ fn the_results_of_a_batch_have_a_line_each_on_a_narrow_terminal() {
         assert!(parts.iter().all(|part| line.contains(part)), "{screen}");
     }
     ended.exits(18).says("2 of 3 rows are not confirmed: 2-3");
-}
-
-/// A sandbox may have had limits before, and a journal knows them.
-#[test]
-fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
-    let home = Home::new();
-    let first = file(&home, "first.jsonl", &rows(10));
-    home.run(["book", "--from", &first]).exits(0);
-    let known = |home: &Home| home.run(["limits", "--json"]).exits(0).json()["limits"].clone();
-    assert!(known(&home).to_string().contains("POST /v1/bookings"));
-    let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
-    home.run(["book", "--from", &second, "--no-limits"])
-        .exits(0);
-    assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
 }
 
 /// "`availability_id`: the slot; the default is the one at that time" (batches)

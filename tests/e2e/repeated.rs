@@ -40,18 +40,6 @@ fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
     assert_eq!(made(&home), 2);
 }
 
-/// The lost booking holds the only table: to say that nothing was booked, and to name another slot, would lead to a second one.
-#[test]
-fn a_script_that_repeats_its_command_at_a_venue_that_is_full_now_learns_that_it_may_be_booked() {
-    let home = Home::new();
-    lose(&home);
-    home.book("ven_last_table", &[]).exits(16);
-    clear(&home);
-    home.book("ven_last_table", &[])
-        .refused(16, "outcome_unknown");
-    assert_eq!(made(&home), 1);
-}
-
 #[test]
 fn another_guest_party_time_or_key_is_another_booking() {
     let home = Home::new();
@@ -101,20 +89,6 @@ fn the_same_command_with_its_key_finds_its_booking_at_a_venue_that_is_full_now()
     assert_eq!(made(&home), 1);
 }
 
-#[test]
-fn the_same_command_with_its_key_needs_no_list_of_slots() {
-    let home = Home::new();
-    let key = ["--idempotency-key", "order-1"];
-    let id = home.booked("ven_confirms", &key, 0);
-    let slots = ["--on", "POST /v1/availability/search", "--kind", "status"];
-    let down = [
-        "sandbox", "faults", "add", "--status", "503", "--times", "9",
-    ];
-    home.run(down.iter().chain(&slots)).exits(0);
-    let again = home.book("ven_confirms", &key).exits(0).json();
-    assert_eq!(text(&again, "id"), id);
-}
-
 /// "A key is never reused for another body" (design): the way on is not a second booking.
 #[test]
 fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
@@ -151,30 +125,6 @@ fn an_attempt_whose_key_looks_like_a_flag_or_a_row_is_resumed_by_the_printed_com
         let resumed = home.run(command.split(' ')).exits(0);
         assert!(resumed.stdout.starts_with("confirmed"), "{resumed}");
     }
-}
-
-/// The guest's name as the search folds it, whatever else is said of the guest.
-#[test]
-fn the_same_guest_is_known_in_other_letters_and_with_another_address() {
-    let home = Home::new();
-    let book = |name: &str, more: &[&str]| {
-        let mut arguments = vec!["book", "ven_confirms", "--at", "tomorrow 19:30"];
-        arguments.extend(["--party", "2", "--name", name]);
-        home.run(arguments.into_iter().chain(more.iter().copied()))
-    };
-    lose(&home);
-    book("Zoë Müller", &["--email", "zoe@one.example"]).exits(16);
-    clear(&home);
-    for name in [
-        "zoë müller",
-        "Zoe\u{308} Mu\u{308}ller",
-        "Zoe  Muller ",
-        "ZOE MULLER",
-    ] {
-        book(name, &["--email", "zoe@two.example"]).exits(16);
-    }
-    book("Zoë Miller", &[]).exits(0);
-    assert_eq!(made(&home), 2);
 }
 
 /// An attempt of another API key cannot be resumed with this one, and may have made the booking all the same.
@@ -301,34 +251,6 @@ fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_
         let output = home.book(venue, &[]).exits(code);
         assert!(!output.stderr.contains("already"), "{output}");
     }
-}
-
-/// In the guided booking, where Enter is a yes to the rest.
-#[cfg(unix)]
-#[test]
-fn a_person_who_is_guided_is_asked_about_the_same_guest_after_the_summary() {
-    let home = Home::new();
-    let first = home.booked("ven_confirms", &[], 0);
-    let book = [
-        "book",
-        "ven_confirms",
-        "--at",
-        "tomorrow 20:00",
-        "--party",
-        "2",
-    ];
-    let mut terminal = Terminal::start(&home, &book);
-    terminal.answer("? Guest's name", "ada lovelace");
-    terminal
-        .answer("? Guest's email", "")
-        .answer("? Guest's phone", "");
-    terminal.see("? Book it? (yes)").press(Key::Enter);
-    terminal
-        .see(&first)
-        .see("? Book another one? (no)")
-        .press(Key::Enter);
-    terminal.end().exits(17);
-    assert_eq!(made(&home), 1);
 }
 
 /// Found out, shown, and not booked a second time in the same breath: also if nothing of guests is kept.

@@ -277,29 +277,3 @@ fn a_row_of_a_batch_never_takes_the_answer_of_another() {
     let known = known["bookings"].as_array().unwrap();
     assert_eq!(known.len(), 8, "{known:?}");
 }
-
-/// The same where the answer too many follows the one to the search that comes before a booking request.
-#[test]
-fn a_create_never_takes_an_answer_that_followed_the_one_to_its_search() {
-    let service = Misbehaving::start(|arrived| match arrived.is_create {
-        true => Act::proper(),
-        false => Act::new(Commit::Never, Answer::SurplusAfter),
-    });
-    let home = home(&service, false);
-    let book = [
-        "book",
-        "ven_1",
-        "--at",
-        AT,
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
-    for _ in 0..5 {
-        let made = home.run(book).exits(0).json();
-        let ledger = service.ledger();
-        assert_eq!(made["id"], ledger.last().unwrap().id.as_str());
-    }
-}

@@ -294,29 +294,6 @@ fn the_details_that_a_venue_asks_for_are_asked_for_one_by_one() {
     terminal.end().exits(0).says("confirmed");
 }
 
-#[test]
-fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
-    let home = Home::new();
-    let id = home.booked("ven_confirm_details", &[], 10);
-    let refuse = [
-        "--on",
-        "POST /v1/bookings/{id}/continue",
-        "--kind",
-        "status",
-        "--status",
-        "400",
-    ];
-    let add = ["sandbox", "faults", "add"];
-    home.run(add.iter().chain(&refuse)).exits(0);
-    let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal.answer("? arrival_time", "19:45");
-    terminal.answer("? dietary_requirements", "none");
-    terminal.see("a fault answers 400");
-    terminal.see("19:45").press(Key::Enter);
-    terminal.see("? dietary_requirements").press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
-}
-
 /// An empty answer would be refused by the service: it is asked for again at once, and nothing is sent.
 #[test]
 fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
@@ -356,23 +333,6 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
         .see("? Book it?")
         .type_in("y\r");
     terminal.end().exits(0).says("provider_c");
-}
-
-/// "A booking left in requires_action for more than 20 minutes is expired." (spec, States and transitions)
-#[test]
-fn a_code_for_an_expired_booking_is_not_asked_for() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
-    home.advance("20m1s");
-    let ended = Terminal::start(&home, &["continue", &id])
-        .end()
-        .exits(11)
-        .says("expired");
-    assert!(
-        !ended.screen.contains("? One-time code"),
-        "{}",
-        ended.screen
-    );
 }
 
 /// The time runs out while the question stands: a moved clock is noticed, and the booking is read again.

@@ -259,20 +259,3 @@ fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     assert!(ended.broken.is_empty(), "{:?}", ended.broken);
 }
-
-/// The filter hides the slot that was asked for, and does not forget it.
-#[test]
-fn a_cleared_filter_returns_to_the_slot_that_was_asked_for() {
-    let home = Home::new();
-    let mut terminal = Terminal::start(&home, &["book", "ven_otp", "--party", "2"]);
-    terminal.answer("? When?", "tomorrow 19:30");
-    terminal
-        .see("❯ 19:30")
-        .see("slots, type to filter")
-        .type_in("17")
-        .see("❯ 17:00")
-        .type_in("\u{15}")
-        .see("❯ 19:30")
-        .press(Key::CtrlC);
-    terminal.end().exits(130);
-}

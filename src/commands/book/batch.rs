@@ -17,7 +17,7 @@ use crate::model::shell;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, read_marked_text, without_mark};
-use crate::terminal::output::{Page, TableCell, Tone, View, cut};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
 /// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Context, args: super::Args, from: Source) -> R
     }
     super::tell_journal(context, args.same_organization, args.retention)?;
     let digits = rows.len().to_string().len();
-    let emit = |result: &RowResult| context.out.emit_next(&ResultLine { result, digits });
+    let emit = |result: &RowResult<'_>| context.out.emit_next(&ResultLine { result, digits });
     if args.results {
         let mut exit = Exit::Done;
         for row in &rows {
@@ -149,10 +149,21 @@ fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
             context.has_key(),
             context.base_path(),
         );
-        context.out.emit_line(&RowRequest {
+        let line = RowRequest {
             row: keyed.row.number,
             request: request.value(),
-        })?;
+        };
+        let body = line.request.get("body").map(Value::to_string);
+        let page = |_: &Document| {
+            let mut page = Page::default();
+            page.columns(vec![
+                (TableCell::from(line.row.to_string()), 4),
+                (TableCell::from(body.clone().unwrap_or_default()), 0),
+            ]);
+            page
+        };
+        let document = Document::serialized(&line);
+        context.out.emit_line(&DocumentView(document, page))?;
     }
     Ok(Exit::Done)
 }
@@ -164,24 +175,8 @@ struct RowRequest {
     request: Value,
 }
 
-impl View for RowRequest {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        let body = self.request.get("body").map(Value::to_string);
-        page.columns(vec![
-            (TableCell::from(self.row.to_string()), 4),
-            (TableCell::from(body.unwrap_or_default()), 0),
-        ]);
-        page
-    }
-}
-
 struct ResultLine<'a> {
-    result: &'a RowResult,
+    result: &'a RowResult<'a>,
     /// The width of the row numbers.
     digits: usize,
 }
@@ -195,8 +190,11 @@ impl View for ResultLine<'_> {
             Err(error) => ("error", error.to_json()["error"].take().into()),
         };
         Document::object(&[
-            ("row", &json!(result.row).into()),
-            ("idempotency_key", &json!(result.idempotency_key).into()),
+            ("row", &json!(result.keyed.row.number).into()),
+            (
+                "idempotency_key",
+                &json!(result.keyed.key(result.retry)).into(),
+            ),
             ("exit_code", &json!(result.exit().code()).into()),
             (name, &outcome),
         ])
@@ -204,9 +202,9 @@ impl View for ResultLine<'_> {
 
     fn page(&self) -> Page {
         let result = self.result;
-        let number = TableCell::from(result.row.to_string());
-        let guest = TableCell::from(result.guest.as_str())
-            .in_short(Some(cut(&result.guest, GUEST).into_owned()));
+        let number = TableCell::from(result.keyed.row.number.to_string());
+        let guest = result.keyed.row.guest();
+        let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST).into_owned()));
         let (state, rest) = match &result.outcome {
             Ok(booking) => {
                 let field = |name: &str| booking.value().get(name);

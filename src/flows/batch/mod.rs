@@ -29,23 +29,14 @@ const UNKNOWN_IN_A_ROW: u32 = 3;
 /// How often is looked whether another machine has done its row.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-pub(crate) struct RowResult {
-    pub(crate) row: usize,
-    pub(crate) idempotency_key: String,
-    pub(crate) guest: String,
+/// What came of a row, under the key of its `retry`-th new try.
+pub(crate) struct RowResult<'a> {
+    pub(crate) keyed: &'a KeyedRow,
+    pub(crate) retry: u32,
     pub(crate) outcome: Result<Booking>,
 }
 
-impl RowResult {
-    fn of(keyed: &KeyedRow, retry: u32, outcome: Result<Booking>) -> Self {
-        RowResult {
-            row: keyed.row.number,
-            idempotency_key: keyed.key(retry),
-            guest: keyed.row.guest(),
-            outcome,
-        }
-    }
-
+impl RowResult<'_> {
     /// The exit code that `book` would have had for this row alone.
     pub(crate) fn exit(&self) -> Exit {
         match &self.outcome {
@@ -78,7 +69,7 @@ impl BatchRun<'_> {
     /// The same batch can then be started again.
     ///
     /// Returns exit code 18 if a row did not end confirmed.
-    pub(crate) async fn run(&self, emit: impl Fn(&RowResult) -> Result<bool>) -> Result<Exit> {
+    pub(crate) async fn run(&self, emit: impl Fn(&RowResult<'_>) -> Result<bool>) -> Result<Exit> {
         let out = &self.context.out;
         self.context.wait_for_rate_limits();
         let total = self.rows.len();
@@ -98,7 +89,7 @@ impl BatchRun<'_> {
             self.release(keyed);
             let exit = result.exit();
             if exit != Exit::Done {
-                failed.push(result.row);
+                failed.push(keyed.row.number);
             }
             unknown = if exit == Exit::OutcomeUnknown {
                 unknown + 1
@@ -218,13 +209,17 @@ impl BatchRun<'_> {
         }
     }
 
-    async fn book(&self, keyed: &KeyedRow) -> RowResult {
+    async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
         let mut retry = 0;
         loop {
-            match self.book_under(keyed, retry).await.transpose() {
-                Some(outcome) => return RowResult::of(keyed, retry, outcome),
-                None => retry += 1,
+            if let Some(outcome) = self.book_under(keyed, retry).await.transpose() {
+                return RowResult {
+                    keyed,
+                    retry,
+                    outcome,
+                };
             }
+            retry += 1;
         }
     }
 
@@ -325,7 +320,7 @@ fn refusal(status: u16) -> Error {
 }
 
 /// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
-pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowResult> {
+pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
     let journal = context.journal()?;
     let mut retry = 0;
     let mut attempt = journal.attempt(&keyed.key(0))?;
@@ -333,28 +328,41 @@ pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowRes
         retry += 1;
         attempt = Some(later);
     }
-    let outcome = match attempt {
-        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
-        Some(attempt) => match (attempt.state, &attempt.booking_id) {
-            (State::Settled, Some(id)) => {
-                journal.kept(id)?.map(|kept| kept.booking).ok_or_else(|| {
-                    let what = format!("booking {id} was deleted from the journal");
-                    Error::new(Code::Http404, what)
-                })
-            }
-            (State::Refused, _) => Err(match refused_with(&attempt) {
-                Some(status) => refusal(status),
-                None => Error::new(Code::Network, "the service was not reached"),
-            }),
-            _ => {
-                let what = "the outcome is unknown: a booking may exist";
-                let resume = resume_command(&attempt.idempotency_key);
-                Err(Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}")))
-            }
-        }
-        .map_err(|error| error.idempotency_key(&attempt.idempotency_key)),
+    let settled = attempt.as_ref().filter(|it| it.state == State::Settled);
+    let kept = match settled.and_then(|attempt| attempt.booking_id.as_ref()) {
+        Some(id) => journal.kept(id)?,
+        None => None,
     };
-    Ok(RowResult::of(keyed, retry, outcome))
+    let outcome = match (kept, attempt) {
+        (Some(kept), _) => Ok(kept.booking),
+        (None, Some(attempt)) => Err(why_not_booked(&attempt)),
+        (None, None) => Err(Error::new(Code::NotSent, "this row was not sent yet")),
+    };
+    Ok(RowResult {
+        keyed,
+        retry,
+        outcome,
+    })
+}
+
+fn why_not_booked(attempt: &Attempt) -> Error {
+    let key = &attempt.idempotency_key;
+    let error = match (attempt.state, &attempt.booking_id) {
+        (State::Settled, Some(id)) => {
+            let what = format!("booking {id} was deleted from the journal");
+            Error::new(Code::Http404, what)
+        }
+        (State::Refused, _) => match refused_with(attempt) {
+            Some(status) => refusal(status),
+            None => Error::new(Code::Network, "the service was not reached"),
+        },
+        _ => {
+            let what = "the outcome is unknown: a booking may exist";
+            let resume = resume_command(key);
+            Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}"))
+        }
+    };
+    error.idempotency_key(key)
 }
 
 /// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.

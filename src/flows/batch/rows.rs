@@ -120,19 +120,15 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
     }
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
     for ((line, fields), number) in read.into_iter().zip(1..) {
-        let wrong = match fields.map(|fields| checked(fields, number, local_times)) {
-            Ok(Ok(row)) => {
-                rows.push(row);
-                continue;
-            }
-            Ok(Err(wrong)) => wrong,
-            Err(wrong) => vec![wrong],
-        };
-        mistakes.extend(wrong.into_iter().map(|mistake| Mistake {
-            row: Some(number),
-            line: Some(line),
-            ..mistake
-        }));
+        let fields = fields.map_err(|mistake| vec![mistake]);
+        match fields.and_then(|fields| checked(fields, number, local_times)) {
+            Ok(row) => rows.push(row),
+            Err(wrong) => mistakes.extend(wrong.into_iter().map(|mistake| Mistake {
+                row: Some(number),
+                line: Some(line),
+                ..mistake
+            })),
+        }
     }
     if !mistakes.is_empty() {
         return Err(report(&mistakes));
@@ -162,21 +158,27 @@ fn json_row(text: &str) -> Result<Fields, Mistake> {
         let message = "it is not a JSON object".to_owned();
         return Err(Mistake::of("", message));
     }
-    typed(&mut serde_json::Deserializer::from_str(text)).map_err(|(field, why)| {
-        // The parser counts the lines of what it is given, which is one.
-        let why = why.replace(" at line 1 column ", " at column ");
-        Mistake::of(&field, why)
-    })
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let fields = typed(&mut reader)?;
+    match reader.end() {
+        Ok(()) => Ok(fields),
+        Err(error) => Err(Mistake::of("", in_a_line(&error))),
+    }
 }
 
-/// The fields of a row, or the path to the first that cannot be read, and why.
-fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<Fields, (String, String)> {
+/// The parser counts the lines of what it is given, which is one.
+fn in_a_line(why: &impl fmt::Display) -> String {
+    why.to_string().replace(" at line 1 column ", " at column ")
+}
+
+/// The fields of a row. The mistake names the first that cannot be read.
+fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<Fields, Mistake> {
     serde_path_to_error::deserialize(row).map_err(|error| {
         let path = error.path().to_string();
-        let (field, why) = (path.trim_start_matches('.'), error.inner().to_string());
-        match field {
-            "" | "?" => (String::new(), why),
-            field => (field.to_owned(), format!("{field}: {why}")),
+        let why = in_a_line(error.inner());
+        match path.as_str() {
+            "." | "?" => Mistake::of("", why),
+            field => Mistake::of(field, format!("{field}: {why}")),
         }
     })
 }
@@ -202,16 +204,12 @@ fn csv_lines(text: &str) -> Result<Lines> {
     let mut rows = Vec::new();
     for (record, (line, _)) in reader.records().zip(&mut lines) {
         let broken = |message: String| Err(Mistake::of("", message));
-        let record = match record {
-            Ok(record) if !record.iter().any(|cell| cell.contains('\n')) => record,
-            other => {
-                let why = other.err().map(|error| error.to_string());
-                let why =
-                    why.unwrap_or("a quote is not closed, or a value has a line break".into());
-                rows.push((line, broken(why)));
-                break;
-            }
-        };
+        let record = record.map_err(|error| report(&[Mistake::of("", error.to_string())]))?;
+        if record.iter().any(|cell| cell.contains('\n')) {
+            let why = "a quote is not closed, or a value has a line break";
+            rows.push((line, broken(why.to_owned())));
+            break;
+        }
         let Some(columns) = &columns else {
             let named = record.iter().map(str::to_ascii_lowercase).collect();
             columns = Some(checked_header(named)?);
@@ -222,16 +220,14 @@ fn csv_lines(text: &str) -> Result<Lines> {
         }
         let (cells, needed) = (record.len(), columns.len());
         let beyond = record.iter().skip(needed).any(|cell| !cell.is_empty());
-        rows.push((
-            line,
-            if cells < needed || beyond {
-                broken(format!(
-                    "it has {cells} columns, but the header has {needed}"
-                ))
-            } else {
-                csv_row(columns, &record)
-            },
-        ));
+        let row = if cells < needed || beyond {
+            broken(format!(
+                "it has {cells} columns, but the header has {needed}"
+            ))
+        } else {
+            csv_row(columns, &record)
+        };
+        rows.push((line, row));
     }
     Ok(rows)
 }
@@ -278,7 +274,7 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Fields, Mis
         };
     }
     row.insert("customer".to_owned(), customer.into());
-    typed(Value::Object(row)).map_err(|(field, why)| Mistake::of(&field, why))
+    typed(Value::Object(row))
 }
 
 /// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
