@@ -169,7 +169,9 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     context.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
-    if let Some(other) = Booked::at_venues_of(context, [asked])?.for_guest_of(asked, is_own) {
+    if let Some(other) =
+        Booked::at_venues_of(context, [asked])?.for_guest_of(context, asked, is_own)
+    {
         let confirmed = ask_about(context, &other, "Send the request again?", false).await;
         confirmed.map_err(|error| {
             error.hint(format!("to give up the attempt: {}", abandon_command(key)))

@@ -1,8 +1,7 @@
 //! Asks whether a guest is meant to have a second booking at a venue on one day.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -18,11 +17,8 @@ use crate::outcome::Result;
 const LOOKED_THROUGH: u32 = 200;
 const LOOKED_THROUGH_FOR_A_PERSON: u32 = 5000;
 
-/// The bookings that have not ended, by venue and day there.
-pub(super) struct Booked {
-    zones: HashMap<String, Option<TimeZone>>,
-    at: HashMap<(String, Date), Vec<LiveBooking>>,
-}
+/// The bookings at some venues that have not ended, each with its venue and its time, the newest first.
+pub(super) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
 
 impl Booked {
     /// Those at the venues of some requests: one question to the journal.
@@ -30,24 +26,17 @@ impl Booked {
         context: &Context,
         requests: impl IntoIterator<Item = &'a Value>,
     ) -> Result<Self> {
-        let mut zones = HashMap::new();
         let mut among = if context.prompter.interactive() {
             LOOKED_THROUGH_FOR_A_PERSON
         } else {
             LOOKED_THROUGH
         };
+        let mut venues = HashSet::new();
         for asked in requests {
             among += 1;
-            zones.entry(venue_of(asked)).or_insert_with_key(|venue| {
-                let zone = context.known_venue(venue).and_then(|it| it.timezone());
-                zone.or_else(|| Some(TimeZone::fixed(time_of(asked)?.offset()?)))
-            });
+            venues.insert(venue_of(asked));
         }
-        let venues = zones.keys().cloned().collect();
-        let mut booked = Booked {
-            zones,
-            at: HashMap::new(),
-        };
+        let mut booked = Booked(Vec::new());
         for live in context.journal()?.live_at(&venues, among)? {
             booked.add(live);
         }
@@ -55,25 +44,29 @@ impl Booked {
     }
 
     fn add(&mut self, live: LiveBooking) {
-        if let Some(place) = self.place(live.venue(), live.time()) {
-            self.at.entry(place).or_default().push(live);
+        if let Some(time) = live.time() {
+            self.0.push((live.venue(), time, live));
         }
-    }
-
-    fn place(&self, venue: String, time: Option<DocumentTime>) -> Option<(String, Date)> {
-        let day = time?.day_in(self.zones.get(&venue)?.as_ref())?;
-        Some((venue, day))
     }
 
     /// What a person reads of the newest booking for the guest of a request, at its venue on its day.
     pub(super) fn for_guest_of(
         &self,
+        context: &Context,
         asked: &Value,
         is_own: impl Fn(&LiveBooking) -> bool,
     ) -> Option<String> {
-        let place = self.place(venue_of(asked), time_of(asked))?;
-        let mut others = self.at.get(&place)?.iter();
-        let other = others.find(|it| it.is_for_guest_of(asked) && !is_own(it))?;
+        let (venue, time) = (venue_of(asked), DocumentTime::read(asked.get("datetime")?)?);
+        let zone = context.known_venue(&venue).and_then(|it| it.timezone());
+        let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
+        let day = time.day_in(zone.as_ref());
+        let mut booked = self.0.iter();
+        let (.., other) = booked.find(|(at, then, live)| {
+            *at == venue
+                && then.day_in(zone.as_ref()) == day
+                && live.is_for_guest_of(asked)
+                && !is_own(live)
+        })?;
         let text = |pointer: &str| other.field(pointer).map(plain).unwrap_or_default();
         Some(format!(
             "this guest has a booking at this venue on this day already: {}, {}, {}, party {}",
@@ -87,10 +80,6 @@ impl Booked {
 
 fn venue_of(asked: &Value) -> String {
     asked.get("venue_id").map(plain).unwrap_or_default()
-}
-
-fn time_of(asked: &Value) -> Option<DocumentTime> {
-    asked.get("datetime").and_then(DocumentTime::read)
 }
 
 /// Warns if the guest of a request has a booking at its venue on its day, and asks a person whether another one is meant.
@@ -109,7 +98,7 @@ pub(crate) async fn ask_about_same_guest(
     for booking in resolved.iter().filter(|it| it.status().is_alive()) {
         booked.add(booking.clone().into());
     }
-    match booked.for_guest_of(asked, |_| false) {
+    match booked.for_guest_of(context, asked, |_| false) {
         Some(other) => ask_about(context, &other, "Book another one?", goes_ahead).await,
         None => Ok(()),
     }

@@ -304,33 +304,6 @@ fn a_key_of_old_is_not_taken_for_another_row() {
     assert_eq!(served.bookings().len(), 1);
 }
 
-/// Trying a file in the sandbox first is what it is there for.
-#[test]
-fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
-    let served = Served::start();
-    let home = Home::new();
-    let file = file(&home, "friday.jsonl", &rows(2));
-    home.run(["book", "--from", &file]).exits(0);
-    let home = home
-        .with("BOOKCTL_BASE_URL", served.base_url())
-        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    home.run(["book", "--from", &file]).exits(0);
-    assert_eq!(served.bookings().len(), 2);
-}
-
-#[test]
-fn rows_that_name_one_key_are_refused_before_anything_is_sent() {
-    let served = Served::start();
-    let home = served.home();
-    let mut own = row(1, "Ada Lovelace");
-    own["idempotency_key"] = json!("own");
-    let file = file(&home, "twins.jsonl", &format!("{own}\n{own}\n"));
-    let book = ["book", "--from", &file, "--equal-rows", "--json"];
-    let error = home.run(book).refused(2, "usage");
-    assert!(text(&error, "message").contains("rows 1-2"), "{error}");
-    assert!(served.bookings().is_empty());
-}
-
 /// A batch without a name is known by its content. The next version must know it again, or it books it twice.
 #[test]
 fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_order_mark() {
@@ -417,24 +390,24 @@ fn every_mistake_of_a_file_is_told_at_once() {
             &json!("27/11/2026 18:00")
         )
     );
+    // A script that made an empty file has failed before: that is no success.
+    for text in ["", "venue_id,datetime,party_size,customer.name\n"] {
+        let empty = file(&home, "empty.csv", text);
+        let empty = home.run(["book", "--from", &empty, "-q"]).exits(2);
+        empty.says("the batch has no rows");
+    }
+    let mut own = row(1, "Ada Lovelace");
+    own["idempotency_key"] = json!("own");
+    let twins = file(&home, "twins.jsonl", &format!("{own}\n{own}\n"));
+    home.run(["book", "--from", &twins, "--equal-rows"])
+        .exits(2)
+        .says("rows 1-2 use the same idempotency_key");
     let array = file(&home, "array.json", "[{}]");
     home.run(["book", "--from", &array, "--json"])
         .refused(2, "usage");
     home.run(["book", "ven_confirms", "--from", &wrong, "--json"])
         .refused(2, "usage");
     assert!(served.bookings().is_empty());
-}
-
-/// A script that made an empty file has failed before: that is no success.
-#[test]
-fn a_batch_without_rows_is_an_error_even_where_notes_are_hidden() {
-    let home = Home::new();
-    for text in ["", "venue_id,datetime,party_size,customer.name\n"] {
-        let empty = file(&home, "empty.csv", text);
-        home.run(["book", "--from", &empty, "-q"])
-            .exits(2)
-            .says("the batch has no rows");
-    }
 }
 
 /// A row's result is one line with its guest, also for a long name and for an error.

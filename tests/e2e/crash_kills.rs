@@ -170,78 +170,56 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
     );
 }
 
-/// A damaged journal is kept aside, whenever that ends: not a byte of it is lost.
+/// A journal that is damaged, or of a newer version, is kept aside, whenever that ends: not a byte of it is lost, and no intent.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of_it() {
-    if strace_is_missing() {
-        return;
-    }
-    let damaged = b"this was a journal once ".repeat(400);
-    let prepared = |served: &Served| -> Home {
-        let home = served.home();
-        std::fs::create_dir_all(home.path()).unwrap();
-        std::fs::write(home.path().join("journal.db"), &damaged).unwrap();
-        home
-    };
-    let recover = ["attempts", "recover", "--json"];
-    let served = Served::unlimited();
-    let (output, calls) = run_traced(&prepared(&served), recover, &[]);
-    output.exits(0);
-    let calls = worth_killing(calls, 17);
-    try_each("kills of a recovery", 4, &calls, |served, number, call| {
-        let (home, intent) = (prepared(served), Intent::number(number));
-        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
-        assert_eq!(ended.code, None, "{}: {ended}", call.line);
-        if home.run(["attempts"]).code != Some(0) {
-            home.run(recover).exits(0);
-        }
-        let files = std::fs::read_dir(home.path()).unwrap();
-        let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
-        assert!(contents.any(|content| content == damaged), "{}", call.line);
-        let ended = home.run(intent.arguments());
-        intent.is_kept(served, &home, &ended)
-    });
-}
-
-/// Makes a journal one of a newer version.
-fn age(home: &Home) {
-    let newer = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
-    newer.pragma_update(None, "user_version", 99).unwrap();
-}
-
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent() {
+fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_nothing() {
     if strace_is_missing() {
         return;
     }
     let kill = kill_at_the_answer();
     let recover = ["attempts", "recover", "--json"];
-    let prepared = |served: &Served, number: usize| -> (Home, Intent) {
-        let intent = Intent::number(number);
-        let (home, _) = open_attempt(served, &intent, &kill);
-        age(&home);
-        (home, intent)
-    };
-    let served = Served::unlimited();
-    let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
-    output.exits(0);
-    let calls = worth_killing(calls, 19);
-    let what = "kills of a recovery of another version's journal";
-    try_each(what, 4, &calls, |served, number, call| {
-        let (home, intent) = prepared(served, number);
-        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
-        assert_eq!(ended.code, None, "{}: {ended}", call.line);
-        if home.run(["attempts"]).code != Some(0) {
-            home.run(recover).exits(0);
-        }
-        let list = home.run(["attempts", "--json"]).exits(0).json();
-        let key = text(&list["attempts"][0], "idempotency_key");
-        let settled = home.run(["attempts", "resume", &key, "--json"]);
-        let made = intent.bookings(served);
-        assert_eq!(made.len(), 1, "{}", call.line);
-        assert_eq!(settled.exits(0).json()["id"], made[0]["id"]);
-        Kept::Open
-    });
+    let damaged = b"this was a journal once ".repeat(400);
+    for is_damaged in [true, false] {
+        let prepared = |served: &Served, number: usize| -> (Home, Intent) {
+            let intent = Intent::number(number);
+            if !is_damaged {
+                let (home, _) = open_attempt(served, &intent, &kill);
+                let journal = home.path().join("journal.db");
+                let newer = rusqlite::Connection::open(journal).unwrap();
+                newer.pragma_update(None, "user_version", 99).unwrap();
+                return (home, intent);
+            }
+            let home = served.home();
+            std::fs::create_dir_all(home.path()).unwrap();
+            std::fs::write(home.path().join("journal.db"), &damaged).unwrap();
+            (home, intent)
+        };
+        let served = Served::unlimited();
+        let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
+        output.exits(0);
+        let calls = worth_killing(calls, 19);
+        try_each("kills of a recovery", 4, &calls, |served, number, call| {
+            let (home, intent) = prepared(served, number);
+            let ended = run_injected(&home, recover, &[call.inject(KILL)]);
+            assert_eq!(ended.code, None, "{}: {ended}", call.line);
+            if home.run(["attempts"]).code != Some(0) {
+                home.run(recover).exits(0);
+            }
+            if is_damaged {
+                let files = std::fs::read_dir(home.path()).unwrap();
+                let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+                assert!(contents.any(|content| content == damaged), "{}", call.line);
+                let ended = home.run(intent.arguments());
+                return intent.is_kept(served, &home, &ended);
+            }
+            let list = home.run(["attempts", "--json"]).exits(0).json();
+            let key = text(&list["attempts"][0], "idempotency_key");
+            let settled = home.run(["attempts", "resume", &key, "--json"]);
+            let made = intent.bookings(served);
+            assert_eq!(made.len(), 1, "{}", call.line);
+            assert_eq!(settled.exits(0).json()["id"], made[0]["id"]);
+            Kept::Open
+        });
+    }
 }

@@ -78,37 +78,6 @@ fn a_create_that_is_interrupted_at_any_system_call_says_how_to_go_on() {
     );
 }
 
-#[test]
-fn a_create_that_waits_for_its_answer_ends_at_once_and_says_how_to_go_on() {
-    let places: Vec<usize> = vec![0, 1, 17, 120, 300];
-    let cases: Vec<(usize, (&str, i32))> = places
-        .into_iter()
-        .flat_map(|place| SIGNALS.map(|signal| (place, signal)))
-        .collect();
-    try_each(
-        "interrupts of a wait",
-        4,
-        &cases,
-        |served, number, (place, (signal, code))| {
-            let proxy = Proxy::start(served.base_url(), Spoil::Stall(*place), usize::MAX);
-            let home = Home::pointing_to(proxy.base_url(), "sk_live_sandbox");
-            let intent = Intent::number(number);
-            let running = home.start(intent.arguments());
-            proxy.wait_for_create();
-            let began = Instant::now();
-            running.signal(&format!("-{signal}"));
-            let ended = running.end();
-            assert!(began.elapsed() < SOON, "{:?}: {ended}", began.elapsed());
-            assert_eq!(ended.code, Some(*code), "{ended}");
-            says_what_there_is(&home, &intent, served, &ended.stderr);
-            proxy.behave();
-            let way = intent.is_kept(served, &home, &ended);
-            assert_eq!(way, Kept::Open);
-            way
-        },
-    );
-}
-
 /// The wall clock may be wrong, and may jump between a crash and what settles it: nothing rests on it.
 #[test]
 fn a_wall_clock_that_jumps_loses_nothing() {

@@ -110,23 +110,13 @@ fn again(context: &Context, args: &super::Args) -> String {
 
 async fn read(from: Source) -> Result<String> {
     let name = from.name();
-    let text = read_marked_text(from, LARGEST).await.and_then(|text| {
-        if text.contains('\0') {
-            let why = "it contains NUL bytes";
-            return Err(std::io::Error::new(ErrorKind::InvalidData, why));
-        }
-        Ok(text)
-    });
-    text.map_err(|error| {
-        let kind = error.kind();
+    read_marked_text(from, LARGEST).await.map_err(|error| {
+        let is_text = error.kind() != ErrorKind::InvalidData;
         let error = Error::unreadable(&name, error);
-        match kind {
-            ErrorKind::FileTooLarge => error.hint("split it"),
-            ErrorKind::InvalidData => {
-                error.hint("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"")
-            }
-            _ => error,
+        if is_text {
+            return error;
         }
+        error.hint("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"")
     })
 }
 

@@ -383,7 +383,7 @@ pub(crate) async fn ask_about_same_guests(
         key.is_some_and(|key| own.contains(key))
     };
     let same = rows.iter().filter_map(|keyed| {
-        let other = booked.for_guest_of(&keyed.row.body, is_own)?;
+        let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
         Some((keyed.row.number, other))
     });
     let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();

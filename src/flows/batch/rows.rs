@@ -178,6 +178,7 @@ fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<Fields, Mistake> {
         let why = in_a_line(error.inner());
         match path.as_str() {
             "." | "?" => Mistake::of("", why),
+            field if why.contains(field) => Mistake::of(field, why),
             field => Mistake::of(field, format!("{field}: {why}")),
         }
     })

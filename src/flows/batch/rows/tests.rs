@@ -73,7 +73,7 @@ fn a_csv_that_is_out_of_shape_is_refused() {
         ("venue_id,datetime\nv\n", "1 columns"),
         (
             "venue_id,guest\nv,x\n",
-            "the header: unknown field `guest`, expected one of `venue_id`",
+            "cannot read the header: unknown field `guest`, expected one of `venue_id`",
         ),
         ("venue_id,\nv,x\n", "\"x\" has no name in the header"),
         (
