@@ -1,13 +1,10 @@
 //! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it." (command line,
 //! Interactive) "every wait … ends within 200 ms of Ctrl-C" (design)
 
-use std::time::Instant;
-
 use serde_json::json;
 
 use crate::harness::{
-    Home, Proxy, Running, SOON, Served, Spoil, run_injected, run_traced, skipped,
-    strace_is_missing, text,
+    Home, Proxy, Running, Served, Spoil, run_injected, run_traced, skipped, strace_is_missing, text,
 };
 use crate::promise::{Intent, Kept, attempts, sample, try_each};
 
