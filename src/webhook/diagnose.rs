@@ -6,17 +6,17 @@ use serde_json::Value;
 use super::signature::Header;
 use crate::secrets::Secret;
 
-/// The likely reason why no `v1` matches, as the end of a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Diagnosis {
-    /// The sender signed with a variant of the secret.
-    Secret(&'static str),
-    /// The body is not the one that was signed.
-    Body(&'static str),
-}
-
-/// Tries the most likely mistakes; `None` if the signature matches with none of them.
-pub(crate) fn diagnose(secrets: &[Secret], header: &Header, body: &[u8]) -> Option<Diagnosis> {
+/// The likely reason why no `v1` matches: a word for scripts, and a sentence. `None` if the signature matches with none of
+/// the most likely mistakes.
+pub(crate) fn diagnose(
+    secrets: &[Secret],
+    header: &Header,
+    body: &[u8],
+) -> Option<(&'static str, String)> {
+    if body.is_empty() {
+        let message = "the body is empty, but a body was signed";
+        return Some(("changed_body", message.to_owned()));
+    }
     let mut bodies = vec![([body, b"\n"].concat(), "the line end after it is missing")];
     if let Some(line) = body.strip_suffix(b"\n") {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -32,17 +32,18 @@ pub(crate) fn diagnose(secrets: &[Secret], header: &Header, body: &[u8]) -> Opti
         let secret = secret.expose();
         for (original, what) in &bodies {
             if header.is_signed_with(secret.as_bytes(), original) {
-                return Some(Diagnosis::Body(what));
+                return Some(("changed_body", format!("the body was changed: {what}")));
             }
         }
         let bare = secret.split_once('_').map_or(secret, |(_, rest)| rest);
         for (key, what) in [
-            (format!("{secret}\n"), "the secret and a line end after it"),
-            (format!("\"{secret}\""), "the secret in quotes"),
-            (bare.to_owned(), "the secret without its prefix"),
+            (format!("{secret}\n"), "with a line end after it"),
+            (format!("\"{secret}\""), "in quotes"),
+            (bare.to_owned(), "without its prefix"),
         ] {
             if header.is_signed_with(key.as_bytes(), body) {
-                return Some(Diagnosis::Secret(what));
+                let message = format!("the secret differs: the sender signed with it {what}");
+                return Some(("wrong_secret", message));
             }
         }
     }

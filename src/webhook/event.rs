@@ -20,10 +20,9 @@ pub(crate) enum IdSource {
     Stated,
     /// The profile's expression failed, for this reason. The digest of the body is the id.
     Unread(String),
-    /// No id was found, so that the digest of the body is the id.
-    None,
-    /// The stated id is that of the booking, or of an event of another kind, so that the digest of the body is the id.
-    Shared,
+    /// No id was found, or only that of the booking or of an event of another kind, so that the digest of the body is the
+    /// id.
+    Digest,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -74,7 +73,7 @@ impl Event {
         let mut event = Event {
             id_source: match id {
                 Some(_) => IdSource::Stated,
-                None => IdSource::None,
+                None => IdSource::Digest,
             },
             id: id.unwrap_or_else(|| digest(body)),
             kind: find(&adapter.dialect.event_type_field, "type").unwrap_or_default(),
@@ -103,19 +102,13 @@ impl Event {
                 ),
                 "'read.event=EXPRESSION'",
             ),
-            IdSource::None | IdSource::Shared => {
-                let has = match self.id_source {
-                    IdSource::None => "no id",
-                    _ => "the id of its booking, or of another kind of event,",
-                };
-                (
-                    format!(
-                        "a delivery has {has} at `{id}`, so it is kept under the digest of its body; to say where the id \
-                         stands ({PLACES})"
-                    ),
-                    "dialect.event_id_field=PATH",
-                )
-            }
+            IdSource::Digest => (
+                format!(
+                    "a delivery has no id of its own at `{id}`, so it is kept under the digest of its body; to say where \
+                     the id stands ({PLACES})"
+                ),
+                "dialect.event_id_field=PATH",
+            ),
             IdSource::Stated if self.kind.is_empty() => (
                 format!("a delivery has no kind at `{kind}`; to say where it stands ({PLACES})"),
                 "dialect.event_type_field=PATH",
@@ -141,7 +134,7 @@ impl Event {
     /// Names the event by its body, where another one has its id.
     pub(super) fn name_by_body(&mut self, body: &[u8]) {
         self.id = digest(body);
-        self.id_source = IdSource::Shared;
+        self.id_source = IdSource::Digest;
     }
 
     pub(crate) fn shown_kind(&self) -> &str {
@@ -214,7 +207,7 @@ mod tests {
             "{\"id\":\"x\"",
         ] {
             let event = read(body);
-            assert_eq!(event.id_source, IdSource::None, "{body}");
+            assert_eq!(event.id_source, IdSource::Digest, "{body}");
             assert_eq!(event.id.len(), "sha256:".len() + 64, "{body}");
             assert_eq!(event, read(body), "{body}");
         }

@@ -181,7 +181,7 @@ impl Forwarder {
     fn report_unwritten(&self, error: &Error) {
         let why = error.message.clone();
         self.reporter
-            .report(ListenerEvent::because(None, Outcome::Unwritten, why));
+            .report(ListenerEvent::because(Outcome::Unwritten, why));
     }
 }
 

@@ -10,7 +10,6 @@ pub(crate) mod handler;
 pub(crate) mod listener;
 mod receiver;
 pub(crate) mod reporter;
-pub(crate) mod request;
 pub(crate) mod sample_event;
 pub(crate) mod signature;
 pub(crate) mod store;

@@ -20,7 +20,7 @@ use super::event::Event;
 use super::handler::HeaderLine;
 use super::reporter::{Exchange, ListenerEvent, Outcome, Reporter};
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
-use super::store::{Receipt, ReceivedDelivery, State as StoreState, Webhooks};
+use super::store::{ReceivedDelivery, State as StoreState, Webhooks};
 use crate::adapter::{Adapter, signing_service};
 use crate::model::shell;
 use crate::outcome::Result;
@@ -54,18 +54,11 @@ pub(super) struct Receiver {
     pub(super) given_warnings: Mutex<BTreeSet<String>>,
 }
 
-struct Refusal {
-    event: Option<Event>,
-    status: StatusCode,
-    why: String,
-}
+/// The status of the response, and why.
+type Refusal = (StatusCode, String);
 
-fn refusal(status: StatusCode, why: impl Into<String>) -> Refusal {
-    Refusal {
-        event: None,
-        status,
-        why: why.into(),
-    }
+fn refusal(status: StatusCode, why: &str) -> Refusal {
+    (status, why.to_owned())
 }
 
 pub(super) fn router(receiver: Arc<Receiver>) -> Router {
@@ -94,9 +87,9 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
     match answer {
         // It is on the disk.
         Ok(how) => ([(LISTENER, how)], Json(json!({ "received": true }))).into_response(),
-        Err(Refusal { event, status, why }) => {
+        Err((status, why)) => {
             let error = Json(json!({ "error": &why }));
-            let refused = ListenerEvent::because(event, Outcome::Refused, why);
+            let refused = ListenerEvent::because(Outcome::Refused, why);
             receiver.reporter.report(refused);
             (status, error).into_response()
         }
@@ -124,19 +117,17 @@ impl Receiver {
                 self.warn_of_another_header(&name, headers, &body, received_at);
             }
             // Unverified: nothing in the body can be trusted.
-            return Err(refusal(StatusCode::BAD_REQUEST, why));
+            return Err((StatusCode::BAD_REQUEST, why));
         }
-        let event = self.read(headers, body.clone()).await?;
         let delivery = ReceivedDelivery {
-            event: event.clone(),
+            event: self.read(headers, body.clone()).await?,
             headers: lines(headers),
             body,
             received_at,
         };
-        self.accept(delivery).await.map_err(|error| Refusal {
-            event: Some(event),
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            why: format!("cannot be stored: {}", error.message),
+        self.accept(delivery).await.map_err(|error| {
+            let why = format!("cannot be stored: {}", error.message);
+            (StatusCode::SERVICE_UNAVAILABLE, why)
         })
     }
 
@@ -197,7 +188,7 @@ impl Receiver {
             .unwrap_or_else(PoisonError::into_inner);
         if given.insert(warning.clone()) {
             self.reporter
-                .report(ListenerEvent::because(None, Outcome::Warning, warning));
+                .report(ListenerEvent::because(Outcome::Warning, warning));
         }
     }
 
@@ -227,7 +218,7 @@ impl Receiver {
             body: delivery.body.clone(),
             reaction: None,
         });
-        let (event, receipt) = self.store.receive(delivery, state).await?;
+        let (event, is_new) = self.store.receive(delivery, state).await?;
         if let Some(warning) = event.warning(&self.adapter) {
             self.warn(warning);
         }
@@ -237,15 +228,14 @@ impl Receiver {
                 self.reporter.report(ListenerEvent { exchange, ..event });
             }
         };
-        let Receipt::New { held_up } = receipt else {
+        if !is_new {
             self.reporter.totals().duplicates += 1;
             report(Outcome::Duplicate, None);
             return Ok(DUPLICATE);
-        };
+        }
         self.reporter.totals().received += 1;
         match forwarder {
             None => report(Outcome::Kept, exchange),
-            Some(_) if held_up => report(Outcome::Waiting, None),
             Some(arrived) => arrived.notify_one(),
         }
         Ok(STORED)

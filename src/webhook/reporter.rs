@@ -33,8 +33,6 @@ pub(crate) struct ListenerEvent {
 pub(crate) enum Outcome {
     /// Stored; nothing is to be forwarded.
     Kept,
-    /// Stored; an earlier event of the same booking failed and is forwarded first.
-    Waiting,
     /// An event with this id was stored before.
     Duplicate,
     Refused,
@@ -92,10 +90,10 @@ impl ListenerEvent {
         }
     }
 
-    pub(super) fn because(event: Option<Event>, outcome: Outcome, reason: String) -> Self {
+    pub(super) fn because(outcome: Outcome, reason: String) -> Self {
         ListenerEvent {
             reason: Some(reason),
-            ..ListenerEvent::new(event, outcome)
+            ..ListenerEvent::new(None, outcome)
         }
     }
 }

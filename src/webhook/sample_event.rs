@@ -34,7 +34,6 @@ const SUMMARY_FIELDS: [&str; 8] = [
 pub(crate) struct SampleEvent {
     pub(crate) document: Value,
     id_field: String,
-    type_field: String,
 }
 
 impl SampleEvent {
@@ -59,7 +58,6 @@ impl SampleEvent {
         SampleEvent {
             document: event.into(),
             id_field: id_field.clone(),
-            type_field: type_field.clone(),
         }
     }
 
@@ -74,22 +72,8 @@ impl SampleEvent {
         self.document.to_string().into_bytes()
     }
 
-    /// Sets the field at a path such as `data.object.status`. An action and a modification may have any fields. The error
-    /// lists the valid paths.
-    pub(crate) fn set(&mut self, path: &str, value: Value) -> Result<(), String> {
-        let mut known = vec![
-            self.id_field.clone(),
-            "object".to_owned(),
-            self.type_field.clone(),
-            "created_at".to_owned(),
-        ];
-        known.extend(SUMMARY_FIELDS.map(|field| format!("data.object.{field}")));
-        let is_inner = |inner: &str| path.starts_with(inner) && !path.ends_with('.');
-        let is_open =
-            is_inner("data.object.next_action.") || is_inner("data.object.last_modification.");
-        if !is_open && !known.iter().any(|it| it == path) {
-            return Err(known.join(", "));
-        }
+    /// Sets the field at a path such as `data.object.status`.
+    pub(crate) fn set(&mut self, path: &str, value: Value) {
         let mut place = &mut self.document;
         for name in path.split('.') {
             if !place.is_object() {
@@ -98,7 +82,6 @@ impl SampleEvent {
             place = &mut place[name];
         }
         *place = value;
-        Ok(())
     }
 }
 

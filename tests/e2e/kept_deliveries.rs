@@ -114,7 +114,7 @@ fn an_id_that_is_the_bookings_is_no_events_id_and_loses_no_delivery() {
     for party in [2, 3, 3] {
         assert_eq!(courier.deliver(&body(party)), Some(200));
     }
-    let output = listening.end().says("the id of its booking");
+    let output = listening.end().says("has no id of its own");
     let (events, _) = lines(&output);
     let outcomes: Vec<&serde_json::Value> = events.iter().map(|it| &it["outcome"]).collect();
     assert_eq!(outcomes, ["kept", "kept", "duplicate"], "{output}");

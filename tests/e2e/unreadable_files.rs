@@ -22,7 +22,6 @@ fn a_file_that_cannot_be_read_ends_with_1_whatever_reads_it() {
             &["api", "POST", "/v1/x", "-F", &field],
             &["continue", &booking, "--psp-response", &at],
             &["webhook", "verify", file, "--signature", "t=1,v1=00"],
-            &["webhook", "verify", "--http", file],
             &["webhook", "sign", file],
             &["profile", "learn", "other", "--delivery", file],
             &["profile", "learn", "other", "--example", &example],

@@ -87,32 +87,15 @@ fn bodies(home: &Home) -> Vec<Body> {
 
 fn signed(home: &Home, body: &Body) -> String {
     let file = body.file.to_str().unwrap();
-    let sign = [
-        "webhook",
-        "sign",
-        file,
-        "--timestamp",
-        T,
-        "--json",
-        "--jq",
-        ".value",
-    ];
-    home.run(sign).exits(0).stdout.trim().to_owned()
+    let sign = format!("webhook sign {file} --timestamp {T} --jq .value");
+    let signed = home.run(sign.split(' ')).exits(0);
+    signed.stdout.trim().to_owned()
 }
 
 fn verifies(home: &Home, body: &Body, header: &str, code: i32) {
     let file = body.file.to_str().unwrap();
-    let verify = [
-        "webhook",
-        "verify",
-        file,
-        "--signature",
-        header,
-        "--now",
-        T,
-        "-q",
-    ];
-    home.run(verify).exits(code);
+    let verify = format!("webhook verify {file} --signature {header} --now {T} -q");
+    home.run(verify.split(' ')).exits(code);
 }
 
 /// Every body, signed here and verified there, and the other way round.

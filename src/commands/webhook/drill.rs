@@ -14,7 +14,7 @@ use crate::webhook::drill;
 use crate::webhook::drill::ledger::Ledger;
 use crate::webhook::drill::plan::{PlannedCheck, Subject};
 use crate::webhook::drill::report::{Finding, Report, Verdict};
-use crate::webhook::handler::{Handler, NoReply, Reaction, endpoint};
+use crate::webhook::handler::{Handler, NoReply, endpoint};
 
 /// How long a handler that answers first may take to handle all events.
 const HANDLING_TIME: Duration = Duration::from_secs(2);
@@ -117,23 +117,22 @@ async fn run_checks(
     let name = context.dialect().signature_header();
     let progress = context.out.progress("");
     let mut findings: Vec<Finding> = Vec::new();
-    let mut reactions: Vec<Reaction> = Vec::new();
     let mut skipped = None;
     for (planned, number) in checks.iter().zip(1..) {
         let check = planned.check.name;
         progress.say(&format!("{number} of {}: {check}", checks.len()));
-        let mut latest = Vec::new();
+        let mut reactions = Vec::new();
         if skipped.is_none() {
-            latest = drill::run(planned, handler, &name).await;
+            reactions = drill::run(planned, handler, &name).await;
         }
-        for (delivery, reaction) in planned.deliveries.iter().zip(&latest) {
+        for (delivery, reaction) in planned.deliveries.iter().zip(&reactions) {
             let headers = drill::headers(delivery, &name);
             let (url, body) = (&handler.url, &delivery.body);
             handler::trace(context, url, &headers, body, Some(reaction));
         }
-        findings.push(Finding::new(planned, &latest, handler.deadline, skipped));
+        findings.push(Finding::new(planned, &reactions, handler.deadline, skipped));
         if number == 1 {
-            match latest.first().map(|reaction| &reaction.outcome) {
+            match reactions.first().map(|reaction| &reaction.outcome) {
                 Some(Err(why @ NoReply::NotReached(_))) => {
                     return Err(handler::no_response(why, &handler.url, handler.deadline));
                 }
@@ -141,9 +140,7 @@ async fn run_checks(
                 _ => {}
             }
         }
-        reactions.extend(latest);
     }
-    handler::warn_if_late(context, &reactions);
     Ok(findings)
 }
 

@@ -10,7 +10,7 @@ use super::handler::in_words;
 use super::input::warn_of_unknown_kinds;
 use crate::app::Context;
 use crate::flows::{LAST, locate_booking, locate_row};
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::model::duration::duration;
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -222,24 +222,21 @@ impl View for Received {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let EventRow {
-            event,
-            state,
-            received_at,
-            duplicates,
-            ..
-        } = &self.row;
-        page.heading(tone(*state), state.as_str(), &event.id);
+        let (row, event) = (&self.row, &self.row.event);
+        page.heading(tone(row.state), row.state.as_str(), &event.id);
         page.field("kind", event.shown_kind());
         page.field_if("booking", event.booking.as_deref());
         page.field_if("status", event.status.as_deref());
-        page.field("received (this computer)", format!("{received_at:.3}"));
+        page.field(
+            "received (this computer)",
+            format!("{:.3}", row.received_at),
+        );
         if let (Some(at), Some(age)) = (self.verification.signed_at, self.verification.age_seconds)
         {
             page.field("signed", format!("{at}, {age} s earlier (verified)"));
         }
-        if *duplicates > 0 {
-            page.field("duplicates", duplicates.to_string());
+        if row.duplicates > 0 {
+            page.field("duplicates", row.duplicates.to_string());
         }
         let headers = self.headers.iter();
         let headers = headers.map(|it| vec![it.name.as_str().into(), it.value.as_str().into()]);
@@ -260,9 +257,6 @@ impl View for Received {
                 continue;
             };
             page.line(format!("response to attempt {}:", attempt.number));
-            for (name, value) in &response.headers {
-                page.line(format!("  {name}: {}", plain(value)));
-            }
             for line in response.body.lines() {
                 page.line(format!("  {line}"));
             }

@@ -27,22 +27,6 @@ pub(super) fn posting(context: &Context, what: String, to: &Url) {
     });
 }
 
-/// Warns of a response that came in the user's `--timeout`, but later than the service waits for one.
-pub(super) fn warn_if_late<'a>(
-    context: &Context,
-    reactions: impl IntoIterator<Item = &'a Reaction>,
-) {
-    let answered = reactions.into_iter().filter(|it| it.outcome.is_ok());
-    let longest = answered.map(|it| it.elapsed).max().unwrap_or_default();
-    if longest > DEADLINE {
-        context.out.warn(&format!(
-            "the response came after {:.1} s, and the service waits {} s: it would count this as failed, and retry",
-            longest.as_secs_f32(),
-            DEADLINE.as_secs()
-        ));
-    }
-}
-
 /// Shows with `--verbose` what was sent, and what came back.
 pub(super) fn trace(
     context: &Context,

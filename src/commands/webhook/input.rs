@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use jiff::Timestamp;
 
 use crate::app::Context;
-use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Result};
 use crate::platform::input::{Source, bounded};
 use crate::terminal::output::Terminals;
@@ -62,12 +61,9 @@ pub(super) fn warn_of_unknown_kinds<'a>(
         if KINDS.contains(&kind.as_str()) {
             continue;
         }
-        // The first word is often left out.
-        let whole = format!("booking.{}", kind.trim_start_matches("booking."));
-        let more = did_you_mean(&whole, KINDS)
-            .unwrap_or_else(|| format!("known kinds: {}", KINDS.join(", ")));
-        context
-            .out
-            .warn(&format!("unknown kind of event: {kind}; {more}"));
+        let known = KINDS.join(", ");
+        context.out.warn(&format!(
+            "unknown kind of event: {kind}; known kinds: {known}"
+        ));
     }
 }

@@ -1,5 +1,4 @@
 use std::fs;
-use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +65,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     warn_of_unknown_kinds(context, &args.events);
-    // `--verbose` shows deliveries, not the calls that keep a sandbox's URL set.
+    // `--verbose` shows deliveries, not the calls that set a sandbox's URL.
     context.hide_calls();
     // Before anything else: the file of a killed listener must not pass for this one's.
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
@@ -114,7 +113,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
                 // A sandbox's secret is not masked: it is there to be copied.
                 context.out.show_with_secret(&ready);
             }
-            serve(context, takeover.as_ref(), &mut events, &emit).await
+            serve(context, &mut events, &emit).await
         } => served,
     };
     drop(ready_file);
@@ -195,10 +194,9 @@ fn emit(context: &Context, url: Option<&Url>, event: ListenerEvent) -> Result<bo
     Ok(is_read)
 }
 
-/// Shows events, and keeps the URL set, until nobody reads the output any more.
+/// Shows events until nobody reads the output any more.
 async fn serve(
     context: &Context,
-    takeover: Option<&UrlTakeover>,
     events: &mut UnboundedReceiver<ListenerEvent>,
     emit: &impl Fn(ListenerEvent) -> Result<bool>,
 ) -> Result<()> {
@@ -210,16 +208,9 @@ async fn serve(
         }
         Ok(())
     };
-    let kept = async {
-        match takeover {
-            Some(takeover) => takeover.keep(context).await,
-            None => pending().await,
-        }
-    };
     tokio::select! {
         shown = shown => shown,
         () = context.out.reader_gone() => Ok(()),
-        never = kept => match never {},
     }
 }
 

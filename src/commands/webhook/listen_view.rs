@@ -101,7 +101,6 @@ impl ListenerEvent {
         let answer = answer.unwrap_or_default();
         let (tone, text) = match self.outcome {
             Outcome::Kept => return "kept".into(),
-            Outcome::Waiting => (Tone::Warn, "waiting for an earlier event".to_owned()),
             Outcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
             Outcome::Refused => (Tone::Bad, format!("refused: {reason}")),
             Outcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),
@@ -129,25 +128,19 @@ impl View for Summary {
     }
 
     fn page(&self) -> Page {
-        let Totals {
-            received,
-            duplicates,
-            refused,
-            forwarded,
-            failed,
-            abandoned,
-            waiting,
-        } = self.summary;
         let mut page = Page::default();
-        page.heading(
-            Tone::Strong,
-            "stopped",
-            format!("{received} received, {duplicates} duplicates, {refused} refused"),
+        let it = &self.summary;
+        let received = format!(
+            "{} received, {} duplicates, {} refused",
+            it.received, it.duplicates, it.refused
         );
-        page.field("app", format!(
-            "{forwarded} forwarded, {failed} failed attempts, {abandoned} abandoned, {waiting} waiting"
-        ));
-        if abandoned > 0 {
+        page.heading(Tone::Strong, "stopped", received);
+        let forwarded = format!(
+            "{} forwarded, {} failed attempts, {} abandoned, {} waiting",
+            it.forwarded, it.failed, it.abandoned, it.waiting
+        );
+        page.field("app", forwarded);
+        if it.abandoned > 0 {
             page.next("bookctl webhook events list --state abandoned");
         }
         page

@@ -86,7 +86,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         signing,
     };
     let url = &app.handler.url;
-    let (mut events, mut reactions) = (Vec::new(), Vec::new());
+    let mut events = Vec::new();
     let progress = context.out.progress("");
     for (row, number) in rows.iter().zip(1..) {
         let place = format!("{number} of {}", rows.len());
@@ -101,16 +101,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let headers = app.headers(&delivery, Timestamp::now());
         let reaction = app.handler.post(&headers, delivery.body.clone()).await;
         handler::trace(context, url, &headers, &delivery.body, Some(&reaction));
-        let kept = reaction.clone();
-        store
-            .end_attempt(row.number, delivery.attempt, kept, None)
-            .await?;
         events.push(ReplayedEvent {
             event: delivery.event,
             delivered: reaction.is_delivered(),
             attempt: Attempt::new(delivery.attempt, &reaction),
         });
-        reactions.push(reaction);
+        store
+            .end_attempt(row.number, delivery.attempt, reaction, None)
+            .await?;
     }
     drop(progress);
     let are_delivered = events.iter().all(|it| it.delivered);
@@ -118,7 +116,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context
         .out
         .emit_list(&Replayed { events }, is_empty, "no events found")?;
-    handler::warn_if_late(context, &reactions);
     Ok(if are_delivered {
         Exit::Done
     } else {
@@ -146,13 +143,12 @@ impl View for Replayed {
 
     fn page(&self) -> Page {
         let rows = self.events.iter().map(|it| {
-            let Attempt {
-                status,
-                error,
-                latency_ms,
-                ..
-            } = &it.attempt;
-            let answer = in_words(*status, error.as_deref(), Some(*latency_ms));
+            let attempt = &it.attempt;
+            let answer = in_words(
+                attempt.status,
+                attempt.error.as_deref(),
+                Some(attempt.latency_ms),
+            );
             let tone = if it.delivered { Tone::Good } else { Tone::Bad };
             vec![
                 TableCell::from(it.event.id.as_str()),

@@ -1,10 +1,9 @@
 //! Setting the listener as a sandbox's webhook URL while it runs.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::app::Context;
 use crate::client::Call;
@@ -12,9 +11,6 @@ use crate::outcome::{Error, Result};
 
 /// How long restoring the URL may take: Ctrl-C ends the process within 200 ms.
 const RESTORE_TIMEOUT: Duration = Duration::from_millis(150);
-
-/// How often the settings are checked.
-const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A sandbox's webhook URL that is set to the listener, and the one from before.
 pub(super) struct UrlTakeover {
@@ -32,34 +28,6 @@ impl UrlTakeover {
         let previous = current_url(context).await?.filter(|url| *url != ours);
         set_url(context, Some(&ours), true).await?;
         Ok(Some(UrlTakeover { ours, previous }))
-    }
-
-    /// Sets the URL again whenever the sandbox has none, as after a restart with an empty state. A URL that somebody else
-    /// sets stays, and is reported once. Never returns.
-    pub(super) async fn keep(&self, context: &Context) -> Infallible {
-        let mut known = self.ours.clone();
-        loop {
-            sleep(CHECK_INTERVAL).await;
-            // A sandbox that cannot be reached may come back.
-            let Ok(found) = current_url(context).await else {
-                continue;
-            };
-            let note = match found {
-                Some(url) if url == known => continue,
-                None if set_url(context, Some(&self.ours), true).await.is_err() => continue,
-                Some(url) if url != self.ours => {
-                    known = url;
-                    format!(
-                        "the sandbox's webhook URL was changed to {known}; this listener receives nothing"
-                    )
-                }
-                _ => {
-                    known.clone_from(&self.ours);
-                    "the sandbox's webhook URL is set to this listener again".to_owned()
-                }
-            };
-            context.out.note(&note);
-        }
     }
 
     /// Restores the previous URL, unless somebody has set another one since.

@@ -12,12 +12,11 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
 use crate::secrets::Secret;
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::diagnose::{Diagnosis, diagnose};
-use crate::webhook::request::SavedRequest;
+use crate::webhook::diagnose::diagnose;
 use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, verify};
 
-const RAW_BYTES: &str =
-    "verify the raw bytes of the request, before anything parses, decodes or prints them";
+const MISMATCH: &str =
+    "the signature does not match: it was made with another secret, or the body was changed";
 
 /// Verify the signature of a delivery
 ///
@@ -27,7 +26,7 @@ const RAW_BYTES: &str =
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook verify body.json --signature 't=1795262400,v1=f9f4…'\n  \
-    bookctl webhook verify --http request.txt --explain\n  \
+    bookctl webhook verify body.json --signature \"$HEADER\" --explain\n  \
     bookctl webhook verify body.json --signature \"$HEADER\" --tolerance 0\n  \
     pass show booking/webhook |\n    \
       bookctl webhook verify body.json --signature \"$HEADER\" --secret-stdin")]
@@ -36,11 +35,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
     /// Value of the signature header
-    #[arg(long, value_name = "HEADER", required_unless_present = "http")]
-    signature: Option<String>,
-    /// Read a saved request instead: request line, headers, an empty line, the raw body
-    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["body", "signature"], value_parser = Source::parse)]
-    http: Option<Source>,
+    #[arg(long, value_name = "HEADER")]
+    signature: String,
     /// Largest difference between the signature's time and now; 0 accepts any time [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
@@ -57,8 +53,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let name = context.dialect().signature_header();
-    let is_request = args.http.is_some();
-    let source = input::source(args.http.or(args.body), args.secret_stdin)?;
+    let source = input::source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
     if tolerance.is_zero() {
         context
@@ -67,20 +62,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let file = source.name();
-    let bytes = input::read(source).await?;
-    let (header, body) = if is_request {
-        let request = SavedRequest::parse(&bytes)
-            .map_err(|why| Error::usage(format!("{} {why}", file.escape_debug())))?;
-        let header = request.header(&name).ok_or_else(|| missing(&name))?;
-        (header, request.body)
-    } else {
-        let value = args.signature.unwrap_or_default();
-        (without_name(&value, &name).into_bytes(), bytes)
-    };
+    let body = input::read(source).await?;
+    let header = without_name(&args.signature, &name);
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
-    let verified = verify(&secrets.all, &header, &body, now, tolerance).map_err(|why| {
-        let header = Header::parse(&header).ok();
+    let header = header.as_bytes();
+    let verified = verify(&secrets.all, header, &body, now, tolerance).map_err(|why| {
+        let header = Header::parse(header).ok();
         match (why, &header) {
             (Unverified::Mismatch, Some(header)) if args.explain => {
                 explained(&secrets.all, header, &body)
@@ -88,25 +75,23 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             _ => unverified(why, header.as_ref()),
         }
     })?;
-    let signed_at = Timestamp::from_second(verified.time).ok();
     context.out.emit(&Verdict {
         verified: true,
         timestamp: verified.time,
-        signed_at: signed_at.map(|at| at.to_string()),
+        signed_at: Timestamp::from_second(verified.time).ok(),
         age_seconds: now.saturating_sub(verified.time),
         tolerance_seconds: tolerance.map(|it| it.as_secs()),
         secret: verified.secret + 1,
-        secrets: secrets.all.len(),
     })?;
     Ok(Exit::Done)
 }
 
 /// The header's value, without its name if the whole line was given.
-fn without_name(value: &str, name: &str) -> String {
+fn without_name<'a>(value: &'a str, name: &str) -> &'a str {
     let rest = value
         .split_once(':')
         .filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
-    rest.map_or(value, |(_, rest)| rest).trim().to_owned()
+    rest.map_or(value, |(_, rest)| rest).trim()
 }
 
 /// The error (19), with its cause as a word for scripts.
@@ -114,14 +99,6 @@ fn error(cause: &'static str, message: impl Into<String>, hint: &str) -> Error {
     let mut error = Error::new(Code::Signature, message).hint(hint);
     error.cause = Some(cause);
     error
-}
-
-fn missing(name: &str) -> Error {
-    error(
-        "missing",
-        format!("the request has no {name} header"),
-        "a proxy may have removed it; if the service uses another name, set service_name in the profile's dialect",
-    )
 }
 
 fn unverified(why: Unverified, header: Option<&Header>) -> Error {
@@ -147,33 +124,29 @@ fn unverified(why: Unverified, header: Option<&Header>) -> Error {
             format!("the signature's time is {ahead} s in the future"),
             "compare the clocks of the sender and the receiver",
         ),
-        Unverified::Mismatch => mismatch("run the command with --explain to find out which"),
+        Unverified::Mismatch => error(
+            "mismatch",
+            MISMATCH,
+            "run the command with --explain to find out which",
+        ),
     }
-}
-
-fn mismatch(hint: &str) -> Error {
-    let message =
-        "the signature does not match: it was made with another secret, or the body was changed";
-    error("mismatch", message, hint)
 }
 
 fn explained(secrets: &[Secret], header: &Header, body: &[u8]) -> Error {
-    if body.is_empty() {
-        let message = "the body is empty, but a body was signed";
-        return error("changed_body", message, RAW_BYTES);
-    }
     match diagnose(secrets, header, body) {
-        Some(Diagnosis::Secret(what)) => error(
+        Some(("wrong_secret", message)) => error(
             "wrong_secret",
-            format!("the secret differs: the sender signed with {what}"),
+            message,
             "store exactly the same secret on both sides, with nothing around it",
         ),
-        Some(Diagnosis::Body(what)) => error(
-            "changed_body",
-            format!("the body was changed: {what}"),
-            RAW_BYTES,
+        Some((cause, message)) => error(
+            cause,
+            message,
+            "verify the raw bytes of the request, before anything parses, decodes or prints them",
         ),
-        None => mismatch(
+        None => error(
+            "mismatch",
+            MISMATCH,
             "most likely the secret is different: compare your secret with the dashboard's, and pass both while you \
              replace one",
         ),
@@ -185,13 +158,11 @@ struct Verdict {
     verified: bool,
     timestamp: i64,
     /// `None` if no calendar has that time.
-    signed_at: Option<String>,
+    signed_at: Option<Timestamp>,
     age_seconds: i64,
     tolerance_seconds: Option<u64>,
     /// The number of the secret that matches, from 1.
     secret: usize,
-    #[serde(skip)]
-    secrets: usize,
 }
 
 impl View for Verdict {
@@ -202,20 +173,14 @@ impl View for Verdict {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "verified", "the signature is valid");
-        let age = match self.age_seconds {
-            age @ 0.. => format!("{age} s ago"),
-            age => format!("{} s in the future", age.saturating_abs()),
+        let at = self.signed_at.map_or(String::new(), |at| format!("{at}, "));
+        let age = self.age_seconds.unsigned_abs();
+        let when = if self.age_seconds < 0 {
+            "in the future"
+        } else {
+            "ago"
         };
-        page.field(
-            "signed",
-            match &self.signed_at {
-                Some(time) => format!("{time}, {age}"),
-                None => age,
-            },
-        );
-        if self.secrets > 1 {
-            page.field("secret", format!("{} of {}", self.secret, self.secrets));
-        }
+        page.field("signed", format!("{at}{age} s {when}"));
         page
     }
 }

@@ -6,7 +6,7 @@ mod history;
 mod queue;
 
 pub(crate) use history::{AttemptRow, EventRow, Query};
-pub(crate) use queue::{QueuedDelivery, Receipt, ReceivedDelivery};
+pub(crate) use queue::{QueuedDelivery, ReceivedDelivery};
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;

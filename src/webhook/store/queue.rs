@@ -22,15 +22,6 @@ pub(crate) struct ReceivedDelivery {
     pub(crate) received_at: Timestamp,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Receipt {
-    New {
-        /// Whether an earlier event of the booking has failed, and is forwarded first.
-        held_up: bool,
-    },
-    Duplicate,
-}
-
 /// An event with everything needed to post it to the app.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuedDelivery {
@@ -45,18 +36,18 @@ pub(crate) struct QueuedDelivery {
 }
 
 impl Webhooks {
-    /// Stores an event unless it was stored before, in this state, and returns it as it is stored. It is on the disk when
-    /// this returns.
+    /// Stores an event unless it was stored before, in this state; returns it as it is stored, and whether it is new. It
+    /// is on the disk when this returns.
     ///
     /// An event with the id of another kind of event is another event. To take it for a duplicate would lose it.
     pub(crate) async fn receive(
         &self,
         mut delivery: ReceivedDelivery,
         state: State,
-    ) -> Result<(Event, Receipt)> {
+    ) -> Result<(Event, bool)> {
         self.write(move |connection, origin| {
-            let receipt = receive(connection, origin, &mut delivery, state)?;
-            Ok((delivery.event, receipt))
+            let is_new = receive(connection, origin, &mut delivery, state)?;
+            Ok((delivery.event, is_new))
         })
         .await
     }
@@ -153,7 +144,7 @@ fn receive(
     origin: &str,
     delivery: &mut ReceivedDelivery,
     state: State,
-) -> rusqlite::Result<Receipt> {
+) -> rusqlite::Result<bool> {
     // Events that share an id stay in order.
     let ordering_key = delivery.event.ordering_key().to_owned();
     // Number and kind of the event that is stored under an id.
@@ -177,16 +168,8 @@ fn receive(
         connection
             .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
             .execute([number])?;
-        return Ok(Receipt::Duplicate);
+        return Ok(false);
     }
-    // Whether the booking's first waiting event has failed; `None` if none is waiting.
-    let has_failed: Option<bool> = connection
-        .prepare_cached(
-            "SELECT next_attempt_at IS NOT NULL FROM events \
-             WHERE origin = ? AND ordering_key = ? AND state = 'waiting' ORDER BY number LIMIT 1",
-        )?
-        .query_row((origin, &ordering_key), |row| row.get(0))
-        .optional()?;
     let event = &delivery.event;
     connection
         .prepare_cached(
@@ -206,9 +189,7 @@ fn receive(
             delivery.received_at.as_millisecond(),
             state.as_str(),
         ])?;
-    Ok(Receipt::New {
-        held_up: has_failed.unwrap_or_default(),
-    })
+    Ok(true)
 }
 
 /// An event as it is sent next, if it is waiting or may be in any state.
