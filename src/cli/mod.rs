@@ -131,7 +131,7 @@ pub(crate) fn report_usage(
     }
     if asked_for_help {
         let out = Output::of_process(Format::Human, color(arguments), false, environment);
-        return out.reported(out.print_help(&error.render()));
+        return out.print_help(&error.render());
     }
     register_secret_arguments(arguments);
     let format = if wants_json {

@@ -18,6 +18,7 @@ use crate::model::document_time::time_text;
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
+use crate::terminal::output::View as _;
 use crate::terminal::prompt::Question;
 
 /// Longer than a request and its answer take. Another machine may resume the attempt after it.
@@ -64,7 +65,7 @@ pub(crate) async fn warn_of_open_attempts(
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                context.out.show_view(&card(context, &booking));
+                context.out.show(&card(context, &booking).page());
                 booked.push(booking);
             }
         }

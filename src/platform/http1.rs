@@ -1,7 +1,7 @@
 //! An HTTP server that speaks HTTP/1 only.
 //!
 //! `axum::serve` also speaks HTTP/2 if any crate of the build enables that, and our HTTP client does. Our time limits
-//! and faults apply to a connection, which does not work with HTTP/2, where one connection carries many requests.
+//! apply to a connection, which does not work with HTTP/2, where one connection carries many requests.
 
 use std::future::Future;
 use std::pin::pin;
@@ -9,15 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request};
 use axum::serve::Listener;
-use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 /// The most connections that are open at once; others wait. A process may usually open 1,024 files, and SQLite needs some.
@@ -26,18 +22,13 @@ const MOST_CONNECTIONS: usize = 512;
 /// Serves `router` until `shutdown` completes, then waits for the requests that are in progress.
 ///
 /// A connection on which no whole head of a request has come within `head_timeout`, since it was made or since the last
-/// response, is closed. How long a body may take is the handlers' matter. `wrap` makes a connection of what was accepted,
-/// and the handle that handlers get as [`ConnectInfo`].
-pub(crate) async fn serve<S, H>(
+/// response, is closed. How long a body may take is the handlers' matter.
+pub(crate) async fn serve(
     mut listener: TcpListener,
     head_timeout: Duration,
     router: Router,
-    wrap: impl Fn(TcpStream) -> (S, H),
     shutdown: impl Future<Output = ()>,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    H: Clone + Send + Sync + 'static,
-{
+) {
     // Each connection holds a receiver until it ends.
     let (stop, stopping) = watch::channel(false);
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -54,12 +45,7 @@ pub(crate) async fn serve<S, H>(
         };
         // Without it responses may wait for an acknowledgement. Failure only costs time.
         let _ = stream.set_nodelay(true);
-        let (stream, handle) = wrap(stream);
-        let router = TowerToHyperService::new(router.clone());
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(handle.clone()));
-            router.call(request)
-        });
+        let service = TowerToHyperService::new(router.clone());
         let mut stopping = stopping.clone();
         tokio::spawn(async move {
             let _place = place;
@@ -89,6 +75,7 @@ pub(crate) async fn serve<S, H>(
 mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
 
     #[tokio::test]
     async fn a_connection_that_is_silent_or_stops_in_the_middle_of_a_head_is_closed() {
@@ -96,7 +83,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let timeout = Duration::from_millis(50);
         let never = std::future::pending();
-        let server = serve(listener, timeout, Router::new(), |it| (it, ()), never);
+        let server = serve(listener, timeout, Router::new(), never);
         let clients = async {
             for (sent, answer) in [
                 ("", ""),

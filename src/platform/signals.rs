@@ -48,7 +48,7 @@ impl EndSignals {
         let (mut interrupt, mut ctrl_break) = (ctrl_c()?, ctrl_break()?);
         let (mut close, mut logoff, mut shutdown) =
             (ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);
-        Ok(EndSignals(vec![
+        let listeners: [(Exit, Listener); 5] = [
             (
                 Exit::Interrupted,
                 Box::new(move |context| interrupt.poll_recv(context)),
@@ -69,7 +69,8 @@ impl EndSignals {
                 Exit::Terminated,
                 Box::new(move |context| shutdown.poll_recv(context)),
             ),
-        ]))
+        ];
+        Ok(EndSignals(listeners.into()))
     }
 
     pub(crate) async fn next(&mut self) -> Exit {
@@ -95,7 +96,7 @@ impl Continued {
             signal_hook::consts::SIGCONT,
         ))?;
         #[cfg(windows)]
-        let listener = Box::new(|_: &mut Context<'_>| Poll::Pending);
+        let listener: Listener = Box::new(|_| Poll::Pending);
         Ok(Continued(listener))
     }
 

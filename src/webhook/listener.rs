@@ -114,13 +114,7 @@ async fn serve(
         shows_exchanges: listening.shows_exchanges,
         given_warnings: Mutex::default(),
     });
-    let server = http1::serve(
-        socket,
-        REQUEST_TIMEOUT,
-        router(receiver),
-        |stream| (stream, ()),
-        stopped(),
-    );
+    let server = http1::serve(socket, REQUEST_TIMEOUT, router(receiver), stopped());
     let forwarding = async {
         if let Some(forwarder) = forwarder {
             forwarder.run(stopped(), GRACE).await;

@@ -1,4 +1,5 @@
 use std::fs;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
@@ -232,7 +233,10 @@ impl ReadyFile {
     /// Creates the file atomically, with its content.
     fn write(&self, address: &str) -> Result<()> {
         let new = beside(&self.0, ".new");
-        fs::write(&new, address)
+        // A pipe in its place would block, and a link lead elsewhere.
+        let _ = fs::remove_file(&new);
+        fs::File::create_new(&new)
+            .and_then(|mut file| file.write_all(address.as_bytes()))
             .and_then(|()| rename(&new, &self.0))
             .map_err(|error| unwritable(&self.0, error))
     }

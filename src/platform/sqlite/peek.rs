@@ -1,13 +1,12 @@
 //! Reading a file without waiting for locks, without messages and without writing, as shell completion has to.
 
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Params, Row};
 use serde::de::DeserializeOwned;
-
-use crate::platform::system::files::read_exact_at;
 
 /// An existing file, opened for reading. It may be of any version.
 ///
@@ -46,8 +45,9 @@ impl Peek {
 /// The number in the file's header that every transaction changes, unless there is a write-ahead log.
 pub(crate) fn change_counter(path: &Path) -> Option<[u8; 4]> {
     let mut counter = [0; 4];
-    let file = File::open(path).ok()?;
-    read_exact_at(&file, &mut counter, 24).ok()?;
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(24)).ok()?;
+    file.read_exact(&mut counter).ok()?;
     Some(counter)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -147,13 +147,6 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
             return Err(io::Error::new(error.kind(), why));
         }
         std::thread::sleep(PAUSE);
-    }
-}
-
-pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    match file.seek_read(bytes, offset)? {
-        read if read == bytes.len() => Ok(()),
-        _ => Err(ErrorKind::UnexpectedEof.into()),
     }
 }
 

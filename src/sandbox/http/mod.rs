@@ -74,13 +74,7 @@ pub(crate) async fn serve(
         stopped_service.store.changes().stop();
         let _ = stopping.send(());
     };
-    let server = http1::serve(
-        listener,
-        REQUEST_TIMEOUT,
-        router(&service),
-        |stream| (stream, ()),
-        shutdown,
-    );
+    let server = http1::serve(listener, REQUEST_TIMEOUT, router(&service), shutdown);
     let grace_period = async {
         if stopped.await.is_err() {
             std::future::pending::<()>().await;

@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
     use crate::arbitrary;
-    use crate::terminal::output::visible::visible_lines;
+    use crate::terminal::output::visible::visible_rows;
     use proptest::prelude::*;
 
     const DOCUMENT: &str = r#" { "b" : 1.0e+2 , "a":[ ] ,"a": [ -0, 1.10, {} , "x , y : { \" \\" ],
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn is_harmless(laid_out: &str) -> bool {
-        visible_lines(laid_out) == laid_out
+        visible_rows(laid_out) == laid_out
     }
 
     proptest! {

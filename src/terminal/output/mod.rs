@@ -164,20 +164,13 @@ impl Output {
         stdout::reader_gone().await;
     }
 
-    /// Writes the help or the version to stdout.
-    pub(crate) fn print_help(&self, text: &StyledStr) -> Result<()> {
-        write_all(&styled(text, &self.stdout)).map(drop)
-    }
-
-    /// The exit code of what was written. An error is reported.
-    pub(crate) fn reported(&self, written: Result<()>) -> Exit {
-        match written {
-            Ok(()) => Exit::Done,
-            Err(error) => {
-                self.report(&error);
-                error.exit
-            }
-        }
+    /// Writes the help or the version to stdout. An error is reported.
+    pub(crate) fn print_help(&self, text: &StyledStr) -> Exit {
+        let Err(error) = write_all(&styled(text, &self.stdout)) else {
+            return Exit::Done;
+        };
+        self.report(&error);
+        error.exit
     }
 
     /// Writes a help that was asked for as a page of its own.
@@ -196,12 +189,7 @@ impl Output {
         self.to_stderr(&redact(&page.render(&self.stderr.now())));
     }
 
-    /// Writes the human form of a view to stderr, where prompts are.
-    pub(crate) fn show_view(&self, view: &dyn View) {
-        self.show(&view.page());
-    }
-
-    /// The same, for a view that shows a secret on purpose.
+    /// The same for a view that shows a secret on purpose.
     pub(crate) fn show_with_secret(&self, view: &dyn View) {
         self.to_stderr(&view.page().render(&self.stderr.now()));
     }

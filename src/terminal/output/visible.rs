@@ -15,12 +15,6 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Like [`visible`], but keeps line feeds.
-#[cfg(test)]
-pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
-    spelled(text, |c| c == '\n')
-}
-
 /// Like [`visible`], but keeps line feeds and tabs.
 pub(super) fn visible_rows(text: &str) -> Cow<'_, str> {
     spelled(text, |c| c == '\n' || c == '\t')

@@ -40,10 +40,11 @@ pub(super) struct Menu<'a> {
 }
 
 impl<'a> Menu<'a> {
-    /// The row of the former answer is selected at first.
-    pub(super) fn new(question: &'a Question, rows: &'a [String]) -> Self {
+    /// `default` is selected at first, unless there is a former answer.
+    pub(super) fn new(question: &'a Question, rows: &'a [String], default: usize) -> Self {
         let is_former = |row: &String| Some(row) == question.former.as_ref();
-        let at = rows.iter().position(is_former).unwrap_or(0);
+        let at = rows.iter().position(is_former).unwrap_or(default);
+        let at = at.min(rows.len().saturating_sub(1));
         Self {
             question,
             rows,
@@ -58,27 +59,19 @@ impl<'a> Menu<'a> {
     }
 
     /// Adds a filter.
-    pub(super) fn filtered(self, default: usize) -> Self {
-        let at = default.min(self.rows.len().saturating_sub(1));
-        Self {
-            at,
-            marked: at,
-            filter: Some(Line::default()),
-            ..self
-        }
+    pub(super) fn filtered(mut self) -> Self {
+        self.filter = Some(Line::default());
+        self
     }
 
     /// Adds a filter. What was typed is the answer if no row matches, and if `check` accepts it.
-    pub(super) fn or_typed(self, check: Check<'a>) -> Self {
+    pub(super) fn or_typed(mut self, check: Check<'a>) -> Self {
         let former = self.question.former.as_ref();
         let typed = former.filter(|former| !self.rows.contains(former));
-        let mut menu = Self {
-            filter: Some(Line::new(typed.map_or("", String::as_str), false)),
-            typed: Some(check),
-            ..self
-        };
-        menu.narrow();
-        menu
+        self.filter = Some(Line::new(typed.map_or("", String::as_str), false));
+        self.typed = Some(check);
+        self.narrow();
+        self
     }
 
     /// The text of the answer: that of the row, or what was typed.
@@ -280,7 +273,7 @@ mod tests {
     #[test]
     fn every_typed_word_narrows_the_rows_in_any_order_and_case_without_accents() {
         let (rows, question) = (venues(), question());
-        let mut menu = Menu::new(&question, &rows).filtered(0);
+        let mut menu = Menu::new(&question, &rows, 0).filtered();
         press(&mut menu, "paris CAFE");
         assert_eq!(menu.found, [0]);
         menu.press(Key::EraseWord);
@@ -293,7 +286,7 @@ mod tests {
     #[test]
     fn where_nothing_is_found_enter_answers_nothing() {
         let (rows, question) = (venues(), question());
-        let mut menu = Menu::new(&question, &rows).filtered(1);
+        let mut menu = Menu::new(&question, &rows, 1).filtered();
         press(&mut menu, "xyz");
         assert_eq!(menu.press(Key::Enter), Step::Stay);
         menu.press(Key::Up);
@@ -310,7 +303,7 @@ mod tests {
             "" => Err("enter a place".to_owned()),
             _ => Ok(()),
         };
-        let mut menu = Menu::new(&question, &rows).or_typed(&check);
+        let mut menu = Menu::new(&question, &rows, 0).or_typed(&check);
         menu.press(Key::Enter);
         assert_eq!(menu.answer, rows.len());
         assert_eq!(menu.shown(), "Lisbon");
@@ -326,7 +319,7 @@ mod tests {
     fn the_marked_row_is_in_view_at_every_size_and_nothing_wraps_or_overflows() {
         let (rows, question) = (venues(), question());
         for (height, columns) in [(3, 20), (5, 20), (10, 40), (24, 80), (60, 200)] {
-            let mut menu = Menu::new(&question, &rows).filtered(0);
+            let mut menu = Menu::new(&question, &rows, 0).filtered();
             for _ in 0..rows.len() {
                 let lines = draw(&menu, height, columns);
                 assert!(lines.len() <= height, "{height}: {lines:?}");
@@ -350,7 +343,7 @@ mod tests {
             "18:00 · no card",
         ];
         let (rows, question) = (rows.map(str::to_owned).to_vec(), question());
-        let mut menu = Menu::new(&question, &rows);
+        let mut menu = Menu::new(&question, &rows, 0);
         let lines = draw(&menu, 24, 40);
         assert_eq!(
             lines[1..],
@@ -371,7 +364,7 @@ mod tests {
     #[test]
     fn a_short_menu_shows_its_rows_alone_and_hides_the_cursor() {
         let (rows, question) = (vec!["Dining".to_owned(), "Travel".to_owned()], question());
-        let mut menu = Menu::new(&question, &rows);
+        let mut menu = Menu::new(&question, &rows, 0);
         menu.press(Key::End);
         press(&mut menu, "d");
         let left = Some(SignedDuration::from_secs(61));
@@ -394,7 +387,7 @@ mod tests {
     fn a_plain_menu_takes_the_numbers_of_its_rows_alone() {
         let rows: Vec<String> = (1..=12).map(|row| format!("row {row}\nguest")).collect();
         let question = question();
-        let mut menu = Menu::new(&question, &rows).filtered(2);
+        let mut menu = Menu::new(&question, &rows, 2).filtered();
         assert!(menu.listing().starts_with(" 1) row 1\n 2)"));
         for (line, answer) in [(" 2 ", 1), ("", 2)] {
             assert_eq!(menu.take_line(line), Ok(true));

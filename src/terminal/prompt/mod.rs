@@ -101,7 +101,7 @@ impl Prompter {
         rows: &[String],
         default: usize,
     ) -> Result<usize, PromptError> {
-        let mut menu = Menu::new(question, rows).filtered(default);
+        let mut menu = Menu::new(question, rows, default).filtered();
         let is_answered = self.ask(&mut menu, None).await?;
         in_time(is_answered.then_some(menu.answer))
     }
@@ -113,7 +113,7 @@ impl Prompter {
         rows: &[String],
         check: Check<'_>,
     ) -> Result<String, PromptError> {
-        let mut menu = Menu::new(question, rows).or_typed(check);
+        let mut menu = Menu::new(question, rows, 0).or_typed(check);
         let is_answered = self.ask(&mut menu, None).await?;
         in_time(is_answered.then(|| menu.text().to_owned()))
     }
@@ -135,7 +135,7 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Answer<usize> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
-        let mut menu = Menu::new(question, &rows);
+        let mut menu = Menu::new(question, &rows, 0);
         let is_answered = self.ask(&mut menu, deadline).await?;
         Ok(is_answered.then_some(menu.answer))
     }
