@@ -95,15 +95,12 @@ impl Sandbox {
         on_request: Option<OnRequest>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let address = listener.local_addr()?;
+        let exchanges = self.options.keeps_requests.then(http::ExchangeLog::new);
         let service = http::Service {
             store: self.store,
-            limits: self.options.limits,
-            delivery_interval: self.options.delivery_interval,
-            port: address.port(),
-            hosts: self.options.hosts,
-            exposed: !address.ip().is_loopback(),
-            exchanges: self.options.keeps_requests.then(http::ExchangeLog::new),
+            options: self.options,
+            address: listener.local_addr()?,
+            exchanges,
             on_request,
         };
         http::serve(service, listener, shutdown).await

@@ -510,7 +510,6 @@ impl Stream {
 /// "server-sent events `request booking message delivery clock fault organization`, each with the id and the new state;
 /// `Last-Event-ID` resumes" (sandbox tools, The page)
 #[test]
-#[ignore = "needs a browser"]
 fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut() {
     let mut served = Served::start();
     let app = Scripted::start(|_| Reply::json(200, &json!({})));
@@ -549,7 +548,6 @@ fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut(
 
 /// An open stream does not hold up the server's end, nor does a client that reads nothing hold up others.
 #[test]
-#[ignore = "needs a browser"]
 fn a_stream_ends_with_the_server_and_a_slow_reader_holds_nothing_up() {
     let mut served = Served::unlimited();
     let mut reader = Stream::open(&served, None);
@@ -571,7 +569,6 @@ fn a_stream_ends_with_the_server_and_a_slow_reader_holds_nothing_up() {
 
 /// The page is for browsers, and lets only its own script run.
 #[test]
-#[ignore = "needs a browser"]
 fn the_page_has_a_strict_policy_and_other_clients_do_not_get_it() {
     let served = Served::start();
     let html = [("Accept", "text/html,*/*;q=0.8")];
@@ -594,7 +591,6 @@ fn the_page_has_a_strict_policy_and_other_clients_do_not_get_it() {
 
 /// "`bookctl sandbox open` opens it in the browser; `serve` prints its address" (sandbox tools, The page)
 #[test]
-#[ignore = "needs a browser"]
 fn open_starts_the_browser_with_the_pages_address_and_prints_it_where_there_is_none() {
     let served = Served::start();
     let address = format!("{}/", served.base_url());

@@ -143,24 +143,6 @@ fn a_missing_idempotency_key_is_noted_where_the_request_was_looked_at() {
     assert_eq!(notes(&served), Vec::<String>::new());
 }
 
-/// "A booking whose provider fails is not an HTTP error" (spec, What the service does)
-#[test]
-fn a_booking_that_failed_in_a_normal_response_is_noted() {
-    let served = Served::start();
-    let order = order("ven_provider_fails", 2);
-    let headers = [KEY, ("Idempotency-Key", "1")];
-    let (status, booking) = send(served.base_url(), "POST", "/v1/bookings", &headers, &order);
-    assert_eq!(
-        (status, text(&booking, "status")),
-        (201, "failed".to_owned())
-    );
-    let note = "the booking failed (provider_error), and that is no HTTP error: read status in the response";
-    assert_eq!(notes(&served), [note]);
-    let path = format!("/v1/bookings/{}", text(&booking, "id"));
-    send(served.base_url(), "GET", &path, &[KEY], "");
-    assert_eq!(notes(&served), Vec::<String>::new());
-}
-
 #[test]
 fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
     let served = Served::start();
@@ -191,23 +173,4 @@ fn a_request_that_is_refused_for_its_host_is_told_the_flag_and_the_port() {
     let (_, body) = answer.rsplit_once("\r\n").unwrap();
     let refusal: Value = serde_json::from_str(body).unwrap();
     assert_eq!(text(&refusal, "error"), said);
-}
-
-#[test]
-fn a_server_that_is_to_be_quiet_and_to_show_bodies_is_refused() {
-    let serve = [
-        "sandbox",
-        "serve",
-        "--ephemeral",
-        "--port",
-        "0",
-        "-q",
-        "-v",
-        "--json",
-    ];
-    let error = Home::new().run(serve).refused(2, "usage");
-    assert!(
-        text(&error, "message").contains("--quiet and --verbose"),
-        "{error}"
-    );
 }

@@ -138,25 +138,3 @@ fn after_a_reset_the_sandboxs_files_hold_nothing_of_a_guest_and_take_new_booking
     home.booked("ven_confirms", &[], 0);
     assert_eq!(bookings(&home), 1);
 }
-
-/// A mistyped path would otherwise become folders with an empty sandbox. The home is made where there is none.
-#[test]
-fn a_database_in_a_folder_that_does_not_exist_is_refused_and_makes_none() {
-    let home = Home::new();
-    let folder = home.folder().join("new folder/inner");
-    let file = folder.join("sandbox.db");
-    let serve = ["sandbox", "serve", "--port", "0", "--json", "--database"];
-    let serve = serve.iter().map(Path::new).chain([file.as_path()]);
-    let error = home.run(serve).refused(3, "config");
-    let said = format!(
-        "the folder {} of the database does not exist",
-        folder.display()
-    );
-    assert_eq!(text(&error, "message"), said);
-    let hint = format!("create it with: mkdir -p '{}'", folder.display());
-    assert_eq!(text(&error, "hint"), hint);
-    assert!(!home.folder().join("new folder").exists());
-    assert!(!home.path().exists());
-    Served::of(&home);
-    assert!(home.path().join("sandbox.db").exists());
-}

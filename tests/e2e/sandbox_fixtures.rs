@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::http::send;
-use crate::harness::{Home, Served, text};
+use crate::harness::{Home, Output, Served, text};
 
 /// A venue with one table at each hour of the evening.
 const SMALL: &str = r#"
@@ -24,11 +24,26 @@ fn load(home: &Home, file: &str) -> Value {
     output.exits(0).json()
 }
 
+/// A search at 19:00 tomorrow.
+fn search(home: &Home, vertical: &str, place: &[&str]) -> Output {
+    let search = ["search", vertical, "--at", "tomorrow 19:00", "--json"];
+    home.run(search.iter().chain(place))
+}
+
 fn venues_near(home: &Home, place: &[&str]) -> Vec<String> {
-    let search = ["search", "dining", "--at", "tomorrow 19:00", "--json"];
-    let found = home.run(search.iter().chain(place)).exits(0).json();
+    let found = search(home, "dining", place).exits(0).json();
     let venues = found["venues"].as_array().unwrap();
     venues.iter().map(|it| text(it, "venue_id")).collect()
+}
+
+fn slots(home: &Home, venue: &str, at: &str) -> Output {
+    home.run(["slots", venue, "--at", at, "--party", "2", "--json"])
+}
+
+fn book(home: &Home, venue: &str, at: &str, more: &[&str]) -> Output {
+    let book = ["book", venue, "--at", at, "--party", "2", "--json"];
+    let guest = ["--name", "Ada Lovelace"];
+    home.run(book.iter().chain(&guest).chain(more))
 }
 
 /// "`load --example` prints one that works" (sandbox tools)
@@ -59,40 +74,18 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     );
     let by_point = venues_near(&home, &["--lat", "51.4", "--lon", "-2.3"]);
     assert_eq!(by_point, ["ven_old_mill"]);
-    let found = [
-        "search",
-        "fitness",
-        "--near",
-        "Bath",
-        "--at",
-        "tomorrow 07:00",
-        "--json",
-    ];
-    let found = home.run(found).exits(0).json();
-    assert_eq!(
-        found["venues"][0]["providers"],
-        json!(["provider_b", "provider_c"])
-    );
+    let found = search(&home, "fitness", &["--near", "Bath"]).exits(0);
+    let providers = json!(["provider_b", "provider_c"]);
+    assert_eq!(found.json()["venues"][0]["providers"], providers);
 
-    let slots = |day: &str| {
-        let slots = [
-            "slots",
-            "ven_old_mill",
-            "--at",
-            day,
-            "--party",
-            "2",
-            "--json",
-        ];
-        home.run(slots).exits(0).json()["slots"]
-            .as_array()
-            .unwrap()
-            .clone()
+    let offered = |day: &str| {
+        let slots = slots(&home, "ven_old_mill", day).exits(0).json();
+        slots["slots"].as_array().unwrap().clone()
     };
     // Ten years of Christmas are closed no more than one, and Mondays always.
-    assert_eq!(slots("2026-12-25 19:00"), Vec::<Value>::new());
-    assert_eq!(slots("2026-12-28 19:00"), Vec::<Value>::new());
-    let offered = slots("2026-12-26 19:00");
+    assert_eq!(offered("2026-12-25 19:00"), Vec::<Value>::new());
+    assert_eq!(offered("2026-12-28 19:00"), Vec::<Value>::new());
+    let offered = offered("2026-12-26 19:00");
     assert_eq!(offered.len(), 16, "{offered:?}");
     let first = &offered[0];
     assert_eq!(first["datetime"], "2026-12-26T18:00:00+00:00");
@@ -101,23 +94,12 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     assert_eq!(terms["fee_amount"], 2000);
     assert_eq!(terms["free_until"], "2026-12-25T18:00:00+00:00");
 
-    let at = [
-        "--at",
-        "2026-12-26 20:00",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
-    let booked = home
-        .run(["book", "ven_old_mill"].iter().chain(&at))
-        .exits(0)
-        .json();
+    let at = "2026-12-26 20:00";
+    let booked = book(&home, "ven_old_mill", at, &[]).exits(0).json();
     assert_eq!(booked["venue_name"], "The Old Mill");
     assert_eq!(booked["status"], "confirmed");
-    let paused = ["book", "ven_bath_spin", "--provider", "provider_c"];
-    let paused = home.run(paused.iter().chain(&at)).exits(10).json();
+    let other = ["--provider", "provider_c"];
+    let paused = book(&home, "ven_bath_spin", at, &other).exits(10).json();
     assert_eq!(paused["next_action"]["type"], "otp");
 }
 
@@ -127,16 +109,7 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
     let table = "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '+1d 19:00'\nparty_size = 2\n\
                  customer = { name = 'Grace Hopper' }\n";
     load(&home, &format!("{SMALL}{table}"));
-    let slots = [
-        "slots",
-        "ven_small",
-        "--at",
-        "tomorrow 19:00",
-        "--party",
-        "2",
-        "--json",
-    ];
-    let slots = home.run(slots).exits(0).json();
+    let slots = slots(&home, "ven_small", "tomorrow 19:00").exits(0).json();
     let times: Vec<&str> = slots["slots"]
         .as_array()
         .unwrap()
@@ -144,20 +117,7 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
         .map(|it| &it["datetime"].as_str().unwrap()[11..16])
         .collect();
     assert_eq!(times, ["18:00", "20:00", "21:00"]);
-    let book = |hour: &str| {
-        let at = format!("tomorrow {hour}");
-        home.run([
-            "book",
-            "ven_small",
-            "--at",
-            &at,
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-            "--json",
-        ])
-    };
+    let book = |hour: &str| book(&home, "ven_small", &format!("tomorrow {hour}"), &[]);
     let booked = book("20:00").exits(0).json();
     assert_eq!(booked["seating_preference"], "window");
     book("20:00").refused(7, "no_slot");
@@ -200,19 +160,11 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     assert_eq!(kinds, ["booking.created", "booking.requires_action"]);
     // A venue of the same id takes the place of the earlier one.
     load(&home, &example.replace("The Old Mill", "The New Mill"));
-    let mill = [
-        "slots",
-        "ven_old_mill",
-        "--at",
-        "2026-12-26 19:00",
-        "--party",
-        "2",
-        "--json",
-    ];
-    home.run(mill).exits(0);
+    let mill = || slots(&home, "ven_old_mill", "2026-12-26 19:00");
+    mill().exits(0);
     home.run(["sandbox", "reset"]).exits(0);
     assert_eq!(all(), 0);
-    home.run(mill).refused(6, "http_404");
+    mill().refused(6, "http_404");
 }
 
 #[test]
@@ -266,16 +218,8 @@ fn a_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
     let message = "standard input, line 3: booking is not understood: unknown field `booking`, expected `venues` or \
                    `bookings`; nothing was loaded";
     assert_eq!(one["message"], message);
-    let found = [
-        "search",
-        "dining",
-        "--near",
-        "Bath",
-        "--at",
-        "tomorrow 19:00",
-        "--json",
-    ];
-    home.run(found).refused(12, "http_400");
+    let near = ["--near", "Bath"];
+    search(&home, "dining", &near).refused(12, "http_400");
 }
 
 /// "`bookctl sandbox serve|run --fixtures FILE`" (sandbox tools)
@@ -291,52 +235,31 @@ fn a_server_starts_with_fixtures_and_each_organization_has_its_own() {
     let (_, added) = send(server.base_url(), "POST", "/sandbox/organizations", &[], "");
     let (id, key) = (text(&added, "id"), text(&added["keys"], "live"));
     let other = server.home_with(&key);
-    let search = [
-        "search",
-        "dining",
-        "--near",
-        "Bath",
-        "--at",
-        "tomorrow 19:00",
-        "--json",
-    ];
-    other.run(search).refused(12, "http_400");
+    let near = ["--near", "Bath"];
+    search(&other, "dining", &near).refused(12, "http_400");
     let renamed = SMALL.replace("The Small One", "The Other One");
     let command = ["sandbox", "load", "-", "--organization", &id, "--json"];
     let loaded = client.feed(command, &renamed).exits(0).json();
     assert_eq!(loaded["organization"], id.as_str());
-    let name = |home: &Home| home.run(search).exits(0).json()["venues"][0]["name"].clone();
+    let name = |home: &Home| {
+        let found = search(home, "dining", &near).exits(0).json();
+        text(&found["venues"][0], "name")
+    };
     assert_eq!(name(&client), "The Small One");
     assert_eq!(name(&other), "The Other One");
     // Each has its own table.
     for home in [&client, &other] {
-        let book = [
-            "book",
-            "ven_small",
-            "--at",
-            "tomorrow 19:00",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-            "--json",
-        ];
-        assert_eq!(home.run(book).exits(0).json()["status"], "confirmed");
+        let booked = book(home, "ven_small", "tomorrow 19:00", &[]);
+        assert_eq!(booked.exits(0).json()["status"], "confirmed");
     }
     drop(server);
     // It keeps them in its file.
     assert_eq!(venues_near(&home, &["--near", "Bath"]), ["ven_small"]);
-    let run = [
-        "sandbox",
-        "run",
-        "--quiet",
-        "--fixtures",
-        path,
-        "--",
-        env!("CARGO_BIN_EXE_bookctl"),
-    ];
-    let found = home.run(run.iter().chain(&search)).exits(0).json();
-    assert_eq!(found["venues"][0]["venue_id"], "ven_small");
+    let own = env!("CARGO_BIN_EXE_bookctl");
+    let run = ["sandbox", "run", "--quiet", "--fixtures", path, "--", own];
+    let slots = ["slots", "ven_small", "--at", "tomorrow 19:00", "--json"];
+    let offered = home.run(run.iter().chain(&slots)).exits(0).json();
+    assert_eq!(offered["venue_id"], "ven_small");
 }
 
 /// "A `datetime` may be relative to the sandbox's clock" (sandbox tools)

@@ -1,5 +1,7 @@
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::Context;
 use crate::client::Call;
@@ -7,7 +9,7 @@ use crate::config::Target;
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{DocumentView, Page};
 
 /// Print the variables that make bookctl and your tests use a served sandbox
 ///
@@ -82,23 +84,6 @@ impl Variables {
     }
 }
 
-impl View for Variables {
-    fn json(&self) -> Document {
-        let variables = self
-            .all()
-            .map(|(name, value)| (name.to_owned(), json!(value)));
-        Value::Object(variables.into_iter().collect()).into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        for line in self.lines(Shell::USUAL) {
-            page.line(line);
-        }
-        page
-    }
-}
-
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
         return Err(Error::config("the embedded sandbox has no address").hint(
@@ -119,15 +104,17 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         key: plain(&found["keys"]["live"]),
         webhook_secret: plain(&found["webhook_secret"]),
     };
+    let document = json!(BTreeMap::from(variables.all()));
     if !context.out.is_human() {
-        context.out.emit(&variables)?;
-    } else if args.shell == Shell::Json {
-        let json = format!("{:#}\n", variables.json().value());
-        context.out.print_script(&json)?;
-    } else {
-        let lines = variables.lines(args.shell).join("\n");
-        context.out.print_script(&format!("{lines}\n"))?;
+        let page = |_: &Document| Page::default();
+        context.out.emit(&DocumentView(document.into(), page))?;
+        return Ok(Exit::Done);
     }
+    let text = match args.shell {
+        Shell::Json => format!("{document:#}"),
+        shell => variables.lines(shell).join("\n"),
+    };
+    context.out.print_script(&format!("{text}\n"))?;
     Ok(Exit::Done)
 }
 

@@ -13,9 +13,7 @@ use crate::outcome::{Exit, Result};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox faults\n  \
-    bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
-    bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
-      --kind delay --delay 2s --times 3\n  \
+    bookctl sandbox faults add --preset flaky\n  \
     bookctl sandbox faults clear")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -91,16 +89,8 @@ fn delay(text: &str) -> Result<u64, String> {
     u64::try_from(delay.as_millis()).map_err(|error| error.to_string())
 }
 
-/// JSON, or a text: the sandbox sends a JSON string as plain text.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "clap parses by functions that may fail"
-)]
-fn json_or_text(text: &str) -> Result<Value, String> {
-    Ok(match serde_json::from_str(text) {
-        Ok(Value::String(_)) | Err(_) => Value::String(text.to_owned()),
-        Ok(json) => json,
-    })
+fn json_or_text(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(text).or_else(|_| Ok(text.into()))
 }
 
 const COLUMNS: &[Column] = &[

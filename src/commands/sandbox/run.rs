@@ -1,7 +1,8 @@
+use std::ffi::{OsStr, OsString};
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
 use std::process::Stdio;
 
+use clap::builder::PossibleValuesParser;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
@@ -25,13 +26,13 @@ use crate::sandbox::{Database, Options};
       sh -c 'bookctl book \"$BOOKCTL_SANDBOX_VENUE\" --dry-run …'")]
 pub(crate) struct Args {
     /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
-    #[arg(long, value_name = "NAME", value_parser = scenario)]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Scenario::ALL.map(Scenario::name)))]
     scenario: Option<String>,
     #[command(flatten)]
     files: Files,
     /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
-    command: Vec<std::ffi::OsString>,
+    command: Vec<OsString>,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -53,14 +54,17 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("no command was given"));
     };
-    let home = OwnHome::make()?;
+    let name = format!("bookctl-run-{}", uuid::Uuid::now_v7().simple());
+    let home = std::env::temp_dir().join(name);
+    create_folder(&home)
+        .map_err(|error| Error::io(format!("cannot create {}", home.display()), error))?;
     let mut command = Command::new(program);
     command
         .args(arguments)
         // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
         .envs(variables.all())
         // Its bookings, attempts and limits are of a sandbox that ends with it. They are none of the user's.
-        .env("BOOKCTL_HOME", &home.0)
+        .env("BOOKCTL_HOME", &home)
         // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
         .env_remove("BOOKCTL_NO_SANDBOX")
@@ -73,55 +77,32 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
+    let ended = ended(&mut command, program).await;
+    // What cannot be deleted is left to the system, as everything in its folder for temporary files.
+    let _ = std::fs::remove_dir_all(&home);
+    let _ = stop.send(());
+    let _ = server.await;
+    ended
+}
+
+/// Runs the command to its end, which is the end of this too.
+async fn ended(command: &mut Command, program: &OsStr) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     let mut child = command.spawn().map_err(|error| {
         let what = format!("cannot run {}", program.to_string_lossy());
         Error::caused(Code::Io, what, error).exiting(Exit::OfProgram(127))
     })?;
-    // Its end is the end of this.
-    let status = loop {
+    loop {
         tokio::select! {
-            status = child.wait() => break status,
+            status = child.wait() => {
+                let failed = |error| Error::io("cannot wait for the command", error);
+                return status.map(exit_of).map_err(failed);
+            }
             exit = signals.next() => {
                 if let Some(process) = child.id() {
                     pass_on(exit, process);
                 }
             }
         }
-    };
-    let status = status.map_err(|error| Error::io("cannot wait for the command", error))?;
-    let _ = stop.send(());
-    let _ = server.await;
-    Ok(exit_of(status))
-}
-
-/// A folder for the command's configuration and journal, deleted when it is dropped.
-struct OwnHome(PathBuf);
-
-impl OwnHome {
-    fn make() -> Result<Self> {
-        let name = format!("bookctl-run-{}", uuid::Uuid::now_v7().simple());
-        let folder = std::env::temp_dir().join(name);
-        create_folder(&folder)
-            .map_err(|error| Error::io(format!("cannot create {}", folder.display()), error))?;
-        Ok(Self(folder))
     }
-}
-
-impl Drop for OwnHome {
-    fn drop(&mut self) {
-        // What cannot be deleted is left to the system, as everything in its folder for temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn scenario(text: &str) -> Result<String, String> {
-    let known = Scenario::ALL.iter().map(|scenario| scenario.name());
-    if known.clone().any(|name| name == text) {
-        return Ok(text.to_owned());
-    }
-    Err(format!(
-        "known scenarios: {}",
-        known.collect::<Vec<_>>().join(", ")
-    ))
 }

@@ -1,15 +1,14 @@
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::json;
+use serde::Serialize;
 
-use super::env::{Shell, Variables};
+use super::env::Shell;
 use super::start::{Files, start};
 use crate::app::{Context, Signals};
 use crate::json::Document;
 use crate::model::duration::lasting;
-use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
 use crate::sandbox::{Database, Options};
@@ -41,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
     /// Answer requests to this host name too, such as host.docker.internal; repeatable
-    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     #[command(flatten)]
     files: Files,
@@ -54,40 +53,7 @@ pub(crate) struct Args {
     delivery_interval: Duration,
 }
 
-/// A name that a `Host` header can have before its port.
-fn host(text: &str) -> std::result::Result<String, String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let in_brackets = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    let is_address = in_brackets.is_some_and(|it| it.parse::<Ipv6Addr>().is_ok());
-    if is_address || !text.is_empty() && text.chars().all(is_plain) {
-        Ok(text.to_owned())
-    } else {
-        Err("give a name alone, such as host.docker.internal".to_owned())
-    }
-}
-
-/// The folder of a file that a person named must exist: a mistyped path would otherwise become new folders with an empty
-/// sandbox.
-fn check_folder(file: &Path) -> Result<()> {
-    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|it| !it.exists()) {
-        let folder = folder.display().to_string();
-        let what = format!("the folder {folder} of the database does not exist");
-        let hint = format!("create it with: mkdir -p {}", shell::word(&folder));
-        return Err(Error::config(what).hint(hint));
-    }
-    Ok(())
-}
-
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    if context.out.is_quiet() && context.is_verbose() {
-        return Err(Error::usage(
-            "--quiet and --verbose cannot be used together: one leaves the requests out, the other shows their bodies",
-        ));
-    }
-    if let Some(file) = &args.database {
-        check_folder(file)?;
-    }
     let file = args.database;
     let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| context.sandbox_file().to_owned()));
     let database = match &file {
@@ -114,10 +80,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     let address = starting.address;
+    let variables = starting.variables;
     context.out.emit_line(&Ready {
-        reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
+        openapi_url: format!("{}/openapi.json", variables.base_url),
+        page: format!("{}/", variables.base_url),
         database: file.map(|it| it.display().to_string()),
-        variables: starting.variables,
+        reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
+        lines: variables.lines(Shell::USUAL),
+        base_url: variables.base_url,
     })?;
     let shutdown = async move {
         signals.next().await;
@@ -132,41 +102,40 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+#[derive(Serialize)]
 struct Ready {
-    /// The port, if the sandbox listens on all addresses.
-    reached_elsewhere: Option<u16>,
+    base_url: String,
+    openapi_url: String,
+    page: String,
     database: Option<String>,
-    variables: Variables,
+    /// The port, if the sandbox listens on all addresses.
+    #[serde(skip)]
+    reached_elsewhere: Option<u16>,
+    /// The lines for a shell that make bookctl use it.
+    #[serde(skip)]
+    lines: Vec<String>,
 }
 
 impl View for Ready {
     fn json(&self) -> Document {
-        let origin = &self.variables.base_url;
-        json!({
-            "base_url": origin,
-            "openapi_url": format!("{origin}/openapi.json"),
-            "page": format!("{origin}/"),
-            "database": self.database,
-        })
-        .into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
-        let origin = &self.variables.base_url;
         let mut page = Page::default();
-        page.heading(Tone::Good, "sandbox", origin);
+        page.heading(Tone::Good, "sandbox", &self.base_url);
         let elsewhere = self
             .reached_elsewhere
             .map(|port| format!("other machines reach it at this machine's address, port {port}"));
         page.field_if("exposed", elsewhere);
-        page.field("page", format!("{origin}/"));
-        page.field("openapi", format!("{origin}/openapi.json"));
+        page.field("page", &self.page);
+        page.field("openapi", &self.openapi_url);
         page.field("state", self.database.as_deref().unwrap_or("in memory"));
         page.field("stop", "Ctrl-C");
         page.line("");
         page.line("To use it in another terminal:");
         page.line("");
-        for line in self.variables.lines(Shell::USUAL) {
+        for line in &self.lines {
             page.secret(format!("  {line}"));
         }
         page.line("");

@@ -68,13 +68,18 @@ pub(super) async fn start(
     let listener = TcpListener::bind((address, port)).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let base_url = format!("http://{}", own_address(address));
-    let har = files.har.map(|path| Har::open(path, base_url.clone()));
-    let har = har.transpose()?;
+    let har = files.har.map(|path| {
+        HarFile::open(path.clone(), base_url.clone()).map_err(|error| {
+            let what = format!("cannot write {}", path.display());
+            Error::io(what, error).hint("name another file with --har")
+        })
+    });
     let log = Log {
         lines: logs,
         bodies: context.is_verbose(),
         style: context.out.stderr_style(),
-        har,
+        har: har.transpose()?.map(Mutex::new),
+        has_failed: AtomicBool::new(false),
     };
     Ok(Starting {
         sandbox,
@@ -95,7 +100,9 @@ struct Log {
     lines: bool,
     bodies: bool,
     style: StreamStyle,
-    har: Option<Har>,
+    har: Option<Mutex<HarFile>>,
+    /// Whether it was said that the HAR file cannot be written.
+    has_failed: AtomicBool,
 }
 
 impl Log {
@@ -110,9 +117,9 @@ impl Log {
                 self.show(&exchange.document(), &time.to_string());
             }
             if let Some(har) = self.har.as_ref().filter(|_| exchange.is_service)
-                && let Ok(mut file) = har.file.lock()
-                && let Err(error) = file.add(exchange, &har.origin)
-                && !har.has_failed.swap(true, Ordering::Relaxed)
+                && let Ok(mut har) = har.lock()
+                && let Err(error) = har.add(exchange)
+                && !self.has_failed.swap(true, Ordering::Relaxed)
             {
                 let (path, why) = (har.path.display(), reason(&error));
                 let what = format!("cannot write {path}: {why}; requests are missing in it");
@@ -157,28 +164,5 @@ impl Log {
             let indent = " ".repeat(line.len() - text.len());
             Output::log(self.style, &format!("{sign}{indent}"), text);
         }
-    }
-}
-
-struct Har {
-    file: Mutex<HarFile>,
-    path: PathBuf,
-    /// The address without a path.
-    origin: String,
-    has_failed: AtomicBool,
-}
-
-impl Har {
-    fn open(path: PathBuf, origin: String) -> Result<Self> {
-        let file = HarFile::open(&path).map_err(|error| {
-            let what = format!("cannot write {}", path.display());
-            Error::io(what, error).hint("name another file with --har")
-        })?;
-        Ok(Self {
-            file: Mutex::new(file),
-            path,
-            origin,
-            has_failed: AtomicBool::new(false),
-        })
     }
 }

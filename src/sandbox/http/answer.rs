@@ -24,7 +24,7 @@ pub(super) async fn answer(
 }
 
 async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
-    let limits = service.limits;
+    let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
     let work = move |tx: &Tx<'_>| {
         let mut rate_limit = None;

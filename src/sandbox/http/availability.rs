@@ -1,7 +1,7 @@
 //! `POST /v1/availability/search`, and the choice of a slot.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde_json::json;
 
 use super::reply::{Outcome, Reply};
 use super::request::RequestContext;
@@ -10,14 +10,6 @@ use crate::sandbox::rules::availability::{AvailabilityQuery, check_readable};
 use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::seed::{Slot, Venue, slots_at, slots_on};
 use crate::sandbox::wire::listed::SlotDocument;
-
-#[derive(Serialize)]
-struct Slots<'a> {
-    object: &'static str,
-    venue_id: &'a str,
-    provider: Option<&'static str>,
-    slots: Vec<SlotDocument<'a>>,
-}
 
 /// Lists the slots of the venue's local day that are neither past nor full.
 pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
@@ -38,15 +30,16 @@ pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
             free.push(slot);
         }
     }
-    Reply::ok(&Slots {
-        object: "list",
-        venue_id: &venue.id,
-        provider: provider.map(|it| it.id()),
-        slots: free
-            .iter()
-            .map(|slot| SlotDocument::of(slot, query.party_size))
-            .collect(),
-    })
+    let slots = free.iter();
+    let slots: Vec<_> = slots
+        .map(|it| SlotDocument::of(it, query.party_size))
+        .collect();
+    Reply::ok(&json!({
+        "object": "list",
+        "venue_id": venue.id,
+        "provider": provider.map(|it| it.id()),
+        "slots": slots,
+    }))
 }
 
 /// The slot at an instant, with the number of bookings in it. Of several seatings, the first wanted

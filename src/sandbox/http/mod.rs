@@ -17,6 +17,7 @@ mod venues;
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,9 +29,9 @@ use axum::routing::{MethodFilter, on};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::delivery_worker;
 use super::rules::api_error::ApiError;
 use super::store::Store;
+use super::{Options, delivery_worker};
 use crate::platform::http1;
 
 pub(crate) use control::load_into;
@@ -46,14 +47,8 @@ pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
 
 pub(crate) struct Service {
     pub(crate) store: Store,
-    /// Whether rate limits and the test allowance count.
-    pub(crate) limits: bool,
-    pub(crate) delivery_interval: Duration,
-    pub(crate) port: u16,
-    /// Names that it goes by, besides those of loopback.
-    pub(crate) hosts: Vec<String>,
-    /// Whether other machines can reach it.
-    pub(crate) exposed: bool,
+    pub(crate) options: Options,
+    pub(crate) address: SocketAddr,
     /// The last requests; `None` if they are not kept.
     pub(crate) exchanges: Option<ExchangeLog>,
     pub(crate) on_request: Option<OnRequest>,
@@ -84,7 +79,7 @@ pub(crate) async fn serve(
     tokio::select! {
         () = server => {}
         () = service.store.commit_writes() => {}
-        () = delivery_worker::run(&service.store, service.delivery_interval) => {}
+        () = delivery_worker::run(&service.store, service.options.delivery_interval) => {}
         () = grace_period => {}
     }
     service.store.fold_in(1);

@@ -26,9 +26,9 @@ pub(super) async fn receive(
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::of(&parts);
     let own = loopback::Own {
-        port: service.port,
-        hosts: &service.hosts,
-        exposed: service.exposed,
+        port: service.address.port(),
+        hosts: &service.options.hosts,
+        exposed: !service.address.ip().is_loopback(),
     };
     let response = if let Err(error) = loopback::check(&parts, &own) {
         error.into_response()

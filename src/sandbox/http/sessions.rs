@@ -1,6 +1,6 @@
 //! `/v1/sessions`: connect a person's provider account, and ask it for a card.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::reply::{Outcome, Reply};
@@ -12,12 +12,6 @@ use crate::sandbox::seed::Provider;
 use crate::sandbox::store::{MessageSubject, one_time_code};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::listed::SessionDocument;
-
-#[derive(Serialize)]
-struct Sessions<'a> {
-    object: &'static str,
-    sessions: Vec<SessionDocument<'a>>,
-}
 
 pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
@@ -79,10 +73,8 @@ pub(super) fn list(context: &RequestContext<'_, '_>) -> Outcome {
         .iter()
         .filter(|it| provider.is_none_or(|provider| it.provider == provider))
         .filter(|it| state.flatten().is_none_or(|state| it.state(now) == state));
-    Reply::ok(&Sessions {
-        object: "list",
-        sessions: listed.map(|it| SessionDocument::of(it, now)).collect(),
-    })
+    let documents: Vec<_> = listed.map(|it| SessionDocument::of(it, now)).collect();
+    Reply::ok(&json!({"object": "list", "sessions": documents}))
 }
 
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {

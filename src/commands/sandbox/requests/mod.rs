@@ -62,12 +62,6 @@ struct Filter {
     /// Only this status or class, such as 404 or 4xx
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Only this method
-    #[arg(long, value_name = "METHOD")]
-    method: Option<String>,
-    /// Only paths that begin so, such as /v1/bookings
-    #[arg(long, value_name = "PATH")]
-    path: Option<String>,
     /// Only requests about this booking
     #[arg(long, value_name = "ID")]
     booking: Option<String>,
@@ -84,8 +78,6 @@ impl Filter {
         let mut query = format!("limit={limit}");
         for (name, value) in [
             ("status", self.status.as_deref()),
-            ("method", self.method.as_deref()),
-            ("path", self.path.as_deref()),
             ("booking", self.booking.as_deref()),
             ("organization", self.organization.as_deref()),
             ("after", after),

@@ -14,29 +14,16 @@ use crate::sandbox::wire::Moment;
 /// 9000-01-01. Later times could not be represented with the deadlines that follow them.
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
 
-/// The body has one of these fields.
+/// The body has one of these fields; of the last three, the value is true.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Change {
     Advance(String),
     Set(String),
     /// To the next thing that is due.
-    Next(True),
-    Freeze(True),
-    Resume(True),
-}
-
-/// The only thing that a field without a value of its own may say.
-#[derive(Deserialize)]
-#[serde(try_from = "bool")]
-struct True;
-
-impl TryFrom<bool> for True {
-    type Error = &'static str;
-
-    fn try_from(value: bool) -> Result<Self, Self::Error> {
-        value.then_some(Self).ok_or("it must be true")
-    }
+    Next(bool),
+    Freeze(bool),
+    Resume(bool),
 }
 
 pub(super) fn show(tx: &Tx<'_>, _request: &Request) -> Outcome {
@@ -62,9 +49,9 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> Outcome {
         return Err(ApiError::invalid("advance", demand));
     }
     let changed = match typed(&Value::Object(body))? {
-        Change::Freeze(_) => tx.freeze()?,
-        Change::Resume(_) => tx.resume()?,
-        Change::Next(_) => move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NothingDue)?)?,
+        Change::Freeze(true) => tx.freeze()?,
+        Change::Resume(true) => tx.resume()?,
+        Change::Next(true) => move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NothingDue)?)?,
         Change::Advance(by) => {
             let demand = "must be a duration ahead of at most ten years, as 21m, 1h30m, 2d or 90s";
             let by = parse_advance(&by).ok_or_else(|| ApiError::invalid("advance", demand))?;
@@ -76,6 +63,12 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> Outcome {
                 "must be a time with an offset before the year 9000, as 2026-12-01T19:30:00Z";
             let at = rfc3339(&at).ok_or_else(|| ApiError::invalid("set", demand))?;
             move_to(tx, "set", at)?
+        }
+        _ => {
+            return Err(ApiError::invalid(
+                "freeze",
+                "must be true, as next and resume",
+            ));
         }
     };
     show(&changed, request)

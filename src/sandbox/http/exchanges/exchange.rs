@@ -1,6 +1,6 @@
 //! One request and its answer.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, Method, request, response};
@@ -30,7 +30,6 @@ pub(crate) struct Exchange {
     pub(crate) at: Timestamp,
     /// When it came, in real time.
     pub(super) came: SystemTime,
-    began: Instant,
     pub(super) duration: Duration,
     pub(crate) method: Method,
     /// Path and query.
@@ -97,7 +96,6 @@ impl Exchange {
             is_service: !path.starts_with("/sandbox") && !["/", "/openapi.json"].contains(&path),
             at: Timestamp::UNIX_EPOCH,
             came: SystemTime::now(),
-            began: Instant::now(),
             duration: Duration::ZERO,
             method: request.method.clone(),
             target: target.map_or("/", |it| it.as_str()).to_owned(),
@@ -111,7 +109,7 @@ impl Exchange {
 
     /// Adds the head of the answer, and takes what its extensions say of it.
     pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
-        self.duration = self.began.elapsed();
+        self.duration = self.came.elapsed().unwrap_or_default();
         self.response.headers = Message::of(&head.headers).headers;
         self.refusal = head.extensions.remove().map(|Refusal(why)| why);
         self.fault = head.extensions.remove();

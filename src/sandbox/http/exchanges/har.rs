@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -20,6 +20,9 @@ const END: &str = "\n]}}\n";
 /// A file that is complete after each entry, so that a process that is killed leaves one that can be read. No other
 /// process writes it meanwhile.
 pub(crate) struct HarFile {
+    pub(crate) path: PathBuf,
+    /// The address of the sandbox, without a path.
+    origin: String,
     file: File,
     /// Where the next entry begins.
     end: u64,
@@ -31,10 +34,10 @@ impl HarFile {
     ///
     /// # Errors
     /// If it cannot be written, another process writes it, or something else is in it.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: PathBuf, origin: String) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let mut file = files::open_alone(&mut options, path).map_err(|error| {
+        let mut file = files::open_alone(&mut options, &path).map_err(|error| {
             if error.kind() == ErrorKind::WouldBlock {
                 return io::Error::new(error.kind(), "another process is writing to it");
             }
@@ -55,6 +58,8 @@ impl HarFile {
         let start = format!("{BEGINNING}\"version\":\"{version}\"}},\"entries\":[");
         file.write_all(format!("{start}{END}").as_bytes())?;
         Ok(Self {
+            path,
+            origin,
             file,
             end: start.len() as u64,
             has_entries: false,
@@ -65,9 +70,9 @@ impl HarFile {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn add(&mut self, exchange: &Exchange, origin: &str) -> io::Result<()> {
+    pub(crate) fn add(&mut self, exchange: &Exchange) -> io::Result<()> {
         let comma = if self.has_entries { ",\n" } else { "\n" };
-        let entry = format!("{comma}{}", exchange.har_entry(origin));
+        let entry = format!("{comma}{}", exchange.har_entry(&self.origin));
         // One write, over the end of the last one, which it repeats.
         self.file.seek(SeekFrom::Start(self.end))?;
         if let Err(error) = self.file.write_all(format!("{entry}{END}").as_bytes()) {

@@ -34,7 +34,6 @@ impl Exchange {
         if endpoint.scope == Some(Scope::BookingsCreate) && self.status != 401 {
             notes.extend(self.repeated());
         }
-        notes.extend(self.failed());
         if let Ok(Value::Object(fields)) = serde_json::from_slice(&self.request.body) {
             unknown(&fields, body_of(endpoint), "", &mut notes);
             notes.extend(self.other_zone(&fields));
@@ -55,24 +54,6 @@ impl Exchange {
         let is_booking = self.status == 200 && !self.service_answer().is_empty();
         is_booking.then(|| {
             format!("Idempotency-Key {key} was used before: the response is the booking that was made then, and no new one")
-        })
-    }
-
-    /// A booking that failed in a normal response, which a client that looks at the HTTP status alone takes for a success.
-    fn failed(&self) -> Option<String> {
-        let is_write = self.method == "POST" && (200..300).contains(&self.status);
-        if !is_write {
-            return None;
-        }
-        #[derive(serde::Deserialize)]
-        struct Booking {
-            status: String,
-            error_code: String,
-        }
-        let booking: Booking = serde_json::from_slice(self.service_answer()).ok()?;
-        let code = booking.error_code;
-        (booking.status == "failed").then(|| {
-            format!("the booking failed ({code}), and that is no HTTP error: read status in the response")
         })
     }
 
