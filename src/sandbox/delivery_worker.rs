@@ -96,7 +96,7 @@ impl DeliveryWorker<'_> {
             .store
             .write(move |tx| Ok(tx.take_due_deliveries(most, busy.clone())?));
         for delivery in taken.await.unwrap_or_default() {
-            self.busy.insert(delivery.booking);
+            self.busy.insert(delivery.due.booking);
             let client = self.client();
             self.in_flight.spawn(async move {
                 let attempt = match delivery.fault.as_ref().map(|it| it.kind) {
@@ -114,7 +114,7 @@ impl DeliveryWorker<'_> {
 
     /// Records an attempt, then starts others that are due.
     async fn record(&mut self, delivery: PendingDelivery, attempt: DeliveryAttempt) {
-        self.busy.remove(&delivery.booking);
+        self.busy.remove(&delivery.due.booking);
         let recorded = self
             .store
             .write(move |tx| Ok(tx.record_attempt(&delivery, &attempt)?));
@@ -139,13 +139,13 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
         return DeliveryAttempt::failed("the HTTP client could not be built");
     };
     let mut attempt = DeliveryAttempt::default();
-    let body = &delivery.body;
+    let body = &delivery.due.body;
     let signature = sign(&delivery.secret, Timestamp::now(), body.as_bytes());
     let request = client
         .post(&delivery.url)
         .header("content-type", "application/json")
         .header("booking-signature", signature)
-        .header("booking-delivery-attempt", delivery.number)
+        .header("booking-delivery-attempt", delivery.due.number)
         .body(body.clone())
         .build();
     let response = match request {

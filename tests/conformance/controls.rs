@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::receiver::{Receiver, Reply};
+use crate::receiver::Receiver;
 use crate::service::{
     BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, instant, list, names,
 };
@@ -258,42 +258,6 @@ async fn control_9_the_inbox_holds_the_texts_newest_first() {
     assert_eq!(names(&inbox[1]), fields);
     for message in inbox {
         assert_ne!(message["code"], "000000", "it is always wrong");
-    }
-}
-
-#[tokio::test]
-async fn control_10_a_delivery_shows_its_attempts_and_the_next_one() {
-    let receiver = Receiver::saying(|_, _| Reply(500, std::time::Duration::ZERO)).await;
-    let service = Service::start(&[]);
-    service.settings(json!({"webhook_url": receiver.url})).await;
-    let booking = service.book("ven_confirms").await;
-    receiver.wait(2, |_| true).await;
-    let tried = async || loop {
-        let deliveries = service.deliveries().await;
-        if deliveries.iter().all(|it| !list(it, "attempts").is_empty()) {
-            return deliveries;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    };
-    for delivery in tried().await {
-        let fields = [
-            "attempts",
-            "booking_id",
-            "event_id",
-            "next_attempt_at",
-            "state",
-            "type",
-            "url",
-        ];
-        assert_eq!(names(&delivery), fields);
-        assert_eq!(delivery["booking_id"], booking["id"]);
-        assert_eq!(delivery["url"], receiver.url);
-        assert_eq!(delivery["state"], "pending");
-        let attempt = &list(&delivery, "attempts")[0];
-        assert_eq!(attempt["number"], 1);
-        assert_eq!(attempt["status"], 500);
-        assert!(attempt["latency_ms"].is_number());
-        instant(&attempt["at"]);
     }
 }
 

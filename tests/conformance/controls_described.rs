@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::described::{self, Fields};
-use crate::receiver::Receiver;
+use crate::receiver::{Receiver, subscribed};
 use crate::service::{Service, list};
 
 /// What was called, and which fields were seen.
@@ -289,9 +289,7 @@ async fn every_change_of_the_clock(service: &Service) {
 
 #[tokio::test]
 async fn control_15_every_parameter_selects() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, _receiver) = subscribed().await;
     service.book("ven_otp").await;
     service.get("/v1/").await;
     let all = list(service.get("/sandbox/requests").await.is(200), "requests");

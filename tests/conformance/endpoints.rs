@@ -85,19 +85,6 @@ async fn index_1_tells_name_version_time_and_endpoints() {
 }
 
 #[tokio::test]
-async fn search_1_finds_venues_of_the_vertical_near_the_place() {
-    let service = Service::start(&[]);
-    for city in ["London", "New York", "Paris", "Tokyo", "Sydney"] {
-        let venues = service.venues("entertainment", city).await;
-        assert!(venues.len() >= 6, "{city}");
-        for venue in venues {
-            assert_eq!(venue["vertical"], "entertainment");
-            assert_eq!(venue["city"], city);
-        }
-    }
-}
-
-#[tokio::test]
 async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
     let service = Service::start(&[]);
     let search = async |fields: Value| {

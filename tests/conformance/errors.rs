@@ -71,36 +71,6 @@ async fn errors_3_a_code_is_a_stable_name_apart_from_the_wording() {
 }
 
 #[tokio::test]
-async fn errors_4_older_refusals_have_their_code_in_error_itself() {
-    let service = Service::start(&[]);
-    let unauthorized = service.with("").get("/v1/").await;
-    let billing = service.with(WITHOUT_BILLING).get("/v1/sessions").await;
-    let scope = service
-        .with(READ_ONLY)
-        .post("/v1/sessions", json!({}))
-        .await;
-    let order = service.order("ven_confirms").await;
-    let test = service.with(TEST);
-    for _ in 0..3 {
-        test.post("/v1/bookings", order.clone()).await.is(201);
-    }
-    let exhausted = test.post("/v1/bookings", order.clone()).await;
-    let mut limited = service.post("/v1/bookings", order.clone()).await;
-    for _ in 0..10 {
-        limited = service.post("/v1/bookings", order.clone()).await;
-    }
-    for (answer, status, code) in [
-        (unauthorized, 401, "unauthorized"),
-        (billing, 402, "billing_required"),
-        (exhausted, 402, "free_tier_exhausted"),
-        (limited, 429, "rate_limited"),
-        (scope, 403, "insufficient_scope"),
-    ] {
-        assert_eq!(answer.is(status)["error"], code);
-    }
-}
-
-#[tokio::test]
 async fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
     let service = Service::start(&[]);
     let live = service.live();

@@ -1,35 +1,9 @@
 //! "Limits", 1 to 7, every row of the table, and idempotency.
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::receiver::{Receiver, Reply};
+use crate::receiver::subscribed;
 use crate::service::{Answer, LIVE, OTHER, Service, TEST, list, path_of, with};
-
-/// Asks as often as the limit allows, and once more.
-async fn exceed(service: &Service, limit: i64, calls: &[(&str, &str)]) {
-    let ask = async |number: i64| {
-        let call = usize::try_from(number).unwrap() % calls.len();
-        let (method, path) = calls[call];
-        let body = (method == "POST").then(|| json!({"code": "000000", "otp": "000000"}));
-        service.live().call(method, path, body).await
-    };
-    for number in 0..limit {
-        let answer = ask(number).await;
-        assert_ne!(answer.status, 429, "{number} of {limit}: {answer:?}");
-        assert_eq!(answer.number("ratelimit-limit"), limit);
-        assert_eq!(answer.number("ratelimit-remaining"), limit - number - 1);
-    }
-    for number in limit..limit + calls.len() as i64 {
-        let answer = ask(number).await;
-        assert_eq!(answer.is(429)["error"], "rate_limited");
-        assert_eq!(answer.body["limit"], limit);
-        assert_eq!(answer.number("ratelimit-remaining"), 0);
-    }
-    service.advance("5m").await;
-    assert_ne!(ask(0).await.status, 429);
-}
 
 #[tokio::test]
 async fn limits_1_the_window_is_the_organizations_fixed_and_5_minutes_long() {
@@ -98,68 +72,53 @@ async fn limits_2b_over_the_limit_it_is_429_with_retry_after() {
     service.post("/v1/venues/search", json!({})).await.is(400);
 }
 
+/// As often as the limit allows, and once more with each of the calls that share it.
 #[tokio::test]
-async fn limit_1_venue_search_25() {
+async fn limit_1_every_row_of_the_table() {
     let service = Service::start(&[]);
-    exceed(&service, 25, &[("POST", "/v1/venues/search")]).await;
-}
-
-#[tokio::test]
-async fn limit_2_availability_search_60() {
-    let service = Service::start(&[]);
-    exceed(&service, 60, &[("POST", "/v1/availability/search")]).await;
-}
-
-#[tokio::test]
-async fn limit_3_booking_create_10() {
-    let service = Service::start(&[]);
-    exceed(&service, 10, &[("POST", "/v1/bookings")]).await;
-}
-
-#[tokio::test]
-async fn limit_4_booking_continue_20() {
-    let service = Service::start(&[]);
-    let [one, two] = ["bk_1", "bk_2"].map(|id| format!("/v1/bookings/{id}/continue"));
-    exceed(&service, 20, &[("POST", &one), ("POST", &two)]).await;
-}
-
-#[tokio::test]
-async fn limit_5_booking_read_300() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms").await;
-    let path = path_of(&booking, "");
-    exceed(
-        &service,
-        300,
-        &[("GET", &path), ("GET", "/v1/bookings/bk_1")],
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn limit_6_booking_cancel_30() {
-    let service = Service::start(&[]);
-    exceed(&service, 30, &[("POST", "/v1/bookings/bk_1/cancel")]).await;
-}
-
-#[tokio::test]
-async fn limit_7_sessions_and_verify_20() {
-    let service = Service::start(&[]);
-    let calls = [
-        ("POST", "/v1/sessions"),
-        ("POST", "/v1/sessions/ses_1/verify"),
-    ];
-    exceed(&service, 20, &calls).await;
-}
-
-#[tokio::test]
-async fn limit_8_card_reads_30() {
-    let service = Service::start(&[]);
-    let calls = [
-        ("GET", "/v1/sessions/ses_1/card"),
-        ("GET", "/v1/sessions/card?end_user=ada"),
-    ];
-    exceed(&service, 30, &calls).await;
+    for (limit, calls) in [
+        (25, &["POST /v1/venues/search"][..]),
+        (60, &["POST /v1/availability/search"]),
+        (10, &["POST /v1/bookings"]),
+        (
+            20,
+            &[
+                "POST /v1/bookings/bk_1/continue",
+                "POST /v1/bookings/bk_2/continue",
+            ],
+        ),
+        (300, &["GET /v1/bookings/bk_1", "GET /v1/bookings/bk_2"]),
+        (30, &["POST /v1/bookings/bk_1/cancel"]),
+        (20, &["POST /v1/sessions", "POST /v1/sessions/ses_1/verify"]),
+        (
+            30,
+            &[
+                "GET /v1/sessions/ses_1/card",
+                "GET /v1/sessions/card?end_user=ada",
+            ],
+        ),
+    ] {
+        let ask = async |number: i64| {
+            let call = calls[usize::try_from(number).unwrap() % calls.len()];
+            let (method, path) = call.split_once(' ').unwrap();
+            let body = (method == "POST").then(|| json!({"code": "000000", "otp": "000000"}));
+            service.live().call(method, path, body).await
+        };
+        for number in 0..limit {
+            let answer = ask(number).await;
+            assert_ne!(answer.status, 429, "{number} of {limit}: {answer:?}");
+            assert_eq!(answer.number("ratelimit-limit"), limit);
+            assert_eq!(answer.number("ratelimit-remaining"), limit - number - 1);
+        }
+        for number in limit..limit + calls.len() as i64 {
+            let answer = ask(number).await;
+            assert_eq!(answer.is(429)["error"], "rate_limited");
+            assert_eq!(answer.body["limit"], limit);
+            assert_eq!(answer.number("ratelimit-remaining"), 0);
+        }
+        service.advance("5m").await;
+        assert_ne!(ask(0).await.status, 429);
+    }
 }
 
 #[tokio::test]
@@ -179,47 +138,8 @@ async fn limits_3_a_body_holds_at_most_1_mb() {
 }
 
 #[tokio::test]
-async fn limits_6_a_webhook_is_tried_four_times_and_abandoned() {
-    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
-    let service = Service::start(&[]);
-    service.settings(json!({"webhook_url": receiver.url})).await;
-    let booking = service.book("ven_confirms").await;
-    let id = receiver.event("booking.created", &booking).await.event["id"].clone();
-    let copies = |number| {
-        let id = id.clone();
-        receiver.wait(number, move |it| it.event["id"] == id)
-    };
-    for (number, advance) in [(1, "32s"), (2, "2m2s"), (3, "10m2s")] {
-        copies(number).await;
-        // The failure is noted before the clock moves on.
-        while service
-            .deliveries()
-            .await
-            .iter()
-            .any(|it| it["booking_id"] == booking["id"] && list(it, "attempts").len() < number)
-        {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        service.advance(advance).await;
-    }
-    let numbers: Vec<String> = copies(4)
-        .await
-        .iter()
-        .map(|it| {
-            it.headers["booking-delivery-attempt"]
-                .to_str()
-                .unwrap()
-                .to_owned()
-        })
-        .collect();
-    assert_eq!(numbers, ["1", "2", "3", "4"]);
-}
-
-#[tokio::test]
 async fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     let order = service.order("ven_otp").await;
     let keyed = service.live().keyed("key-1");
     let first = keyed.post("/v1/bookings", order.clone()).await;

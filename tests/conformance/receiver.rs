@@ -10,10 +10,20 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::IntoResponse;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::Sha256;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
+
+use crate::service::Service;
+
+/// A fresh sandbox, and a receiver of its webhooks.
+pub(crate) async fn subscribed() -> (Service, Receiver) {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    (service, receiver)
+}
 
 /// What the endpoint says to an attempt: a status, after a while.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::receiver::Receiver;
+use crate::receiver::{Receiver, subscribed};
 use crate::service::{
     Answer, BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, approval,
     instant, list, names, session_path, with,
@@ -283,9 +283,7 @@ async fn told(receiver: &Receiver, booking: &Value, last: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn settled_6_created_then_one_event_for_every_status() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
 
     let failed = service.book("ven_provider_fails").await;
     let processing = service.book("ven_processing").await;
@@ -327,9 +325,7 @@ async fn settled_6_created_then_one_event_for_every_status() {
 
 #[tokio::test]
 async fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, _receiver) = subscribed().await;
     let refused = service.book("ven_modify_refused").await;
     let change = json!({"party_size": 3});
     service.act(&refused, "modify", change).await.is(422);
@@ -372,9 +368,7 @@ async fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
 
 #[tokio::test]
 async fn settled_7_what_was_due_has_happened_before_any_answer_in_the_order_it_was_due() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     let paid = service.book_paid("ven_payment").await;
     let processing = service.book("ven_processing").await;
     service.advance("1h").await;
@@ -547,21 +541,6 @@ async fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
     // Proves that nothing comes: longer than the default interval of a second, shorter than this one.
     tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
     assert!(receiver.kinds(&booking).is_empty());
-}
-
-#[tokio::test]
-async fn settled_11_an_event_born_without_a_url_is_never_sent() {
-    let receiver = Receiver::start().await;
-    let service = Service::start(&[]);
-    let silent = service.book("ven_otp").await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
-    let code = json!({"otp": service.code().await});
-    service.act(&silent, "continue", code).await.is(200);
-    receiver.event("booking.confirmed", &silent).await;
-    service.advance("1h").await;
-    let fence = service.book("ven_confirms").await;
-    receiver.event("booking.confirmed", &fence).await;
-    assert_eq!(receiver.kinds(&silent), ["booking.confirmed"]);
 }
 
 #[tokio::test]

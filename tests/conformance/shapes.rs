@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::receiver::Receiver;
+use crate::receiver::subscribed;
 use crate::service::{Service, details, instant, list, names};
 
 /// Asserts that an object has these fields, and of the further ones no others.
@@ -299,9 +299,7 @@ async fn shape_open_bookings_hold_the_summary() {
 
 #[tokio::test]
 async fn shape_delivery_is_an_event_with_its_attempts_number() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     let booking = service.book("ven_confirms").await;
     let attempt = receiver.event("booking.confirmed", &booking).await;
     let fields = ["id", "object", "type", "created_at", "data"];
@@ -314,9 +312,7 @@ async fn shape_delivery_is_an_event_with_its_attempts_number() {
 
 #[tokio::test]
 async fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     service.advance("90d").await;
     let booking = service.book("ven_confirms").await;
     let attempt = receiver.event("booking.confirmed", &booking).await;
@@ -350,9 +346,7 @@ async fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
 
 #[tokio::test]
 async fn shape_ids_carry_a_prefix_and_sort_by_creation() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     let mut ids = Vec::new();
     for _ in 0..5 {
         let booking = service.book("ven_confirms").await;

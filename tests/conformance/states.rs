@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::receiver::Receiver;
+use crate::receiver::subscribed;
 use crate::service::{Service, approval, path_of};
 
 #[tokio::test]
@@ -24,9 +24,7 @@ async fn states_1_every_named_status_is_reached() {
 
 #[tokio::test]
 async fn transition_1_an_unanswered_booking_expires_without_an_event() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     let booking = service.book("ven_otp").await;
     receiver.event("booking.requires_action", &booking).await;
     service.advance("21m").await;
@@ -114,9 +112,7 @@ async fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
 
 #[tokio::test]
 async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
-    let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let (service, receiver) = subscribed().await;
     let booking = service.book("ven_confirms").await;
     let later = service.evening(3).await;
     let answer = service
@@ -215,17 +211,6 @@ pub(crate) async fn unconfirmed(service: &Service) -> Vec<Value> {
     ];
     assert_eq!(statuses, expected.map(Some));
     now
-}
-
-#[tokio::test]
-async fn transition_9_a_booking_that_is_not_confirmed_is_not_modified() {
-    let service = Service::start(&[]);
-    for booking in unconfirmed(&service).await {
-        let change = json!({"party_size": 3});
-        let answer = service.act(&booking, "modify", change).await;
-        answer.refused_plainly(409);
-        assert_eq!(service.read(&booking).await, booking);
-    }
 }
 
 #[tokio::test]

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::service::{OTHER, READ_ONLY, Service, list, names, path_of, session_path};
-use crate::shapes::shaped;
+use crate::service::{OTHER, READ_ONLY, Service, list, path_of, session_path};
 use crate::states::unconfirmed;
 
 #[tokio::test]
@@ -51,16 +50,6 @@ async fn status_2_a_wrong_otp_counts_down_to_failed() {
 }
 
 #[tokio::test]
-async fn status_3_a_failed_validation_maps_names_to_messages() {
-    let service = Service::start(&[]);
-    let fields = json!({"datetime": "soon", "party_size": 21});
-    let answer = service.create_with("ven_confirms", fields).await;
-    shaped(answer.refused_plainly(400), &["error", "fields"], &[]);
-    assert_eq!(names(&answer.body["fields"]), ["datetime", "party_size"]);
-    answer.invalid("datetime");
-}
-
-#[tokio::test]
 async fn status_4_an_unknown_session_is_404() {
     let service = Service::start(&[]);
     let path = "/v1/sessions/ses_unknown";
@@ -86,44 +75,6 @@ async fn status_4_an_unknown_session_is_404() {
     answer.refused_plainly(404);
     let listed = service.with(OTHER).get("/v1/sessions").await;
     assert!(list(listed.is(200), "sessions").is_empty());
-}
-
-#[tokio::test]
-async fn status_5_a_wrong_session_code_is_invalid_code() {
-    let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960001").await;
-    let wrong = json!({"code": "000000"});
-    let answer = service
-        .post(&session_path(&session, "/verify"), wrong)
-        .await;
-    answer.refused(400, "invalid_code");
-    let read = service.get(&session_path(&session, "")).await;
-    assert_eq!(read.is(200)["state"], "pending");
-}
-
-#[tokio::test]
-async fn status_7_a_lapsed_sign_in_is_reconnect_required() {
-    let service = Service::start(&[]);
-    let session = service.sign_in("ada", "+441632960001").await;
-    service.advance("31d").await;
-    let as_ada = json!({"end_user": "ada"});
-    let answer = service.create_with("ven_confirms_b", as_ada).await;
-    answer.refused(409, "reconnect_required");
-    let card = service.get(&session_path(&session, "/card")).await;
-    card.refused(409, "reconnect_required");
-    let card = service.get("/v1/sessions/card?end_user=ada").await;
-    card.refused(409, "reconnect_required");
-}
-
-#[tokio::test]
-async fn status_8_a_venues_refusal_carries_the_booking() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_modify_refused").await;
-    let answer = service
-        .act(&booking, "modify", json!({"party_size": 3}))
-        .await;
-    shaped(answer.is(422), &["error", "error_code", "booking"], &[]);
-    assert_eq!(answer.body["booking"], booking);
 }
 
 #[tokio::test]
@@ -176,24 +127,6 @@ async fn scope_2_reading_needs_the_read_scopes_alone() {
 }
 
 #[tokio::test]
-async fn scope_3_changing_needs_the_write_scopes() {
-    let service = Service::start(&[]);
-    let reader = service.with(READ_ONLY);
-    for (method, path, scope) in [
-        ("POST", "/v1/bookings", "bookings:create"),
-        ("POST", "/v1/bookings/bk_1/continue", "bookings:write"),
-        ("POST", "/v1/bookings/bk_1/modify", "bookings:write"),
-        ("POST", "/v1/bookings/bk_1/cancel", "bookings:write"),
-        ("POST", "/v1/sessions", "sessions:write"),
-        ("POST", "/v1/sessions/ses_1/verify", "sessions:write"),
-        ("DELETE", "/v1/sessions/ses_1", "sessions:write"),
-    ] {
-        let answer = reader.call(method, path, None).await;
-        assert_eq!(answer.is(403)["required_scope"], scope, "{method} {path}");
-    }
-}
-
-#[tokio::test]
 async fn meter_1_modify_is_limited_like_continue() {
     let service = Service::start(&[]);
     let booking = service.book("ven_confirms").await;
@@ -223,29 +156,4 @@ async fn meter_2_index_and_sessions_are_not_metered() {
     let answer = service.delete(&session_path(&session, "")).await;
     answer.is(200);
     assert_eq!(answer.header("ratelimit-limit"), None);
-}
-
-#[tokio::test]
-async fn meter_3_sessions_and_verify_share_a_budget_and_so_do_the_card_reads() {
-    let service = Service::start(&[]);
-    let session = service.sign_in("ada", "+441632960001").await;
-    let code = json!({"code": "000000"});
-    let answer = service.post(&session_path(&session, "/verify"), code).await;
-    assert_eq!(answer.number("ratelimit-remaining"), 17);
-    let one = service.get(&session_path(&session, "/card")).await;
-    let two = service.get("/v1/sessions/card?end_user=ada").await;
-    assert_eq!(one.number("ratelimit-remaining"), 29);
-    assert_eq!(two.number("ratelimit-remaining"), 28);
-}
-
-#[tokio::test]
-async fn meter_4_what_idempotency_answers_is_metered_too() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms").await;
-    let keyed = service.live().keyed("key");
-    for remaining in (0..10).rev() {
-        let answer = keyed.post("/v1/bookings", order.clone()).await;
-        assert_eq!(answer.number("ratelimit-remaining"), remaining);
-    }
-    keyed.post("/v1/bookings", order).await.is(429);
 }

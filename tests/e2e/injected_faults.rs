@@ -57,78 +57,65 @@ fn a_rate_fails_the_same_requests_again_with_the_seed_that_it_showed() {
     assert_eq!(four.iter().filter(|it| **it == 500).count(), 4);
 }
 
-#[test]
-fn a_fault_without_a_call_or_a_kind_is_told_which_is_missing() {
-    let home = Home::new();
-    for (given, missing) in [(["--kind", "delay"], "--on"), (["--on", "any"], "--kind")] {
-        let add = ["sandbox", "faults", "add", "--json"].iter().chain(&given);
-        let error = home.run(add).refused(2, "usage");
-        let message = text(&error, "message");
-        assert!(
-            message.contains(missing) && !message.contains("--preset"),
-            "{message}"
-        );
-    }
-    let preset = [
-        "sandbox", "faults", "add", "--preset", "slow", "--on", "any",
-    ];
-    home.run(preset).exits(0);
-    for words in [
-        &["faults", "remove", "flt_0"][..],
-        &["organization", "remove", "org_x"],
-    ] {
-        let error = home
-            .run(["sandbox", "--json"].iter().chain(words))
-            .refused(6, "http_404");
-        let list = format!("bookctl sandbox {}", words[0]);
-        assert!(text(&error, "hint").contains(&list), "{error}");
-    }
-}
-
 /// Nobody types the fields of the control's call, and a value that cannot work is an error of usage.
 #[test]
 fn a_control_names_the_flag_whose_value_is_wrong() {
     let home = Home::new();
-    let on = ["faults", "add", "--on", "any", "--kind"];
-    let webhook = ["faults", "add", "--on", "webhook", "--kind"];
-    let status = [&on[..], &["status"]].concat();
-    for (words, more, said) in [
-        (&status, &["--times", "0"][..], "--times"),
-        (&status, &["--rate", "2"], "--rate"),
-        (&status, &["--status", "99"], "--status"),
-        (&status, &["--seed", "4"], "--seed needs a rate"),
+    let run = |words: &str| home.run(["sandbox", "--json"].into_iter().chain(words.split(' ')));
+    for (words, said) in [
+        ("faults add --kind delay", "--on"),
+        ("faults add --on any", "--kind"),
+        ("faults add --on any --kind status --times 0", "--times"),
+        ("faults add --on any --kind status --rate 2", "--rate"),
+        ("faults add --on any --kind status --status 99", "--status"),
         (
-            &[&on[..], &["delay"]].concat(),
-            &["--delay", "11m"],
-            "--delay",
+            "faults add --on any --kind status --seed 4",
+            "--seed needs a rate",
         ),
-        (&on.to_vec(), &["drop"], "--kind drop is not for requests"),
+        ("faults add --on any --kind delay --delay 11m", "--delay"),
         (
-            &webhook.to_vec(),
-            &["status"],
+            "faults add --on any --kind drop",
+            "--kind drop is not for requests",
+        ),
+        (
+            "faults add --on webhook --kind status",
             "--kind status is not for webhooks",
         ),
         (
-            &vec!["clock"],
-            &["--to", "2020-01-01T00:00:00Z"],
+            "faults add --on any --kind drop_before --status 503",
+            "--status belongs to the kind status, not to ",
+        ),
+        (
+            "faults add --on any --preset slow --after-bytes 3",
+            "--after-bytes belongs to the kind truncate, not to ",
+        ),
+        (
+            "clock --to 2020-01-01T00:00:00Z",
             "--to is before the sandbox's clock",
         ),
         (
-            &vec!["clock"],
-            &["--to", "9500-01-01T00:00:00Z"],
+            "clock --to 9500-01-01T00:00:00Z",
             "--to leads past the year 9000",
         ),
     ] {
-        let words = ["sandbox", "--json"].iter().chain(words).chain(more);
-        let error = home.run(words).refused(2, "usage");
+        let error = run(words).refused(2, "usage");
         assert!(text(&error, "message").contains(said), "{error}");
     }
-    for seeded in [
-        &["--preset", "flaky"][..],
-        &["--on", "any", "--kind", "garbage", "--rate", "0.5"],
+    for words in [
+        "faults add --preset slow --on any",
+        "faults add --seed 4 --preset flaky",
+        "faults add --seed 4 --on any --kind garbage --rate 0.5",
+        "faults add --preset flaky --kind delay --delay 20ms",
     ] {
-        let add = ["sandbox", "faults", "add", "--seed", "4"];
-        home.run(add.iter().chain(seeded)).exits(0);
+        run(words).exits(0);
+    }
+    for (words, list) in [
+        ("faults remove flt_0", "faults"),
+        ("organization remove org_x", "organization"),
+    ] {
+        let error = run(words).refused(6, "http_404");
+        let list = format!("bookctl sandbox {list}");
+        assert!(text(&error, "hint").contains(&list), "{error}");
     }
 }
 
@@ -207,43 +194,6 @@ fn a_control_refuses_a_field_that_it_does_not_know() {
         let expected = json!({"error": "validation failed", "fields": {field: why}});
         assert_eq!((status, refusal), (400, expected), "{path} {body}");
     }
-}
-
-#[test]
-fn a_flag_of_another_kind_of_fault_is_refused() {
-    let home = Home::new();
-    for (fault, flag, owner) in [
-        (
-            ["--on", "any", "--kind", "drop_before"],
-            ["--status", "503"],
-            "status",
-        ),
-        (
-            ["--on", "any", "--kind", "delay"],
-            ["--body", "x"],
-            "status",
-        ),
-        (
-            ["--on", "any", "--preset", "slow"],
-            ["--after-bytes", "3"],
-            "truncate",
-        ),
-        (
-            ["--on", "any", "--preset", "flaky"],
-            ["--delay", "1s"],
-            "delay",
-        ),
-    ] {
-        let add = ["sandbox", "faults", "add", "--json"];
-        let error = home
-            .run(add.iter().chain(&fault).chain(&flag))
-            .refused(2, "usage");
-        let said = format!("{} belongs to the kind {owner}, not to ", flag[0]);
-        assert!(text(&error, "message").starts_with(&said), "{error}");
-    }
-    let replaced = ["--preset", "flaky", "--kind", "delay", "--delay", "20ms"];
-    let add = ["sandbox", "faults", "add"];
-    home.run(add.iter().chain(&replaced)).exits(0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::state::BookingState;
 use crate::sandbox::seed::Provider;
+use crate::sandbox::wire::Moment;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,7 +21,7 @@ pub(crate) struct Customer {
 /// What the last modify changed ("Booking", `last_modification`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Modification {
-    pub(crate) at: Timestamp,
+    pub(crate) at: Moment,
     /// `field: {from, to}`.
     pub(crate) changes: Map<String, Value>,
 }

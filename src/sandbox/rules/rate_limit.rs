@@ -21,29 +21,27 @@ pub(crate) enum RateLimit {
 }
 
 impl RateLimit {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// Its name, and how many requests a window allows.
+    const fn row(self) -> (&'static str, u32) {
         match self {
-            Self::VenueSearch => "venue_search",
-            Self::AvailabilitySearch => "availability_search",
-            Self::BookingCreate => "booking_create",
-            Self::BookingContinue => "booking_continue",
-            Self::BookingRead => "booking_read",
-            Self::BookingModify => "booking_modify",
-            Self::BookingCancel => "booking_cancel",
-            Self::Session => "session",
-            Self::Card => "card",
+            Self::VenueSearch => ("venue_search", 25),
+            Self::AvailabilitySearch => ("availability_search", 60),
+            Self::BookingCreate => ("booking_create", 10),
+            Self::BookingContinue => ("booking_continue", 20),
+            Self::BookingRead => ("booking_read", 300),
+            Self::BookingModify => ("booking_modify", 20),
+            Self::BookingCancel => ("booking_cancel", 30),
+            Self::Session => ("session", 20),
+            Self::Card => ("card", 30),
         }
     }
 
+    pub(crate) const fn as_str(self) -> &'static str {
+        self.row().0
+    }
+
     pub(crate) const fn limit(self) -> u32 {
-        match self {
-            Self::VenueSearch => 25,
-            Self::AvailabilitySearch => 60,
-            Self::BookingCreate => 10,
-            Self::BookingContinue | Self::BookingModify | Self::Session => 20,
-            Self::BookingRead => 300,
-            Self::BookingCancel | Self::Card => 30,
-        }
+        self.row().1
     }
 }
 

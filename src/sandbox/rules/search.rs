@@ -118,25 +118,8 @@ impl VenueSearch {
         })
     }
 
-    /// The providers to ask: those named, else all. Providers that do not search for the organization
-    /// are left out.
-    fn providers(&self, organization: &Organization) -> Result<Vec<Provider>, ApiError> {
-        let candidates = self.named.as_deref().unwrap_or(&Provider::ALL);
-        let usable: Vec<_> = candidates
-            .iter()
-            .copied()
-            .filter(|it| organization.search_providers.contains(it))
-            .collect();
-        if usable.is_empty() {
-            return Err(ApiError::NoSearchProvider {
-                named: self.named.is_some(),
-            });
-        }
-        Ok(usable)
-    }
-
     /// The providers that answer and those that fail: all of them near "Outage", provider C near
-    /// "Partial Outage". The search fails if all of them do.
+    /// "Partial Outage". Those that the request names are asked, else all with which the organization searches.
     pub(crate) fn ask(
         &self,
         organization: &Organization,
@@ -146,89 +129,15 @@ impl VenueSearch {
             SearchArea::Place(Place::PartialOutage) => *provider == Provider::C,
             _ => false,
         };
-        let (failed, answering): (Vec<_>, Vec<_>) =
-            self.providers(organization)?.into_iter().partition(fails);
-        if answering.is_empty() {
-            return Err(ApiError::SearchFailed(failed));
+        let asked = self.named.as_deref().unwrap_or(&Provider::ALL);
+        let usable = asked.iter().copied();
+        let usable = usable.filter(|it| organization.search_providers.contains(it));
+        let (failed, answering): (Vec<_>, Vec<_>) = usable.partition(fails);
+        let named = self.named.is_some();
+        match (answering.as_slice(), failed.as_slice()) {
+            ([], []) => Err(ApiError::NoSearchProvider { named }),
+            ([], _) => Err(ApiError::SearchFailed(failed)),
+            _ => Ok((answering, failed)),
         }
-        Ok((answering, failed))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    const AT: &str = "2026-12-01T19:30:00+01:00";
-
-    fn read(body: &Value) -> Result<VenueSearch, ApiError> {
-        VenueSearch::read(body.as_object().unwrap(), &[])
-    }
-
-    #[test]
-    fn every_missing_field_is_listed() {
-        assert_eq!(
-            read(&json!({})),
-            Err(ApiError::Missing(vec!["vertical", "datetime", "location"]))
-        );
-        assert_eq!(
-            read(&json!({"vertical": "dining", "datetime": AT, "latitude": 51.5})),
-            Err(ApiError::Missing(vec!["longitude"]))
-        );
-    }
-
-    #[test]
-    fn types_come_before_what_is_missing() {
-        let error = ApiError::wrong_type("party_size", "must be a whole number");
-        assert_eq!(read(&json!({"party_size": "two"})), Err(error));
-    }
-
-    #[test]
-    fn a_place_that_nobody_knows_is_refused_without_a_code() {
-        let body = json!({"vertical": "dining", "datetime": AT, "location": "Atlantis"});
-        assert_eq!(read(&body), Err(ApiError::LocationUnresolved));
-        assert_eq!(
-            ApiError::LocationUnresolved.answer().1.get("error_code"),
-            None
-        );
-    }
-
-    #[test]
-    fn an_outage_fails_the_search_only_where_no_provider_is_left() {
-        let organization = Organization::fresh(Organization::MAIN);
-        let near = |place: &str, providers: &[&str]| {
-            read(&json!({
-                "vertical": "dining", "datetime": AT, "location": place, "providers": providers,
-            }))
-            .and_then(|search| search.ask(&organization))
-        };
-        let failed = |it: &[Provider]| Err(ApiError::SearchFailed(it.to_vec()));
-        assert_eq!(near("Outage", &[]), failed(&Provider::ALL));
-        assert_eq!(
-            near("Partial Outage", &[]),
-            Ok((vec![Provider::A, Provider::B], vec![Provider::C]))
-        );
-        assert_eq!(
-            near("Partial Outage", &["provider_c"]),
-            failed(&[Provider::C])
-        );
-    }
-
-    #[test]
-    fn no_search_provider_tells_a_caller_that_named_one_from_one_that_did_not() {
-        let mut organization = Organization::fresh(Organization::MAIN);
-        organization.search_providers = vec![Provider::A];
-        let ask = |organization: &Organization, providers: &[&str]| {
-            read(&json!({
-                "vertical": "dining", "datetime": AT, "location": "Sandbox", "providers": providers,
-            }))
-            .and_then(|search| search.ask(organization))
-        };
-        let none = |named| Err(ApiError::NoSearchProvider { named });
-        assert_eq!(ask(&organization, &["provider_b"]), none(true));
-        assert_eq!(ask(&organization, &["provider_z"]), none(true));
-        organization.search_providers.clear();
-        assert_eq!(ask(&organization, &[]), none(false));
     }
 }

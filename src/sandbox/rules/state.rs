@@ -13,7 +13,7 @@ pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
 /// How many times a one-time code can be tried.
 pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
     RequiresAction,

@@ -97,53 +97,44 @@ fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> 
 }
 
 impl Offer {
-    /// What the venues of a vertical offer. Prices and terms follow from the price level, 1 to 4.
-    pub(super) fn of_vertical(vertical: Vertical, level: u8, city: &City) -> Self {
-        let level = i64::from(level);
-        let (from, to, every_minutes, capacity, duration_minutes, pounds) = match vertical {
-            Vertical::Dining => (time(12, 0, 0, 0), time(21, 30, 0, 0), 30, 3, 90, None),
-            Vertical::Fitness => (time(6, 30, 0, 0), time(20, 30, 0, 0), 60, 6, 60, Some(9)),
-            Vertical::Entertainment => (time(10, 30, 0, 0), time(21, 0, 0, 0), 90, 6, 90, Some(15)),
-            Vertical::Travel => (time(7, 30, 0, 0), time(19, 30, 0, 0), 120, 6, 105, Some(25)),
-        };
-        let is_dining = vertical == Vertical::Dining;
-        let has_terrace = is_dining && level == 3;
-        let mut offer = Self {
-            from,
-            to,
+    /// The same starts on each day, without a price and without terms.
+    fn daily(from: (i8, i8), to: (i8, i8), every_minutes: u16, capacity: u32) -> Self {
+        Self {
+            from: time(from.0, from.1, 0, 0),
+            to: time(to.0, to.1, 0, 0),
             every_minutes,
             capacity,
-            days: every_day(),
-            duration_minutes,
-            price: pounds.map(|it| city.money(it * level)),
-            seating: if has_terrace {
-                vec!["indoor".to_owned(), "terrace".to_owned()]
-            } else {
-                Vec::new()
-            },
-            card_terms: None,
-            cancellation_terms: None,
-        };
-        if is_dining && level > 1 {
-            offer.charge(city.money(level * 10));
-        }
-        offer
-    }
-
-    pub(super) fn of_scenario(scenario: Scenario, city: &City) -> Self {
-        let mut offer = Self {
-            from: time(17, 0, 0, 0),
-            to: time(22, 0, 0, 0),
-            every_minutes: 30,
-            // More than a rate limit's window allows, so that nobody who tries it out finds it full.
-            capacity: 20,
             days: every_day(),
             duration_minutes: usual_duration(),
             price: None,
             seating: Vec::new(),
             card_terms: None,
             cancellation_terms: None,
+        }
+    }
+
+    /// What the venues of a vertical offer. Prices and terms follow from the price level, 1 to 4.
+    pub(super) fn of_vertical(vertical: Vertical, level: u8, city: &City) -> Self {
+        let level = i64::from(level);
+        let (mut offer, pounds) = match vertical {
+            Vertical::Dining => (Self::daily((12, 0), (21, 30), 30, 3), None),
+            Vertical::Fitness => (Self::daily((6, 30), (20, 30), 60, 6), Some(9)),
+            Vertical::Entertainment => (Self::daily((10, 30), (21, 0), 90, 6), Some(15)),
+            Vertical::Travel => (Self::daily((7, 30), (19, 30), 120, 6), Some(25)),
         };
+        offer.price = pounds.map(|it| city.money(it * level));
+        if vertical == Vertical::Dining && level == 3 {
+            offer.seating = vec!["indoor".to_owned(), "terrace".to_owned()];
+        }
+        if vertical == Vertical::Dining && level > 1 {
+            offer.charge(city.money(level * 10));
+        }
+        offer
+    }
+
+    pub(super) fn of_scenario(scenario: Scenario, city: &City) -> Self {
+        // Each slot holds more than a rate limit's window allows, so that nobody who tries it out finds it full.
+        let mut offer = Self::daily((17, 0), (22, 0), 30, 20);
         if scenario.is_payment() {
             offer.charge(city.money(20));
         }

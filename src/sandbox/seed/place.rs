@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::city::{self, CITIES, City};
+use super::city::{CITIES, City, SANDBOX};
 use super::offer::Vertical;
 use super::venue::Venue;
 use super::venues::venues;
@@ -26,12 +26,10 @@ pub(crate) enum Place {
 /// address and a comma may precede the city, and only its region and country may follow it.
 pub(crate) fn resolve_place(text: &str) -> Option<Place> {
     let parts = parts(text);
-    let ends_nowhere = parts.len() > 1 && parts.last().is_some_and(|it| it == "nowhere");
-    let whole = parts[..parts.len() - usize::from(ends_nowhere)].join(" ");
-    match whole.as_str() {
-        "sandbox" => return Some(Place::Sandbox),
+    match parts.join(" ").as_str() {
         "outage" => return Some(Place::Outage),
         "partial outage" => return Some(Place::PartialOutage),
+        _ if SANDBOX.ends(&parts) => return Some(Place::Sandbox),
         _ => {}
     }
     let found = CITIES.iter().find(|it| it.ends(&parts));
@@ -89,7 +87,7 @@ fn plain(text: &str) -> String {
 pub(crate) fn near_place(place: &Place, vertical: Vertical) -> Vec<&'static Venue> {
     let city = match *place {
         Place::City(name) => name,
-        Place::Sandbox | Place::Outage | Place::PartialOutage => city::SANDBOX.name,
+        Place::Sandbox | Place::Outage | Place::PartialOutage => SANDBOX.name,
     };
     let is_there = |it: &&Venue| it.vertical == vertical && it.city == city;
     venues().filter(is_there).collect()

@@ -1,7 +1,7 @@
 //! The table of bookings.
 
 use jiff::Timestamp;
-use rusqlite::Row;
+use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::booking::Booking;
@@ -10,7 +10,7 @@ use crate::sandbox::rules::transition::{EventKind, Transition};
 
 impl Tx<'_> {
     /// Inserts a new booking, and records its webhook events.
-    pub(crate) fn create_booking(&self, booking: &Booking) -> rusqlite::Result<()> {
+    pub(crate) fn create_booking(&self, booking: &Booking) -> Result<()> {
         self.save_booking(booking)?;
         let entered = EventKind::of_status(booking.state.status());
         let kinds = [EventKind::Created].into_iter().chain(entered);
@@ -23,33 +23,25 @@ impl Tx<'_> {
         booking: &mut Booking,
         transition: Transition,
         at: Timestamp,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         booking.state = transition.state;
         booking.updated_at = at;
         self.save_booking(booking)?;
         self.record_events(booking, transition.webhook, at)
     }
 
-    pub(crate) fn booking(
-        &self,
-        organization: &str,
-        number: i64,
-    ) -> rusqlite::Result<Option<Booking>> {
+    pub(crate) fn booking(&self, organization: &str, number: i64) -> Result<Option<Booking>> {
         let found = self.any_booking(number)?;
         Ok(found.filter(|it| it.organization == organization))
     }
 
     /// The booking of that number, whosever it is.
-    pub(crate) fn any_booking(&self, number: i64) -> rusqlite::Result<Option<Booking>> {
+    pub(crate) fn any_booking(&self, number: i64) -> Result<Option<Booking>> {
         self.first("SELECT * FROM bookings WHERE number = ?", [number], booking)
     }
 
     /// The booking that was created with an idempotency key.
-    pub(crate) fn booking_of_key(
-        &self,
-        organization: &str,
-        key: &str,
-    ) -> rusqlite::Result<Option<Booking>> {
+    pub(crate) fn booking_of_key(&self, organization: &str, key: &str) -> Result<Option<Booking>> {
         self.first(
             "SELECT * FROM bookings WHERE number = (SELECT booking FROM idempotency_keys \
              WHERE organization = ? AND key = ?)",
@@ -58,24 +50,20 @@ impl Tx<'_> {
         )
     }
 
-    pub(crate) fn save_idempotency_key(
-        &self,
-        key: &str,
-        booking: &Booking,
-    ) -> rusqlite::Result<()> {
+    pub(crate) fn save_idempotency_key(&self, key: &str, booking: &Booking) -> Result<()> {
         let row = (&booking.organization, key, booking.number);
         self.run("INSERT INTO idempotency_keys VALUES (?, ?, ?)", row)
             .map(drop)
     }
 
     /// Every booking, oldest first; only those of `organization` if given.
-    pub(crate) fn bookings(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Booking>> {
+    pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<Booking>> {
         let sql = "SELECT * FROM bookings WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
         self.all(sql, [organization], booking)
     }
 
     /// The organization's unfinished bookings of the last day, oldest first.
-    pub(crate) fn open_bookings(&self, organization: &str) -> rusqlite::Result<Vec<Booking>> {
+    pub(crate) fn open_bookings(&self, organization: &str) -> Result<Vec<Booking>> {
         const DAY_MS: i64 = 86_400_000;
         self.all(
             "SELECT * FROM bookings WHERE status IN ('requires_action', 'processing') \
@@ -87,13 +75,13 @@ impl Tx<'_> {
 
     /// How many bookings of the organization occupy a slot. Each organization has slots of its own, so that tests that run
     /// at once do not take each other's.
-    pub(crate) fn held(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {
+    pub(crate) fn held(&self, organization: &str, slot: &str) -> Result<u32> {
         self.sql("SELECT count(*) FROM bookings WHERE held_slot = ? AND organization = ?")?
             .query_row((slot, organization), |row| row.get(0))
     }
 
     /// How many bookings of the test allowance the organization used, counted up to `limit`.
-    pub(crate) fn used_allowance(&self, organization: &str, limit: u32) -> rusqlite::Result<u32> {
+    pub(crate) fn used_allowance(&self, organization: &str, limit: u32) -> Result<u32> {
         self.sql(
             "SELECT count(*) FROM \
              (SELECT 1 FROM bookings WHERE organization = ? AND used_allowance = 1 LIMIT ?)",
@@ -102,13 +90,13 @@ impl Tx<'_> {
     }
 
     /// Whether a booking is due to change by time alone.
-    pub(super) fn has_due_bookings(&self) -> rusqlite::Result<bool> {
+    pub(super) fn has_due_bookings(&self) -> Result<bool> {
         self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?
             .exists([self.now.as_millisecond()])
     }
 
     /// The first booking that is due to change by time alone, and when it was due.
-    pub(super) fn next_due_booking(&self) -> rusqlite::Result<Option<(Booking, Timestamp)>> {
+    pub(super) fn next_due_booking(&self) -> Result<Option<(Booking, Timestamp)>> {
         self.first(
             "SELECT * FROM bookings WHERE due_at <= ? ORDER BY due_at, number LIMIT 1",
             [self.now.as_millisecond()],
@@ -116,7 +104,7 @@ impl Tx<'_> {
         )
     }
 
-    pub(super) fn save_booking(&self, booking: &Booking) -> rusqlite::Result<()> {
+    pub(super) fn save_booking(&self, booking: &Booking) -> Result<()> {
         let state = &booking.state;
         let status = state.status();
         let held_slot = booking.slot_id.as_ref().filter(|_| state.holds_slot());
@@ -141,7 +129,7 @@ impl Tx<'_> {
     }
 }
 
-fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
+fn booking(row: &Row<'_>) -> Result<Booking> {
     Ok(Booking {
         number: row.get("number")?,
         organization: row.get("organization")?,

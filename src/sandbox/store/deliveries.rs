@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Row;
+use rusqlite::{Result, Row};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -22,26 +22,23 @@ const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
 /// A delivery to attempt.
 #[derive(Debug)]
 pub(crate) struct PendingDelivery {
-    event: i64,
-    pub(crate) booking: i64,
+    pub(crate) due: DueDelivery,
     pub(crate) url: String,
     pub(crate) secret: String,
-    pub(crate) body: String,
-    /// The attempt's number, counted from 1.
-    pub(crate) number: u32,
     /// When the attempt begins, by the sandbox's clock.
     at: Timestamp,
     /// What happens to it on its way.
     pub(crate) fault: Option<Fault>,
 }
 
-struct Due {
+#[derive(Debug)]
+pub(crate) struct DueDelivery {
     event: i64,
-    booking: i64,
+    pub(crate) booking: i64,
     organization: String,
-    body: String,
-    /// The number of the next attempt.
-    number: u32,
+    pub(crate) body: String,
+    /// The number of the next attempt, counted from 1.
+    pub(crate) number: u32,
     /// The number of the attempt that has met its fault already.
     met: Option<u32>,
 }
@@ -56,14 +53,14 @@ struct Attempt<'a> {
 }
 
 impl Tx<'_> {
-    pub(super) fn queue_delivery(&self, event: i64, url: &str) -> rusqlite::Result<()> {
+    pub(super) fn queue_delivery(&self, event: i64, url: &str) -> Result<()> {
         let sql = "INSERT INTO deliveries (event, url, state, failures, next_attempt_at) \
                    VALUES (?, ?, 'pending', 0, ?)";
         self.run(sql, (event, url, self.now.as_millisecond()))
             .map(drop)
     }
 
-    pub(crate) fn has_due_deliveries(&self) -> rusqlite::Result<bool> {
+    pub(crate) fn has_due_deliveries(&self) -> Result<bool> {
         self.sql("SELECT 1 FROM deliveries WHERE next_attempt_at <= ? LIMIT 1")?
             .exists([self.now.as_millisecond()])
     }
@@ -74,7 +71,7 @@ impl Tx<'_> {
         &self,
         most: usize,
         mut busy: HashSet<i64>,
-    ) -> rusqlite::Result<Vec<PendingDelivery>> {
+    ) -> Result<Vec<PendingDelivery>> {
         let today = Timestamp::now();
         let mut due = self.sql(
             "SELECT d.event, e.booking, e.organization, e.body, d.met, \
@@ -82,9 +79,13 @@ impl Tx<'_> {
              FROM deliveries d JOIN events e ON e.number = d.event \
              WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? ORDER BY d.event",
         )?;
-        let due = due.query_map((self.now.as_millisecond(), today.as_millisecond()), Due::of)?;
-        let due = due.filter(|it| it.as_ref().is_ok_and(|it| busy.insert(it.booking)));
-        let due: Vec<Due> = due.take(most).collect::<rusqlite::Result<_>>()?;
+        let due = due.query_map(
+            (self.now.as_millisecond(), today.as_millisecond()),
+            DueDelivery::of,
+        )?;
+        // A row that cannot be read is an error, not a busy booking.
+        let due = due.filter(|it| !it.as_ref().is_ok_and(|it| !busy.insert(it.booking)));
+        let due: Vec<DueDelivery> = due.take(most).collect::<Result<_>>()?;
         let mut deliveries = Vec::new();
         for due in due {
             let organization = self.organization(&due.organization)?;
@@ -108,14 +109,12 @@ impl Tx<'_> {
                 "UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?",
                 row,
             )?;
+            let at = self.now;
             deliveries.push(PendingDelivery {
-                event: due.event,
-                booking: due.booking,
+                due,
                 url,
                 secret,
-                body: due.body,
-                number: due.number,
-                at: self.now,
+                at,
                 fault,
             });
         }
@@ -125,10 +124,10 @@ impl Tx<'_> {
     /// Lets a delivery wait, one that is reordered at most until another one of its booking was attempted.
     fn hold_back(
         &self,
-        due: &Due,
+        due: &DueDelivery,
         pause: SignedDuration,
         is_reordered: bool,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         let then = self.now.saturating_add(pause).unwrap_or(self.now);
         let sql =
             "UPDATE deliveries SET next_attempt_at = ?, met = ?, held_back = ? WHERE event = ?";
@@ -141,19 +140,19 @@ impl Tx<'_> {
         &self,
         delivery: &PendingDelivery,
         attempt: &DeliveryAttempt,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         let failed =
             "UPDATE deliveries SET failures = failures + 1 WHERE event = ? RETURNING failures";
-        let failures = self.first(failed, [delivery.event], |row| row.get(0))?;
+        let failures = self.first(failed, [delivery.due.event], |row| row.get(0))?;
         let Some(failures) = failures else {
             return Ok(());
         };
         let document = Attempt {
-            number: delivery.number,
+            number: delivery.due.number,
             at: Moment(delivery.at),
             attempt,
         };
-        let row = (delivery.event, delivery.number, text(&document)?);
+        let row = (delivery.due.event, delivery.due.number, text(&document)?);
         self.run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)?;
         // The delivery of this booking that waited for this one goes on.
         let go_on = "UPDATE deliveries SET next_attempt_at = ?, held_back = 0 \
@@ -161,14 +160,18 @@ impl Tx<'_> {
                      AND event IN (SELECT number FROM events WHERE booking = ?)";
         self.run(
             go_on,
-            (self.now.as_millisecond(), delivery.event, delivery.booking),
+            (
+                self.now.as_millisecond(),
+                delivery.due.event,
+                delivery.due.booking,
+            ),
         )?;
         let (state, next) = after(attempt, failures, self.now);
-        self.set_state(delivery.event, state, next)
+        self.set_state(delivery.due.event, state, next)
     }
 
     /// Restarts the schedule of a delivery; returns false if there is none for the event.
-    pub(crate) fn resend(&self, event: i64) -> rusqlite::Result<bool> {
+    pub(crate) fn resend(&self, event: i64) -> Result<bool> {
         let again = "UPDATE deliveries SET state = 'pending', failures = 0, next_attempt_at = ? \
                      WHERE event = ?";
         let changed = self.run(again, (self.now.as_millisecond(), event))?;
@@ -181,7 +184,7 @@ impl Tx<'_> {
         &self,
         event: Option<i64>,
         organization: Option<&str>,
-    ) -> rusqlite::Result<Vec<Value>> {
+    ) -> Result<Vec<Value>> {
         let sql = "SELECT d.event, e.kind, e.booking, d.url, d.state, d.next_attempt_at \
                    FROM deliveries d JOIN events e ON e.number = d.event \
                    WHERE (?1 IS NULL OR d.event = ?1) AND (?2 IS NULL OR e.organization = ?2) \
@@ -204,7 +207,7 @@ impl Tx<'_> {
     }
 
     /// The delivery of an event, with its body, and what each attempt sent and got back.
-    pub(crate) fn delivery(&self, event: i64) -> rusqlite::Result<Option<Value>> {
+    pub(crate) fn delivery(&self, event: i64) -> Result<Option<Value>> {
         let Some(mut delivery) = self.deliveries(Some(event), None)?.pop() else {
             return Ok(None);
         };
@@ -216,11 +219,7 @@ impl Tx<'_> {
         Ok(Some(delivery))
     }
 
-    fn attempts(
-        &self,
-        event: i64,
-        with_contents: bool,
-    ) -> rusqlite::Result<Vec<Map<String, Value>>> {
+    fn attempts(&self, event: i64, with_contents: bool) -> Result<Vec<Map<String, Value>>> {
         let sql = "SELECT attempt FROM attempts WHERE event = ? ORDER BY number";
         self.all(sql, [event], |row| {
             let mut attempt: Map<String, Value> = from_json(row, "attempt")?;
@@ -231,12 +230,7 @@ impl Tx<'_> {
         })
     }
 
-    fn set_state(
-        &self,
-        event: i64,
-        state: DeliveryState,
-        next: Option<Timestamp>,
-    ) -> rusqlite::Result<()> {
+    fn set_state(&self, event: i64, state: DeliveryState, next: Option<Timestamp>) -> Result<()> {
         let sql = "UPDATE deliveries SET state = ?, next_attempt_at = ?, leased_until = NULL, \
                    held_back = 0 WHERE event = ?";
         let row = (state.as_str(), next.map(Timestamp::as_millisecond), event);
@@ -244,8 +238,8 @@ impl Tx<'_> {
     }
 }
 
-impl Due {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+impl DueDelivery {
+    fn of(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             event: row.get("event")?,
             booking: row.get("booking")?,

@@ -1,15 +1,16 @@
 //! The table of webhook events. Each is committed with the change that it reports.
 
 use jiff::Timestamp;
-use serde_json::Value;
+use rusqlite::Result;
+use serde_json::{Value, json};
 
 use super::number::next_number;
-use super::tx::{Tx, from_json, json};
+use super::tx::{Tx, from_json};
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::Moment;
-use crate::sandbox::wire::booking::{BookingSummary, EventData, EventDocument};
+use crate::sandbox::wire::booking::BookingSummary;
 
 impl Tx<'_> {
     /// Records events of these kinds with the booking as it is now, and queues their deliveries.
@@ -18,7 +19,7 @@ impl Tx<'_> {
         booking: &Booking,
         kinds: impl IntoIterator<Item = EventKind>,
         at: Timestamp,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         let organization = self.organization(&booking.organization)?;
         let url = organization.and_then(|it| it.webhook_url);
         for kind in kinds {
@@ -36,29 +37,29 @@ impl Tx<'_> {
         booking: &Booking,
         kind: EventKind,
         at: Timestamp,
-    ) -> rusqlite::Result<i64> {
+    ) -> Result<i64> {
         let number = next_number();
-        let summary = BookingSummary::of(booking);
-        let document = EventDocument {
-            id: IdKind::Event.id(number),
-            object: "event",
-            kind: kind.as_str(),
-            created_at: Moment(at),
-            data: EventData { object: &summary },
-        };
-        self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?)")?
-            .execute((
-                number,
-                &booking.organization,
-                booking.number,
-                kind.as_str(),
-                json(&document)?,
-            ))?;
+        let document = json!({
+            "id": IdKind::Event.id(number),
+            "object": "event",
+            "type": kind.as_str(),
+            "created_at": Moment(at),
+            "data": {"object": BookingSummary::of(booking)},
+        });
+        let organization = &booking.organization;
+        let row = (
+            number,
+            organization,
+            booking.number,
+            kind.as_str(),
+            document.to_string(),
+        );
+        self.run("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)?;
         Ok(number)
     }
 
     /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was set are among them.
-    pub(crate) fn events(&self, booking: i64) -> rusqlite::Result<Vec<Value>> {
+    pub(crate) fn events(&self, booking: i64) -> Result<Vec<Value>> {
         let sql = "SELECT body FROM events WHERE booking = ? ORDER BY number";
         self.all(sql, [booking], |row| from_json(row, "body"))
     }

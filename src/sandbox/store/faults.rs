@@ -1,13 +1,13 @@
 //! The table of configured faults.
 
-use rusqlite::Row;
+use rusqlite::{Result, Row};
 
 use super::number::{next_number, random};
 use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::fault::{Fault, Times, WEBHOOK};
 
 impl Tx<'_> {
-    pub(crate) fn add_fault(&self, fault: &Fault) -> rusqlite::Result<i64> {
+    pub(crate) fn add_fault(&self, fault: &Fault) -> Result<i64> {
         let number = next_number();
         let row = (number, json(fault)?, &fault.organization);
         self.run(
@@ -23,7 +23,7 @@ impl Tx<'_> {
     }
 
     /// Every fault with its number, oldest first.
-    pub(crate) fn faults(&self) -> rusqlite::Result<Vec<(i64, Fault)>> {
+    pub(crate) fn faults(&self) -> Result<Vec<(i64, Fault)>> {
         let fault = |row: &Row<'_>| Ok((row.get("number")?, from_json(row, "fault")?));
         self.all(
             "SELECT number, fault FROM faults ORDER BY number",
@@ -32,16 +32,16 @@ impl Tx<'_> {
         )
     }
 
-    pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
+    pub(crate) fn has_faults(&self) -> Result<bool> {
         self.sql("SELECT 1 FROM faults")?.exists(())
     }
 
-    pub(crate) fn clear_faults(&self) -> rusqlite::Result<()> {
+    pub(crate) fn clear_faults(&self) -> Result<()> {
         self.run("DELETE FROM faults", ()).map(drop)
     }
 
     /// Deletes a fault; returns false if there is none of that number.
-    pub(crate) fn delete_fault(&self, number: i64) -> rusqlite::Result<bool> {
+    pub(crate) fn delete_fault(&self, number: i64) -> Result<bool> {
         let deleted = self.run("DELETE FROM faults WHERE number = ?", [number])?;
         Ok(deleted > 0)
     }
@@ -52,12 +52,12 @@ impl Tx<'_> {
         organization: Option<&str>,
         method: &str,
         path: &str,
-    ) -> rusqlite::Result<Option<Fault>> {
+    ) -> Result<Option<Fault>> {
         self.take(organization, |it| it.meets_request(method, path))
     }
 
     /// Takes one use of the oldest fault that happens to a delivery of the organization.
-    pub(super) fn take_webhook_fault(&self, organization: &str) -> rusqlite::Result<Option<Fault>> {
+    pub(super) fn take_webhook_fault(&self, organization: &str) -> Result<Option<Fault>> {
         self.take(Some(organization), |it| it.on == WEBHOOK)
     }
 
@@ -65,7 +65,7 @@ impl Tx<'_> {
         &self,
         organization: Option<&str>,
         meets: impl Fn(&Fault) -> bool,
-    ) -> rusqlite::Result<Option<Fault>> {
+    ) -> Result<Option<Fault>> {
         for (number, mut fault) in self.faults()? {
             let wanted = fault.organization.as_deref();
             if wanted.is_some() && wanted != organization || !meets(&fault) {

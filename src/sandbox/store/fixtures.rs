@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rusqlite::Row;
+use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json};
 use crate::sandbox::rules::booking::Booking;
@@ -16,7 +16,7 @@ impl Tx<'_> {
         &self,
         organization: &str,
         id: &str,
-    ) -> rusqlite::Result<Option<Cow<'static, Venue>>> {
+    ) -> Result<Option<Cow<'static, Venue>>> {
         if let Some(venue) = seed::venue(id) {
             return Ok(Some(Cow::Borrowed(venue)));
         }
@@ -26,19 +26,14 @@ impl Tx<'_> {
     }
 
     /// The venues that fixtures added, in the order in which they were; only those of `organization` if given.
-    pub(crate) fn own_venues(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Venue>> {
+    pub(crate) fn own_venues(&self, organization: Option<&str>) -> Result<Vec<Venue>> {
         let sql = "SELECT entry FROM fixture_venues \
                    WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
         self.all(sql, [organization], venue)
     }
 
     /// Adds a venue to the organization, in place of an earlier one of its id.
-    pub(crate) fn put_venue(
-        &self,
-        organization: &str,
-        id: &str,
-        entry: &str,
-    ) -> rusqlite::Result<()> {
+    pub(crate) fn put_venue(&self, organization: &str, id: &str, entry: &str) -> Result<()> {
         let sql = "INSERT INTO fixture_venues (organization, venue_id, entry) VALUES (?, ?, ?) \
                    ON CONFLICT (organization, venue_id) DO UPDATE SET entry = excluded.entry";
         self.run(sql, [organization, id, entry]).map(drop)
@@ -46,11 +41,7 @@ impl Tx<'_> {
 
     /// Adds a booking with the events of its kinds, in place of an earlier one of its number. The events are delivered
     /// to nobody: they happened before the app was there.
-    pub(crate) fn put_booking(
-        &self,
-        booking: &Booking,
-        kinds: &[EventKind],
-    ) -> rusqlite::Result<()> {
+    pub(crate) fn put_booking(&self, booking: &Booking, kinds: &[EventKind]) -> Result<()> {
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
             "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE booking = ?)",
@@ -69,6 +60,6 @@ impl Tx<'_> {
     }
 }
 
-fn venue(row: &Row<'_>) -> rusqlite::Result<Venue> {
+fn venue(row: &Row<'_>) -> Result<Venue> {
     from_json(row, "entry").map(VenueFixture::venue)
 }

@@ -116,11 +116,10 @@ impl Store {
 
     /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
     /// [`Store::write`], which applies the change first.
-    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, ApiError>
-    where
-        T: Send + 'static,
-        F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
-    {
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         {
             let handle = self.lock();
             let tx = Tx::begin(&handle)?;
@@ -135,11 +134,10 @@ impl Store {
     /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit.
     /// An error commits what was written before it; only [`ApiError::Broken`] rolls back. If the work of another caller
     /// breaks in the same transaction, `work` runs again in the next.
-    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, ApiError>
-    where
-        T: Send + 'static,
-        F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
-    {
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let (job, answer) = PendingWrite::job(work);
         self.waiting().push(job);
         self.arrival.notify_one();
@@ -147,11 +145,10 @@ impl Store {
     }
 
     /// The same at once, before anything else uses the store.
-    pub(crate) fn write_now<T, F>(&self, work: F) -> Result<T, ApiError>
-    where
-        T: Send + 'static,
-        F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
-    {
+    pub(crate) fn write_now<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let (job, mut answer) = PendingWrite::job(work);
         queue::commit(&self.lock(), vec![job]);
         answer.try_recv().unwrap_or_else(|_| Err(stopped()))

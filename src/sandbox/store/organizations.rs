@@ -1,6 +1,6 @@
 //! The tables of organizations' settings, of the venues that they found, and of what they used of their rate limits.
 
-use rusqlite::Row;
+use rusqlite::{Result, Row};
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json, moment};
@@ -14,7 +14,7 @@ impl Tx<'_> {
         &self,
         organization: &str,
         rate_limit: RateLimit,
-    ) -> rusqlite::Result<RateLimitStatus> {
+    ) -> Result<RateLimitStatus> {
         let window = self.first(
             "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?",
             (organization, rate_limit.as_str()),
@@ -36,7 +36,7 @@ impl Tx<'_> {
     }
 
     /// The organization's settings; the defaults of a built-in one if they were never changed.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
+    pub(crate) fn organization(&self, id: &str) -> Result<Option<Organization>> {
         let sql = "SELECT settings FROM organizations WHERE id = ?";
         let changed = self.first(sql, [id], organization)?;
         let fresh = || Organization::is_built_in(id).then(|| Organization::fresh(id));
@@ -44,7 +44,7 @@ impl Tx<'_> {
     }
 
     /// The organization with this id, which may lack its prefix.
-    pub(crate) fn organization_named(&self, name: &str) -> rusqlite::Result<Option<Organization>> {
+    pub(crate) fn organization_named(&self, name: &str) -> Result<Option<Organization>> {
         if name.starts_with("org_") {
             self.organization(name)
         } else {
@@ -52,14 +52,14 @@ impl Tx<'_> {
         }
     }
 
-    pub(crate) fn added_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
+    pub(crate) fn added_organizations(&self) -> Result<Vec<Organization>> {
         let mut added = self.changed_organizations()?;
         added.retain(|it| !Organization::is_built_in(&it.id));
         Ok(added)
     }
 
     /// The organizations whose webhook URL outlasts a reset.
-    pub(super) fn staying_urls(&self) -> rusqlite::Result<Vec<Organization>> {
+    pub(super) fn staying_urls(&self) -> Result<Vec<Organization>> {
         let mut staying = self.changed_organizations()?;
         staying.retain(|it| it.webhook_url_stays);
         Ok(staying)
@@ -67,7 +67,7 @@ impl Tx<'_> {
 
     /// Gives the organizations that are still there the URLs that stay, after everything was deleted. So an event of the new
     /// state is sent where one of the old state was.
-    pub(super) fn keep_urls(&self, staying: &[Organization]) -> rusqlite::Result<()> {
+    pub(super) fn keep_urls(&self, staying: &[Organization]) -> Result<()> {
         for kept in staying {
             if let Some(mut present) = self.organization(&kept.id)? {
                 present.webhook_url.clone_from(&kept.webhook_url);
@@ -79,7 +79,7 @@ impl Tx<'_> {
     }
 
     /// The organizations with settings of their own, oldest first.
-    fn changed_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
+    fn changed_organizations(&self) -> Result<Vec<Organization>> {
         self.all(
             "SELECT settings FROM organizations ORDER BY id",
             (),
@@ -87,7 +87,7 @@ impl Tx<'_> {
         )
     }
 
-    pub(crate) fn add_organization(&self, name: Option<&str>) -> rusqlite::Result<Organization> {
+    pub(crate) fn add_organization(&self, name: Option<&str>) -> Result<Organization> {
         let mut organization = Organization::fresh(&IdKind::Organization.id(next_number()));
         organization.name = name.map(str::to_owned);
         self.save_organization(&organization)?;
@@ -95,7 +95,7 @@ impl Tx<'_> {
     }
 
     /// Deletes an organization with all that is its.
-    pub(crate) fn delete_organization(&self, id: &str) -> rusqlite::Result<()> {
+    pub(crate) fn delete_organization(&self, id: &str) -> Result<()> {
         for table in ["attempts", "deliveries"] {
             let events = "SELECT number FROM events WHERE organization = ?";
             self.run(
@@ -120,13 +120,13 @@ impl Tx<'_> {
             .map(drop)
     }
 
-    pub(crate) fn save_organization(&self, organization: &Organization) -> rusqlite::Result<()> {
+    pub(crate) fn save_organization(&self, organization: &Organization) -> Result<()> {
         let row = (&organization.id, json(organization)?);
         self.run("INSERT OR REPLACE INTO organizations VALUES (?, ?)", row)
             .map(drop)
     }
 
-    pub(crate) fn learn_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<()> {
+    pub(crate) fn learn_venue(&self, organization: &str, venue: &Venue) -> Result<()> {
         if !is_always_known(venue) {
             let row = [organization, &venue.id];
             self.run("INSERT OR IGNORE INTO known_venues VALUES (?, ?)", row)?;
@@ -135,7 +135,7 @@ impl Tx<'_> {
     }
 
     /// Whether a search of the organization returned the venue. Always true of scenario venues and of its own.
-    pub(crate) fn knows_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<bool> {
+    pub(crate) fn knows_venue(&self, organization: &str, venue: &Venue) -> Result<bool> {
         if is_always_known(venue) {
             return Ok(true);
         }
@@ -144,7 +144,7 @@ impl Tx<'_> {
     }
 }
 
-fn organization(row: &Row<'_>) -> rusqlite::Result<Organization> {
+fn organization(row: &Row<'_>) -> Result<Organization> {
     from_json(row, "settings")
 }
 

@@ -1,6 +1,6 @@
 //! The tables of sessions, and of the text messages that carry one-time codes.
 
-use rusqlite::Row;
+use rusqlite::{Result, Row};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,18 +30,14 @@ struct Message<'a> {
 }
 
 impl Tx<'_> {
-    pub(crate) fn save_session(&self, session: &Session) -> rusqlite::Result<()> {
+    pub(crate) fn save_session(&self, session: &Session) -> Result<()> {
         let (organization, end_user) = (&session.organization, &session.end_user);
         let row = (session.number, organization, end_user, json(session)?);
         let sql = "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)";
         self.run(sql, row).map(drop)
     }
 
-    pub(crate) fn session(
-        &self,
-        organization: &str,
-        number: i64,
-    ) -> rusqlite::Result<Option<Session>> {
+    pub(crate) fn session(&self, organization: &str, number: i64) -> Result<Option<Session>> {
         let sql = "SELECT session FROM sessions WHERE number = ? AND organization = ?";
         self.first(sql, (number, organization), session)
     }
@@ -51,13 +47,13 @@ impl Tx<'_> {
         &self,
         organization: &str,
         end_user: Option<&str>,
-    ) -> rusqlite::Result<Vec<Session>> {
+    ) -> Result<Vec<Session>> {
         let sql = "SELECT session FROM sessions WHERE organization = ? \
                    AND (?2 IS NULL OR end_user = ?2) ORDER BY number";
         self.all(sql, (organization, end_user), session)
     }
 
-    pub(crate) fn delete_session(&self, session: &Session) -> rusqlite::Result<()> {
+    pub(crate) fn delete_session(&self, session: &Session) -> Result<()> {
         let sql = "DELETE FROM sessions WHERE number = ?";
         self.run(sql, [session.number]).map(drop)
     }
@@ -70,7 +66,7 @@ impl Tx<'_> {
         text: &str,
         code: &str,
         about: &MessageSubject,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<()> {
         let (booking, session) = match *about {
             MessageSubject::Booking(number) => (Some(number), None),
             MessageSubject::Session(number) => (None, Some(number)),
@@ -95,13 +91,13 @@ impl Tx<'_> {
         &self,
         number: Option<i64>,
         organization: Option<&str>,
-    ) -> rusqlite::Result<Vec<Value>> {
+    ) -> Result<Vec<Value>> {
         let sql = "SELECT message FROM messages WHERE (?1 IS NULL OR number = ?1) \
                    AND (?2 IS NULL OR organization = ?2) ORDER BY number DESC";
         self.all(sql, (number, organization), |row| from_json(row, "message"))
     }
 }
 
-fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+fn session(row: &Row<'_>) -> Result<Session> {
     from_json(row, "session")
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Result, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -33,7 +33,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(super) fn read(connection: &Connection) -> Result<Self> {
         connection
             .prepare_cached("SELECT offset_ms, frozen_at FROM clock")?
             .query_row((), |row| {
@@ -56,7 +56,7 @@ fn real_now() -> i64 {
 
 impl<'a> Tx<'a> {
     /// At the present time: of a transaction if one has begun, else for reading.
-    pub(super) fn begin(handle: &'a Handle) -> rusqlite::Result<Self> {
+    pub(super) fn begin(handle: &'a Handle) -> Result<Self> {
         let clock = Clock::read(&handle.connection)?;
         Ok(Self {
             handle,
@@ -65,12 +65,12 @@ impl<'a> Tx<'a> {
         })
     }
 
-    pub(super) fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
+    pub(super) fn sql(&self, sql: &str) -> Result<CachedStatement<'a>> {
         self.handle.connection.prepare_cached(sql)
     }
 
     /// Writes, and returns how many rows changed.
-    pub(super) fn run(&self, sql: &str, with: impl Params) -> rusqlite::Result<usize> {
+    pub(super) fn run(&self, sql: &str, with: impl Params) -> Result<usize> {
         self.sql(sql)?.execute(with)
     }
 
@@ -78,8 +78,8 @@ impl<'a> Tx<'a> {
         &self,
         sql: &str,
         with: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Option<T>> {
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.sql(sql)?.query_row(with, read).optional()
     }
 
@@ -87,13 +87,13 @@ impl<'a> Tx<'a> {
         &self,
         sql: &str,
         with: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Vec<T>> {
+        read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
         self.sql(sql)?.query_map(with, read)?.collect()
     }
 
     /// Applies every due change, in the order and at the moment in which it was due.
-    pub(super) fn apply_due_bookings(&self) -> rusqlite::Result<()> {
+    pub(super) fn apply_due_bookings(&self) -> Result<()> {
         while let Some((mut booking, due)) = self.next_due_booking()? {
             let transition = step(&booking.state, &Event::TimePassed, due);
             self.apply(&mut booking, transition, due)?;
@@ -106,13 +106,13 @@ impl<'a> Tx<'a> {
     }
 
     /// A number that changes when another process has written to the file.
-    pub(crate) fn data_version(&self) -> rusqlite::Result<i64> {
+    pub(crate) fn data_version(&self) -> Result<i64> {
         self.sql("PRAGMA data_version")?
             .query_row((), |row| row.get(0))
     }
 
     /// Deletes everything but the URLs that stay, and sets the clock to real time.
-    pub(crate) fn reset(&self) -> rusqlite::Result<()> {
+    pub(crate) fn reset(&self) -> Result<()> {
         let staying = self.staying_urls()?;
         self.handle.is_emptied.set(true);
         self.handle.connection.execute_batch(
@@ -136,7 +136,7 @@ impl<'a> Tx<'a> {
     }
 
     /// Moves the clock to a later moment and applies what is due by then. Returns the transaction at the new time.
-    pub(crate) fn move_to(&self, at: Timestamp) -> rusqlite::Result<Self> {
+    pub(crate) fn move_to(&self, at: Timestamp) -> Result<Self> {
         let by = at
             .as_millisecond()
             .saturating_sub(self.now.as_millisecond());
@@ -149,7 +149,7 @@ impl<'a> Tx<'a> {
         Ok(tx)
     }
 
-    pub(crate) fn freeze(&self) -> rusqlite::Result<Self> {
+    pub(crate) fn freeze(&self) -> Result<Self> {
         self.run(
             "UPDATE clock SET frozen_at = ?",
             [self.now.as_millisecond()],
@@ -158,7 +158,7 @@ impl<'a> Tx<'a> {
     }
 
     /// Lets the clock go on from the moment at which it stands.
-    pub(crate) fn resume(&self) -> rusqlite::Result<Self> {
+    pub(crate) fn resume(&self) -> Result<Self> {
         let going = "UPDATE clock SET offset_ms = frozen_at - ?, frozen_at = NULL \
                      WHERE frozen_at IS NOT NULL";
         self.run(going, [real_now()])?;
@@ -166,7 +166,7 @@ impl<'a> Tx<'a> {
     }
 
     /// When the next booking changes by time alone, or the next webhook is tried again.
-    pub(crate) fn next_due(&self) -> rusqlite::Result<Option<Timestamp>> {
+    pub(crate) fn next_due(&self) -> Result<Option<Timestamp>> {
         let next: Option<i64> = self
             .sql(
                 "SELECT min(at) FROM \
@@ -179,19 +179,19 @@ impl<'a> Tx<'a> {
 }
 
 /// The time in a column of milliseconds.
-pub(super) fn moment(millis: i64) -> rusqlite::Result<Timestamp> {
+pub(super) fn moment(millis: i64) -> Result<Timestamp> {
     Timestamp::from_millisecond(millis)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Integer, error.into()))
 }
 
 /// What a column holds as JSON.
-pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
 /// What a column is to hold as JSON.
-pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -1,20 +1,21 @@
 //! The booking document, and its summary in events and `open_bookings`.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::IdKind;
 use super::Moment;
-use crate::sandbox::rules::booking::{Booking, Customer};
-use crate::sandbox::rules::state::{Ask, Pause};
-use crate::sandbox::seed;
+use crate::sandbox::rules::booking::{Booking, Customer, Modification};
+use crate::sandbox::rules::error_code::ErrorCode;
+use crate::sandbox::rules::state::{Ask, Pause, Status};
+use crate::sandbox::seed::{self, Provider};
 
 #[derive(Serialize)]
 pub(crate) struct BookingDocument<'a> {
     id: String,
     object: &'static str,
-    status: &'static str,
-    provider: &'static str,
+    status: Status,
+    provider: Provider,
     venue_id: &'a str,
     venue_name: &'a str,
     datetime: &'a str,
@@ -43,44 +44,23 @@ pub(crate) struct BookingDocument<'a> {
 pub(crate) struct BookingSummary<'a> {
     id: String,
     object: &'static str,
-    status: &'static str,
-    provider: &'static str,
+    status: Status,
+    provider: Provider,
     #[serde(flatten)]
     outcome: Outcome<'a>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct EventDocument<'a> {
-    pub(crate) id: String,
-    pub(crate) object: &'static str,
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-    pub(crate) created_at: Moment,
-    pub(crate) data: EventData<'a>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct EventData<'a> {
-    pub(crate) object: &'a BookingSummary<'a>,
 }
 
 /// Why a booking is in its state, what it waits for, and what was changed last.
 #[derive(Serialize)]
 struct Outcome<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    error_code: Option<&'static str>,
+    error_code: Option<ErrorCode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_action: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_modification: Option<LastModification<'a>>,
-}
-
-#[derive(Serialize)]
-struct LastModification<'a> {
-    at: Moment,
-    changes: &'a Map<String, Value>,
+    last_modification: Option<&'a Modification>,
 }
 
 impl<'a> BookingDocument<'a> {
@@ -90,8 +70,8 @@ impl<'a> BookingDocument<'a> {
         Self {
             id: IdKind::Booking.id(booking.number),
             object: "booking",
-            status: booking.state.status().as_str(),
-            provider: booking.provider.id(),
+            status: booking.state.status(),
+            provider: booking.provider,
             venue_id: &booking.venue_id,
             venue_name: venue_name(booking),
             datetime: &booking.datetime,
@@ -122,8 +102,8 @@ impl<'a> BookingSummary<'a> {
         Self {
             id: IdKind::Booking.id(booking.number),
             object: "booking",
-            status: booking.state.status().as_str(),
-            provider: booking.provider.id(),
+            status: booking.state.status(),
+            provider: booking.provider,
             outcome: Outcome::of(booking),
         }
     }
@@ -132,15 +112,11 @@ impl<'a> BookingSummary<'a> {
 impl<'a> Outcome<'a> {
     fn of(booking: &'a Booking) -> Self {
         let error = booking.state.error();
-        let last = booking.last_modification.as_ref();
         Self {
-            error_code: error.map(|it| it.as_str()),
+            error_code: error,
             error_message: error.map(|it| it.message()),
             next_action: booking.state.pause().map(|it| next_action(it, booking)),
-            last_modification: last.map(|it| LastModification {
-                at: Moment(it.at),
-                changes: &it.changes,
-            }),
+            last_modification: booking.last_modification.as_ref(),
         }
     }
 }
@@ -201,9 +177,7 @@ fn venue_name(booking: &Booking) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::rules::booking::Modification;
     use crate::sandbox::rules::state::BookingState;
-    use crate::sandbox::seed::Provider;
 
     #[test]
     fn a_document_has_the_fields_in_the_order_of_the_contract_and_escapes_what_a_guest_wrote() {
@@ -231,7 +205,7 @@ mod tests {
             slot_id: None,
             state: BookingState::Confirmed { error: None },
             last_modification: Some(Modification {
-                at,
+                at: Moment(at),
                 changes: changes.as_object().unwrap().clone(),
             }),
             created_at: at,

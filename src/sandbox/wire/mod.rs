@@ -5,7 +5,7 @@ pub(crate) mod listed;
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// The digits of 63 bits, at 5 bits each.
@@ -63,7 +63,7 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
 /// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as the
 /// times do.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Moment(pub(crate) Timestamp);
 
 impl Moment {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::reply::{Outcome, Reply};
 use super::super::request::Request;
-use crate::sandbox::rules::access::{KEYS, KeyKind, keys_of};
+use crate::sandbox::rules::access::{KeyKind, built_in_keys, keys_of};
 use crate::sandbox::rules::api_error::{ApiError, Scope};
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
@@ -88,7 +88,7 @@ fn document(organization: &Organization) -> Value {
 pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> Outcome {
     let added = tx.added_organizations()?;
     let added = added.iter().flat_map(|it| keys_of(&it.id));
-    let keys = KEYS.iter().cloned().chain(added).map(|key| {
+    let keys = built_in_keys().chain(added).map(|key| {
         json!({
             "key": key.secret,
             "kind": key.kind.as_str(),

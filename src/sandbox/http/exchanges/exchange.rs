@@ -149,7 +149,7 @@ impl Exchange {
         if self.status == 401 {
             return None;
         }
-        access::key(self.key()?).map(|it| it.organization.into_owned())
+        access::key(self.key()?).map(|it| it.organization)
     }
 
     /// The booking in its path, or the one that it made.
