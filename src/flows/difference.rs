@@ -372,6 +372,10 @@ mod tests {
         }
         for (shown, difference_to) in [
             (json!({"venue_id": 18}), "venue_id is 18"),
+            (
+                json!({"party_size": 4, "last_modification": {"changes": {"party_size": {"from": 3, "to": 4}}}}),
+                "party_size is 4",
+            ),
             (json!({"restaurant": {"id": 18}}), "venue_id is 18"),
             (json!({"venue": {"venue_id": "18"}}), "venue_id is 18"),
             (json!({"party_size": 2.5}), "party_size is 2.5"),

@@ -15,7 +15,7 @@ use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
 use crate::model::contact;
 use crate::model::venue::Venue;
-use crate::model::when::{Moment, When};
+use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::Shown;
@@ -63,8 +63,8 @@ const STEPS: [Step; 11] = [
 enum Left {
     /// The person wants to return to the question before.
     Back,
-    /// What an earlier question was answered with turned out to be wrong.
-    To(Step),
+    /// What an earlier question was answered with turned out to be wrong, and is asked for again.
+    For(Step),
     Failed(Error),
 }
 
@@ -100,9 +100,12 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
         time: None,
     };
     let mut next = 0;
-    while let Some(step) = STEPS.get(next).copied() {
+    // A question that is asked again, before the one that it was wrong for.
+    let mut again = None;
+    while let Some(step) = again.or(STEPS.get(next).copied()) {
         let place = context.prompter.place();
         match walk.ask(step).await {
+            Ok(_) if again.is_some() => again = None,
             Ok(was_asked) => {
                 if was_asked {
                     walk.asked.push((step, place));
@@ -112,12 +115,9 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
             Err(Left::Back) => {
                 let (former, place) = walk.asked.pop().ok_or_else(declined)?;
                 context.prompter.return_to(place);
-                next = former as usize;
+                (next, again) = (former as usize, None);
             }
-            Err(Left::To(earlier)) => {
-                walk.asked.retain(|(asked, _)| *asked < earlier);
-                next = earlier as usize;
-            }
+            Err(Left::For(wrong)) => again = Some(wrong),
             Err(Left::Failed(error)) => return Err(error),
         }
     }
@@ -169,27 +169,11 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Asks for the place until the service knows it.
+    /// A sandbox has only a few places, which are listed.
     async fn place(&mut self) -> Asked {
-        if self.flags.venue.is_some() {
+        if self.flags.venue.is_some() || self.flags.place.is_some() {
             return Ok(false);
         }
-        let mut asked = false;
-        loop {
-            if self.flags.place.is_none() {
-                self.draft.place = Some(SearchLocation::Near(self.ask_place().await?));
-                asked = true;
-            }
-            match self.unknown_place().await? {
-                Some(error) => self.context.out.warn(&error.message),
-                None => return Ok(asked),
-            }
-            self.flags.place = None;
-        }
-    }
-
-    /// A sandbox has only a few places, which are listed.
-    async fn ask_place(&self) -> Result<String, PromptError> {
         let prompter = &self.context.prompter;
         let check = |text: &str| not_empty(text, "enter a place");
         let text = if self.is_sandbox {
@@ -201,27 +185,15 @@ impl Walk<'_> {
         if let Some(SearchLocation::Near(former)) = &self.draft.place {
             question = question.former(Some(former.clone()));
         }
-        if !self.is_sandbox {
-            return prompter.text(&question, None, &check).await;
-        }
-        let question = question.of("places of the sandbox");
-        let places = SANDBOX_PLACES.map(str::to_owned);
-        prompter.pick_or_type(&question, &places, &check).await
-    }
-
-    /// The service's refusal of the place (spec, Errors: "location could not be resolved"). All else that a search may be
-    /// refused for is left to the search itself.
-    async fn unknown_place(&self) -> Result<Option<Error>> {
-        let now = Moment::zulu(self.context.now()?);
-        match self.search(self.moment().or(Ok(now))).await {
-            Err(error) if error.exit == Exit::Invalid => {
-                let message = error.message.to_lowercase();
-                let mut words = ["location", "place", "latitude"].iter();
-                Ok(words.any(|word| message.contains(word)).then_some(error))
-            }
-            Err(error) if error.exit == Exit::Interrupted => Err(error),
-            _ => Ok(None),
-        }
+        let place = if self.is_sandbox {
+            let question = question.of("places of the sandbox");
+            let places = SANDBOX_PLACES.map(str::to_owned);
+            prompter.pick_or_type(&question, &places, &check).await?
+        } else {
+            prompter.text(&question, None, &check).await?
+        };
+        self.draft.place = Some(SearchLocation::Near(place));
+        Ok(true)
     }
 
     async fn time(&mut self) -> Asked {
@@ -256,7 +228,7 @@ impl Walk<'_> {
         if self.flags.venue.is_some() {
             return Ok(false);
         }
-        let venues = match self.search(self.moment()).await {
+        let venues = match self.search().await {
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
                 return Err(self.ask_again(&error, Step::Place));
             }
@@ -304,29 +276,26 @@ impl Walk<'_> {
             .and_then(|body| body.value().get("fields"));
         if fields.is_some_and(|fields| fields.get("party_size").is_some()) {
             self.flags.party_size = None;
-            return Left::To(Step::Party);
+            return Left::For(Step::Party);
         }
         if step == Step::Time {
             self.flags.at = None;
         } else {
             self.flags.place = None;
         }
-        Left::To(step)
+        Left::For(step)
     }
 
-    fn moment(&self) -> Result<Moment> {
+    async fn search(&self) -> Result<Vec<Venue>> {
+        let place = self.draft.place.clone();
         let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
         let when = self.at.as_ref();
         let when = when.ok_or_else(|| Error::usage("no time given"))?;
-        resolve(when, self.context.now()?, &zone)
-    }
-
-    async fn search(&self, moment: Result<Moment>) -> Result<Vec<Venue>> {
-        let place = self.draft.place.clone();
+        let moment = resolve(when, self.context.now()?, &zone)?;
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.ok_or_else(|| Error::usage("no place given"))?,
-            datetime: self.context.adapter().wire_time(&moment?),
+            datetime: self.context.adapter().wire_time(&moment),
             party_size: self.draft.party_size,
             providers: self.flags.provider.clone().into_iter().collect(),
             fields: Map::new(),

@@ -176,28 +176,6 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// slot_not_offered: "datetime differs from the time the availability_id was offered at" (spec, Errors)
-#[test]
-fn a_slot_of_another_time_is_refused_as_not_offered() {
-    let home = Home::new();
-    let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
-    let slots = home.run(slots).exits(0).json();
-    let id = text(&slots["slots"][0], "availability_id");
-    let book = [
-        "book",
-        "--slot",
-        &id,
-        "--at",
-        "tomorrow 21:00",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
-    let error = home.run(book).refused(12, "slot_not_offered");
-    assert_eq!(error["http_status"], 400);
-    assert!(Served::of(&home).bookings().is_empty());
-}
-
 /// The slots that `book` looks up for itself are shown to nobody, so they are no list that rows stand for.
 #[test]
 fn booking_by_time_leaves_the_rows_of_the_list_that_was_shown() {
@@ -238,25 +216,6 @@ fn a_venue_of_two_providers_needs_one_of_them_named() {
         .json();
     assert_eq!(booking["provider"], "provider_c");
     assert_eq!(Served::of(&home).bookings().len(), 1);
-}
-
-/// "When it is full, a booking of it is created and fails (`slot_taken`)." (wire contract)
-#[test]
-fn the_second_booking_of_the_last_table_fails_and_is_printed() {
-    let home = Home::new();
-    let slots = [
-        "slots",
-        "ven_last_table",
-        "--at",
-        "tomorrow 19:30",
-        "--json",
-    ];
-    home.run(slots).exits(0);
-    let book = ["book", "--slot", "@1", "--name", "Ada Lovelace", "--json"];
-    home.run(book).exits(0);
-    let second = home.run(book).exits(11).json();
-    assert_eq!(second["status"], "failed");
-    assert_eq!(second["error_code"], "slot_taken");
 }
 
 /// "A booking whose provider fails is not an HTTP error: the call succeeds and returns the booking with status
@@ -301,17 +260,4 @@ fn what_is_said_of_the_guest_stands_in_the_booking_as_it_was_written() {
         json!({"name": "Zoë Ångström-東京", "email": "zoe@example.org", "phone": "+81 3 1234 5678"})
     );
     assert_eq!(booking["party_size"], 20);
-}
-
-/// "booking not found; body lists the organization's unfinished bookings of the last day in open_bookings"
-/// (spec, Errors); exit 6
-#[test]
-fn an_unknown_booking_is_not_found_and_the_unfinished_ones_come_with_the_error() {
-    let home = Home::new();
-    let open = home.booked("ven_otp", &[], 10);
-    let error = home
-        .run(["show", "bk_nobody", "--json"])
-        .refused(6, "http_404");
-    assert_eq!(error["http_status"], 404);
-    assert_eq!(error["body"]["open_bookings"][0]["id"], json!(open));
 }

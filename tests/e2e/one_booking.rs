@@ -165,25 +165,6 @@ fn a_booking_that_another_key_has_already_settles_nothing() {
     assert_eq!(text(&open[0], "idempotency_key"), "second");
 }
 
-/// What was asked for may have been modified since. Anything else is another booking.
-#[test]
-fn a_modification_excuses_a_difference_only_if_it_came_from_what_was_asked() {
-    let modified = |from: &str| {
-        with(
-            asked("bk_1"),
-            json!({
-                "datetime": "2030-03-09T19:30:00Z",
-                "last_modification": {"at": "2030-01-01T00:00:00Z",
-                    "changes": {"datetime": {"from": from, "to": "2030-03-09T19:30:00Z"}}},
-            }),
-        )
-    };
-    settles_nothing(201, modified("2030-03-08T19:30:00Z"));
-    let own = modified(SLOT_TIME);
-    let server = creating(move |_| Reply::json(201, &own));
-    book(&home(&server), &[]).exits(0);
-}
-
 /// A refusal that carries the very booking, or says that the key's request is still in progress, proves nothing.
 #[test]
 fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {

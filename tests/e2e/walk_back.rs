@@ -234,7 +234,8 @@ fn the_vertical_and_the_place_have_flags_too() {
     terminal.press(Key::CtrlC);
     terminal.end().exits(130);
     let arguments = ["book", "--vertical", "dining", "--near", "Atlantis"];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let more = ["--at", "tomorrow 19:30", "--party", "2"];
+    let mut terminal = Terminal::start(&home, &[&arguments[..], &more].concat());
     terminal
         .see("could not be resolved")
         .see("? Where? › Atlantis");

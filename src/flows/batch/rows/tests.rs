@@ -136,11 +136,6 @@ fn every_mistake_is_told_with_its_line_whatever_ends_the_lines() {
     assert_eq!(error.details[20], "and 20 more");
 }
 
-#[test]
-fn rows_that_follow_each_other_are_told_as_a_range() {
-    assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3, 7, 9-10");
-}
-
 proptest! {
     /// Whatever is in the file: rows that can be sent as they are, or one sentence.
     #[test]
