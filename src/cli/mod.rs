@@ -4,7 +4,7 @@ pub(crate) mod completion;
 // The test runs bash.
 #[cfg(test)]
 #[cfg(unix)]
-mod examples;
+mod example_tests;
 mod suggestion;
 mod version;
 

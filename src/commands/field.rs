@@ -33,18 +33,11 @@ impl ExtraFields {
 
 /// Parses `Name: value`, as HTTP permits it.
 pub(crate) fn header(text: &str) -> Result<(String, String), String> {
-    let parts = text
-        .split_once(':')
-        .map(|(name, value)| (name.trim(), value.trim()));
-    match parts {
-        Some((name, value)) if HeaderName::try_from(name).is_ok() => {
-            match HeaderValue::try_from(value) {
-                Ok(_) => Ok((name.to_owned(), value.to_owned())),
-                Err(_) => Err("the value is not valid in a header".to_owned()),
-            }
-        }
-        _ => Err("must be 'Name: value'".to_owned()),
-    }
+    let (name, value) = text.split_once(':').ok_or("must be 'Name: value'")?;
+    let (name, value) = (name.trim(), value.trim());
+    HeaderName::try_from(name).map_err(|_| "must be 'Name: value'")?;
+    HeaderValue::try_from(value).map_err(|_| "the value is not valid in a header")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// How much of a list is read.

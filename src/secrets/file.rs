@@ -70,13 +70,9 @@ impl SecretsFile {
         }
         let mut found = false;
         self.update(|kept| {
-            let name = account.to_string();
-            if let Some(entry) = kept.get_mut(&name) {
-                found = entry.remove(&item).is_some();
-                if entry.is_empty() {
-                    kept.remove(&name);
-                }
-            }
+            let entry = kept.get_mut(&account.to_string());
+            found = entry.is_some_and(|entry| entry.remove(&item).is_some());
+            kept.retain(|_, entry| !entry.is_empty());
             found
         })?;
         Ok(found)

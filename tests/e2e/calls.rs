@@ -58,57 +58,6 @@ fn fields_are_typed_or_raw_and_make_the_body() {
 }
 
 #[test]
-fn the_fields_of_a_get_are_its_query() {
-    let server = anything();
-    let home = home_of(&server);
-    home.run(words("api GET /v1/sessions -F 'end_user=a b&c=d' -F n=2"))
-        .exits(0);
-    home.run(["api", "GET", "v1/sessions?state=active", "-f", "end_user=é"])
-        .exits(0);
-    let requests = server.requests();
-    assert!(
-        requests[0].is("GET", "/v1/sessions?end_user=a+b%26c%3Dd&n=2"),
-        "{requests:?}"
-    );
-    assert!(
-        requests[1].is("GET", "/v1/sessions?state=active&end_user=%C3%A9"),
-        "{requests:?}"
-    );
-    assert!(requests.iter().all(|request| request.body.is_empty()));
-}
-
-/// "where this page is silent, do what a user of `gh` … would expect" (command line)
-#[test]
-fn brackets_in_a_fields_name_nest() {
-    let server = anything();
-    let home = home_of(&server);
-    let fields = ["-F", "customer[name]=Ada", "-F", "n=2", "-f", "tags[]=7"];
-    let call = ["api", "POST", "/v1/x"];
-    home.run(call.iter().chain(&fields)).exits(0);
-    home.run(["api", "GET", "/v1/x"].iter().chain(&fields))
-        .exits(0);
-    let answer = ["continue", "bk_1", "--dry-run", "--json"];
-    let answer = home.run(answer.iter().chain(&fields[..4])).exits(0).json();
-    let requests = server.requests();
-    let customer = json!({"name": "Ada"});
-    assert_eq!(
-        requests[0].json(),
-        json!({"customer": customer, "n": 2, "tags": ["7"]})
-    );
-    assert!(requests[1].is("GET", "/v1/x?customer%5Bname%5D=Ada&n=2&tags%5B%5D=7"));
-    assert_eq!(answer["body"], json!({"customer": customer, "n": 2}));
-    for wrong in [
-        ["-F", "customer=1", "-F", "customer[name]=Ada"],
-        ["-F", "customer[name]=Ada", "-f", "customer[]=x"],
-        ["-F", "customer[name=Ada", "-F", "n=1"],
-    ] {
-        home.run(call.iter().chain(&["--json"]).chain(&wrong))
-            .refused(2, "usage");
-    }
-    assert_eq!(server.requests().len(), 2);
-}
-
-#[test]
 fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
     let server = anything();
     let home = home_of(&server);
@@ -430,4 +379,37 @@ fn a_read_only_profile_sends_no_write() {
     let home = read_only(served.base_url());
     home.run(&reset).exits(0);
     home.book("ven_confirms", &[]).refused(3, "config");
+}
+
+/// "where this page is silent, do what a user of `gh` … would expect" (command line)
+#[test]
+fn brackets_in_a_fields_name_nest_and_the_fields_of_a_get_are_its_query() {
+    let server = anything();
+    let home = home_of(&server);
+    let fields = ["-F", "customer[name]=Ada", "-F", "n=2", "-f", "tags[]=7"];
+    let call = ["api", "POST", "/v1/x"];
+    home.run(call.iter().chain(&fields)).exits(0);
+    home.run(["api", "GET", "/v1/x"].iter().chain(&fields))
+        .exits(0);
+    home.run(words("api GET v1/x?state=active -F 'user=a b&c=d' -f é=1"))
+        .exits(0);
+    let requests = server.requests();
+    assert_eq!(
+        requests[0].json(),
+        json!({"customer": {"name": "Ada"}, "n": 2, "tags": ["7"]})
+    );
+    assert!(requests[1].is("GET", "/v1/x?customer%5Bname%5D=Ada&n=2&tags%5B%5D=7"));
+    assert!(
+        requests[2].is("GET", "/v1/x?state=active&user=a+b%26c%3Dd&%C3%A9=1"),
+        "{requests:?}"
+    );
+    assert!(requests[1].body.is_empty());
+    for wrong in [
+        "-F customer=1 -F customer[name]=Ada",
+        "-F customer[name=Ada",
+    ] {
+        home.run(words(&format!("api POST /v1/x --json {wrong}")))
+            .refused(2, "usage");
+    }
+    assert_eq!(server.requests().len(), 3);
 }

@@ -152,23 +152,6 @@ fn a_test_key_has_three_confirmed_bookings() {
     assert_eq!(error["body"]["limit"], 3);
 }
 
-/// A base URL is https, or http on this machine: a key would travel in the clear.
-#[test]
-fn a_base_url_that_would_show_the_key_or_is_none_is_refused() {
-    for url in [
-        "http://api.example.com",
-        "http://192.0.2.1:8080",
-        "ftp://api.example.com",
-        "api.example.com",
-        "https://user:secret@api.example.com",
-        "http://localhost.example.com",
-    ] {
-        let output = Home::pointing_to(url, "sk_live_x").book("ven_confirms", &[]);
-        assert!(!output.stderr.contains("secret"), "{output}");
-        output.refused(3, "config");
-    }
-}
-
 #[test]
 fn an_address_where_nothing_listens_is_said_within_three_seconds() {
     // Bound and given up again: nothing listens there.
@@ -194,16 +177,6 @@ fn an_address_where_nothing_listens_is_said_within_three_seconds() {
     ];
     home.run(direct.iter().chain(&GUEST[2..]))
         .refused(15, "network");
-}
-
-/// An address that swallows everything: said within 3 s. Networks that answer at once prove nothing here.
-#[test]
-fn an_address_that_never_answers_is_said_within_three_seconds() {
-    let home = Home::pointing_to("https://10.255.255.1", "sk_live_x");
-    let begun = Instant::now();
-    let output = home.run(["show", "bk_1", "--json"]).exits(15);
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-    output.error();
 }
 
 #[test]

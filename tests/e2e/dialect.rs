@@ -3,9 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{
-    GUEST, Home, Key, Reply, Request, Scripted, Served, Terminal, http, text, words,
-};
+use crate::harness::{GUEST, Home, Reply, Request, Scripted, Served, http, text, words};
 
 /// Every open name, and what this service says instead.
 const NAMES: &[(&str, &str)] = &[
@@ -290,25 +288,10 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
 }
 
 #[test]
-fn a_person_answers_its_code_and_its_payment_as_such() {
+fn a_payment_is_answered_as_such() {
     let served = Served::start();
     let service = service(served.base_url().to_owned());
     let home = home_of(&service);
-
-    let id = home.booked("ven_otp", &[], 10);
-    let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal.answer("? One-time code", &home.code());
-    terminal.end().exits(0).says("confirmed");
-
-    let id = home.booked("ven_payment", &["--payment", "vendor"], 10);
-    let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal
-        .see("? Payment response (")
-        .press(Key::Up)
-        .press(Key::Enter)
-        .see("(no)")
-        .type_in("y\r");
-    terminal.end().exits(11).says("payment_declined");
 
     let paying: Vec<&str> = ["book", "ven_payment", "--payment", "vendor", "--json"]
         .into_iter()

@@ -7,7 +7,6 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use crate::harness::listening::{App, Listening, until};
 use crate::harness::{FOREIGN_KEY, Foreign, Home, Output, words};
 
 const VARIANTS: [&str; 10] = [
@@ -22,9 +21,6 @@ const VARIANTS: [&str; 10] = [
     "hal",
     "reservations",
 ];
-
-/// What the service signs its deliveries with.
-const SECRET: &str = "whsec_0123456789";
 
 /// The settings of a variant's profile, as arguments of `profile set`.
 fn settings(variant: &str) -> Vec<String> {
@@ -55,9 +51,7 @@ impl Life {
     fn begin(variant: &'static str) -> Option<Self> {
         let options = ["--no-limits", "--allowance", "1000", "--eager"];
         let service = Foreign::with(variant, &options)?;
-        let home = Home::new()
-            .with("BOOKCTL_API_KEY", FOREIGN_KEY)
-            .with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+        let home = Home::new().with("BOOKCTL_API_KEY", FOREIGN_KEY);
         home.run(["profile", "add", "hub", "--base-url", service.base_url()])
             .exits(0);
         home.run(["profile", "use", "hub"]).exits(0);
@@ -536,62 +530,5 @@ fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
         let unread = life.run(&["bookings", "--open"], 15);
         assert!(unread.stderr.contains(&id), "{}: {unread}", life.variant);
         unread.says("read.error=EXPRESSION");
-    });
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
-fn deliveries_are_verified_received_and_shown() {
-    at_every_variant(|life| {
-        let app = App::start(|_| 200);
-        let leads_to = |url: &str| {
-            let switch = json!({ "webhook_url": url }).to_string();
-            life.service.control("POST", "switch", &switch);
-        };
-        leads_to(&app.url);
-        life.book("Harbour Table", &[], 0);
-        until("a delivery came", || app.count() > 0);
-        let delivery = app.delivered().remove(0);
-        std::fs::write(life.home.folder().join("body"), &delivery.body).unwrap();
-        let signed = delivery
-            .headers
-            .iter()
-            .find(|(name, _)| name.ends_with("-signature"));
-        let (name, signature) = signed.unwrap();
-        let named = life.home.run(["profile", "show", "hub", "--json"]).exits(0);
-        let service = settings(life.variant);
-        let service = service
-            .iter()
-            .find_map(|it| it.strip_prefix("dialect.service_name="));
-        let service = service.unwrap_or("Booking").to_lowercase();
-        assert_eq!(*name, format!("{service}-signature"), "{named}");
-        life.run(&["webhook", "verify", "body", "--signature", signature], 0);
-        std::fs::write(
-            life.home.folder().join("body"),
-            format!("{} ", delivery.body),
-        )
-        .unwrap();
-        life.run(&["webhook", "verify", "body", "--signature", signature], 19);
-
-        let listening = Listening::start(&life.home, &[]);
-        leads_to(&listening.url);
-        let (id, _) = life.book("Harbour Table", &[], 0);
-        until("the booking's events came", || {
-            let events = life.home.run(["webhook", "events", "list"]);
-            events.stdout.contains(&id) && events.stdout.contains("booking.confirmed")
-        });
-        let ended = listening.end();
-        assert!(
-            !ended.stderr.contains("event_id_field"),
-            "{}: {ended}",
-            life.variant
-        );
-        let events = life.state("events");
-        let event = events
-            .iter()
-            .find(|event| plain(&event["booking"]) == id)
-            .unwrap();
-        let listed = life.run(&["webhook", "events", "list"], 0);
-        shows(life, &listed, &[&plain(&event["event"])]);
     });
 }

@@ -624,18 +624,6 @@ fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
 }
 
 #[test]
-fn a_dry_run_shows_the_path_with_that_of_the_base_url() {
-    let home = Home::new()
-        .configured("[profiles.x]\nbase_url = \"https://a.example/partner-api\"\n")
-        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
-    let shown = home
-        .run(words("cancel bk_1 --yes --dry-run --json --profile x"))
-        .exits(0)
-        .json();
-    assert_eq!(shown["path"], "/partner-api/v1/bookings/bk_1/cancel");
-}
-
-#[test]
 fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
     let home = Home::new()
         .configured(

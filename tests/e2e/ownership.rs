@@ -2,9 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use serde_json::json;
 
@@ -211,30 +209,6 @@ fn files_of_another_user_in_the_platforms_folders_are_not_used() {
     }
 }
 
-/// ssh trusts root's files as well: a machine's administrator may set up what its users share.
-#[test]
-#[ignore = "needs root: it mounts a disk, or makes another user's files"]
-fn a_configuration_of_root_is_used_by_any_user() {
-    if may_not_give_files_away() {
-        return;
-    }
-    let home = Home::new().configured("[profiles.shared]\nbase_url = 'https://a.example'\n");
-    for folder in [home.folder(), &home.path()] {
-        fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
-    }
-    let file = home.path().join("config.toml");
-    fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
-    let mut command = home.command(["profile", "list", "--json"]);
-    command.uid(SOMEBODY).gid(SOMEBODY);
-    let mut probe = home.command(["--version"]);
-    probe.uid(SOMEBODY).gid(SOMEBODY).stdout(Stdio::null());
-    if !probe.status().is_ok_and(|status| status.success()) {
-        return skipped("another user cannot run the program where it was built");
-    }
-    let list = Running::start(command).end().exits(0);
-    assert!(list.stdout.contains("shared"), "{list}");
-}
-
 /// Tools that manage dotfiles keep the files elsewhere, and link to them.
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
@@ -277,34 +251,4 @@ fn a_link_of_another_user_is_not_followed() {
     fs::rename(&link, &between).unwrap();
     symlink(&between, &link).unwrap();
     is_refused(&home, &["profile", "list", "--json"], &between);
-}
-
-#[test]
-#[ignore = "needs root: it mounts a disk, or makes another user's files"]
-fn what_a_database_is_a_link_to_keeps_its_mode_and_its_content() {
-    let events = ["webhook", "events", "list", "--json"];
-    let booking = booking();
-    let cases: [(&str, &[&str]); 3] = [
-        ("journal.db", &booking),
-        ("sandbox.db", &booking),
-        ("webhooks.db", &events),
-    ];
-    let content = "this is no database, and everybody reads it\n".repeat(50);
-    for (name, arguments) in cases {
-        for hard in [false, true] {
-            let home = Home::new();
-            let (file, link) = (home.folder().join("passwd"), home.path().join(name));
-            make(&file, &content);
-            fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-            fs::create_dir_all(home.path()).unwrap();
-            match hard {
-                true => fs::hard_link(&file, &link).unwrap(),
-                false => symlink(&file, &link).unwrap(),
-            }
-            home.run(arguments).exits(3);
-            let mode = fs::metadata(&file).unwrap().mode() & 0o777;
-            assert_eq!(mode, 0o644, "{name}, hard: {hard}");
-            assert_eq!(fs::read_to_string(&file).unwrap(), content);
-        }
-    }
 }

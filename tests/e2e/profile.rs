@@ -59,43 +59,6 @@ fn a_person_is_asked_before_a_profile_goes() {
 }
 
 #[test]
-fn a_dialect_and_read_only_are_set_from_the_shell_and_an_unknown_name_is_refused_with_the_known_ones()
- {
-    let home = Home::new();
-    let add = [
-        "profile",
-        "add",
-        "eyes",
-        "--base-url",
-        URL,
-        "--read-only",
-        "--json",
-    ];
-    let row = home
-        .run(
-            add.iter()
-                .chain(&["--dialect", "otp_field=pin", "--dialect", "auth_scheme="]),
-        )
-        .exits(0)
-        .json();
-    assert_eq!(row["read_only"], true);
-    assert_eq!(
-        row["dialect"],
-        serde_json::json!({"auth_scheme": "", "otp_field": "pin"})
-    );
-    let home = home
-        .with("BOOKCTL_PROFILE", "eyes")
-        .with("BOOKCTL_API_KEY", "sk_live_x");
-    home.book("ven_confirms", &[]).refused(3, "config");
-
-    let add = ["profile", "add", "other", "--base-url", URL, "--json"];
-    let error = home
-        .run(add.iter().chain(&["--dialect", "otp=pin"]))
-        .refused(2, "usage");
-    assert!(text(&error, "message").contains("otp_field"), "{error}");
-}
-
-#[test]
 fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
     let home = Home::new();
     for name in ["sandbox", "two words", "caf\u{e9}", ""] {

@@ -25,7 +25,7 @@ fn source(path: &[&str], arg: &Arg) -> Option<Source> {
         (["profile", "add"], "name", _) => return None,
         (["profile", ..], "name", _) | (_, "profile", _) => |known, _| Some(known.profiles()),
         (["explain"], "code", _) => |_, _| fixed(ALL.iter().map(|it| (it.name, it.meaning))),
-        (["help"], ..) => |_, _| fixed(TOPICS.into_iter().map(|it| (it, "topic"))),
+        (["help"], "words", _) => |_, _| fixed(TOPICS.into_iter().map(|it| (it, "topic"))),
         (_, _, "VENUE") => Known::venues,
         (_, "slot", _) => Known::slots,
         (["continue" | "watch"], _, "BOOKING") => {

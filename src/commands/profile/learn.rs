@@ -4,16 +4,13 @@ use super::change::known;
 use crate::adapter::ReadKind;
 use crate::app::{Context, Startup};
 use crate::config::{Assignment, Target, edit};
-use crate::flows::Confirmation;
 use crate::flows::learn::{Came, Looked, Lookout, MOST_CALLS, look};
+use crate::flows::{Confirmation, read_file};
 use crate::json::parsed;
 use crate::model::{plural, shell};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::{private_file, regular_file};
+use crate::platform::private_file;
 use crate::terminal::output::View;
-
-/// The largest file that is read.
-const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Show what a service sends, and set what is certain of it
 ///
@@ -42,10 +39,10 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
     /// A recorded webhook delivery: its headers, a blank line, its body
     #[arg(long, value_name = "FILE")]
-    delivery: Vec<PathBuf>,
+    delivery: Vec<String>,
     /// A recorded document, such as booking=booking.json
     #[arg(long, value_name = "KIND=FILE", value_parser = example)]
-    example: Vec<(ReadKind, PathBuf)>,
+    example: Vec<(ReadKind, String)>,
     /// A place where the service has venues
     #[arg(long, value_name = "PLACE")]
     near: Option<String>,
@@ -54,18 +51,18 @@ pub(crate) struct Args {
     vertical: String,
 }
 
-fn example(text: &str) -> Result<(ReadKind, PathBuf), String> {
+fn example(text: &str) -> Result<(ReadKind, String), String> {
     let (name, file) = text.split_once('=').ok_or("write it as KIND=FILE")?;
     let kind = ReadKind::parse(name).ok_or_else(|| {
         let kinds = ReadKind::TABLE.iter().map(|(_, name, _)| *name);
         format!("the kinds are {}", kinds.collect::<Vec<_>>().join(", "))
     })?;
-    Ok((kind, file.into()))
+    Ok((kind, file.to_owned()))
 }
 
 pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     known(&setup, &args.name)?;
-    let recorded = recorded(&args)?;
+    let recorded = recorded(&args).await?;
     setup.options.profile = Some(args.name.clone());
     let config_file = setup.paths.config_file.clone();
     let mut context = Context::new(setup)?;
@@ -154,39 +151,30 @@ async fn write(
     Ok(())
 }
 
-fn recorded(args: &Args) -> Result<Vec<Came>> {
-    let examples = args.example.iter().map(|(kind, file)| {
-        let value = json(file, &text(file)?)?;
-        Ok(Came::new(*kind, value))
-    });
-    let deliveries = args.delivery.iter().map(|file| {
-        let text = text(file)?.replace("\r\n", "\n");
+async fn recorded(args: &Args) -> Result<Vec<Came>> {
+    let mut recorded = Vec::new();
+    for (kind, file) in &args.example {
+        recorded.push(Came::new(*kind, json(file, &read_file(file).await?)?));
+    }
+    for file in &args.delivery {
+        let text = read_file(file).await?.replace("\r\n", "\n");
         // As `curl -i` and many proxies write it, or a body alone.
         let (head, body) = if text.trim_start().starts_with('{') {
             ("", text.as_str())
         } else {
             text.split_once("\n\n").unwrap_or_default()
         };
-        let headers = head.lines().filter_map(|line| line.split_once(':'));
-        let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));
-        Ok(Came {
-            headers: headers.collect(),
-            ..Came::new(ReadKind::Event, json(file, body)?)
-        })
-    });
-    examples.chain(deliveries).collect()
+        let mut delivery = Came::new(ReadKind::Event, json(file, body)?);
+        for (name, value) in head.lines().filter_map(|line| line.split_once(':')) {
+            let header = (name.trim().to_owned(), value.trim().to_owned());
+            delivery.headers.push(header);
+        }
+        recorded.push(delivery);
+    }
+    Ok(recorded)
 }
 
-fn text(file: &Path) -> Result<String> {
-    let bytes = regular_file::read(file, LARGEST)
-        .map_err(|error| Error::unreadable(&file.display().to_string(), error))?;
-    String::from_utf8(bytes).map_err(|_| unusable(file, "it is not UTF-8"))
-}
-
-fn json(file: &Path, text: &str) -> Result<serde_json::Value> {
-    parsed(text).map_err(|error| unusable(file, &format!("it is not JSON: {error}")))
-}
-
-fn unusable(file: &Path, why: &str) -> Error {
-    Error::usage(format!("{} cannot be used: {why}", file.display()))
+fn json(file: &str, text: &str) -> Result<serde_json::Value> {
+    parsed(text)
+        .map_err(|error| Error::usage(format!("{file} cannot be used: it is not JSON: {error}")))
 }

@@ -158,16 +158,18 @@ impl Asked {
     pub(super) fn settings(&self) -> Vec<Certain> {
         let asks = |path: &str| format!("the {} asks for `{path}`", self.noun());
         let mut renamed = Vec::new();
+        let mut is_renamed = self.kept().count() + self.named.len() == self.own.len();
         for field in &self.named {
-            let own = self.own.iter().find(|own| Some(own.0) == field.holds);
-            if let Some((_, path, Some(key))) = own
-                && *path != field.path
-            {
-                let key = format!("dialect.{key}");
-                renamed.push(Certain::new(key, &field.path, asks(&field.path)));
+            match self.own.iter().find(|own| Some(own.0) == field.holds) {
+                Some((_, path, _)) if *path == field.path => {}
+                Some((_, _, Some(key))) => {
+                    let key = format!("dialect.{key}");
+                    renamed.push(Certain::new(key, &field.path, asks(&field.path)));
+                }
+                _ => is_renamed = false,
             }
         }
-        if self.kept().count() + renamed.len() == self.own.len() {
+        if is_renamed {
             return renamed;
         }
         let paths: Vec<&str> = self.named.iter().map(|it| it.path.as_str()).collect();
@@ -310,6 +312,13 @@ mod tests {
             ]
         );
         assert!(found(WriteKind::Slots, &[]).settings().is_empty());
+        // A key says no form, and no second field.
+        let apart = [
+            json!({"error": "x", "missing": ["on", "from"]}),
+            json!({"error": "x", "field": "on", "detail": "YYYY-MM-DD was expected"}),
+        ];
+        let settings = settings(&found(WriteKind::Slots, &apart));
+        assert!(settings[0].starts_with("write.slots="), "{settings:?}");
     }
 
     #[test]

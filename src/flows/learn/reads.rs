@@ -46,23 +46,16 @@ pub(super) enum Seen {
     Spent,
 }
 
-/// What one rate limit left at the first call, and how many calls followed.
-struct Left {
-    first: u32,
-    sent: u32,
-}
-
-impl Left {
-    /// Whether another call keeps at least half of what was left for others.
-    fn has_room(&self) -> bool {
-        (u64::from(self.sent) + 1) * 2 <= u64::from(self.first)
-    }
+/// Whether another call keeps at least half of what a rate limit left at the first call for others, after `sent` calls.
+fn has_room(first: u32, sent: u32) -> bool {
+    (u64::from(sent) + 1) * 2 <= u64::from(first)
 }
 
 pub(super) struct Reads<'a> {
     pub(super) context: &'a mut Context,
     pub(super) sent: usize,
-    left: BTreeMap<&'static str, Left>,
+    /// What each rate limit left at the first call, and how many calls followed.
+    left: BTreeMap<&'static str, (u32, u32)>,
 }
 
 impl<'a> Reads<'a> {
@@ -82,7 +75,7 @@ impl<'a> Reads<'a> {
         let call = read.call(self.context.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
-        let is_spent = left.is_some_and(|left| !left.has_room());
+        let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
         if self.sent >= MOST_CALLS || is_spent {
             return Ok(Seen::Spent);
         }
@@ -93,12 +86,9 @@ impl<'a> Reads<'a> {
         let raw = raw.map_err(|failure| failure.into_error(&call))?;
         let remaining = client.rate_limit().map(|it| it.remaining);
         if let Some(name) = limit {
-            let left = self.left.entry(name).or_insert(Left {
-                // Without a header nothing limits but the count of calls.
-                first: remaining.map_or(u32::MAX, |it| it.saturating_add(1)),
-                sent: 0,
-            });
-            left.sent += 1;
+            // Without a header nothing limits but the count of calls.
+            let first = remaining.map_or(u32::MAX, |it| it.saturating_add(1));
+            self.left.entry(name).or_insert((first, 0)).1 += 1;
         }
         self.context.record_rate_limit(&call);
         let mut headers = raw.head.headers.iter();
@@ -156,14 +146,14 @@ mod tests {
 
     #[test]
     fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
-        for (first, sent, has_room) in [(10, 4, true), (10, 5, false), (1, 0, false), (2, 0, true)]
-        {
-            assert_eq!(Left { first, sent }.has_room(), has_room, "{first} {sent}");
+        for (first, sent, expected) in [
+            (10, 4, true),
+            (10, 5, false),
+            (1, 0, false),
+            (2, 0, true),
+            (u32::MAX, 24, true),
+        ] {
+            assert_eq!(has_room(first, sent), expected, "{first} {sent}");
         }
-        let unlimited = Left {
-            first: u32::MAX,
-            sent: 24,
-        };
-        assert!(unlimited.has_room());
     }
 }
