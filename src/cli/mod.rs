@@ -10,6 +10,7 @@ mod version;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -223,33 +224,22 @@ fn is_missing_command(error: &clap::Error) -> bool {
     )
 }
 
-/// What the standard library says of a text that is no number, and what people are told.
-const NUMBERS: &[(&str, &str)] = &[
-    ("invalid digit found in string", "it is not a whole number"),
-    (
-        "cannot parse integer from empty string",
-        "it is not a whole number",
-    ),
-    (
-        "number too large to fit in target type",
-        "the number is too large",
-    ),
-    (
-        "number too small to fit in target type",
-        "the number is too small",
-    ),
-];
-
 /// clap's message without its label, usage and tips, on one line.
 fn first_sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    let known = NUMBERS
-        .iter()
-        .find_map(|(theirs, ours)| Some(format!("{}{ours}", first.strip_suffix(theirs)?)));
-    known.unwrap_or(first)
+    let source = std::error::Error::source(error);
+    let Some(number) = source.and_then(|it| it.downcast_ref::<ParseIntError>()) else {
+        return first;
+    };
+    let why = match number.kind() {
+        IntErrorKind::PosOverflow => "the number is too large",
+        IntErrorKind::NegOverflow => "the number is too small",
+        _ => "it is not a whole number",
+    };
+    first.replace(&number.to_string(), why)
 }
 
 #[cfg(test)]
@@ -278,6 +268,20 @@ mod tests {
             let mut whole = Cli::command();
             whole.build();
             assert_eq!(named(&arguments, &whole).1, command, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_number_is_refused_in_plain_words() {
+        for (limit, why) in [
+            ("x", "it is not a whole number"),
+            ("", "it is not a whole number"),
+            ("99999999999999999999", "the number is too large"),
+        ] {
+            let line = ["bookctl", "bookings", "--limit", limit];
+            let error = Cli::try_parse_from(line).unwrap_err();
+            let said = first_sentence(&error);
+            assert!(said.ends_with(&format!(": {why}")), "{said}");
         }
     }
 }

@@ -280,8 +280,6 @@ async fn waits(context: &Context, id: &str, state: &str) -> bool {
     };
     read_session(context, &answer.document).map_or(true, |(session, _)| state_of(&session) == state)
 }
-
-/// The state as the service writes it.
 fn state_of(session: &Value) -> String {
     session.get("state").map(plain).unwrap_or_default()
 }

@@ -94,12 +94,9 @@ pub(super) struct ProfileSecrets {
     profile: Option<String>,
     current: bool,
     origin: Option<String>,
-    /// Where the key comes from.
     source: &'static str,
     kind: Option<&'static str>,
-    /// The key, masked.
     key: Option<String>,
-    /// Where it comes from.
     webhook_secret: &'static str,
     /// Where it comes from, if the profile's journal is shared.
     #[serde(skip_serializing_if = "Option::is_none")]

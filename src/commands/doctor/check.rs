@@ -13,8 +13,6 @@ enum State {
     Warning,
     Problem,
 }
-
-/// One line of the report.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Check {
     name: &'static str,

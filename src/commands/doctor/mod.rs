@@ -6,7 +6,7 @@ mod service;
 use crate::app::shared_journal::database;
 use crate::app::{Context, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
-use crate::flows::learn::{Lookout, look};
+use crate::flows::learn::{LearnOptions, look};
 use crate::journal::Journal;
 use crate::model::plural;
 use crate::model::shell::word;
@@ -70,18 +70,18 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 /// What the service sends, read as `profile learn --check` reads it. Writes nothing.
 async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
     let mut context = Context::new(setup)?;
-    let lookout = Lookout {
+    let options = LearnOptions {
         near,
         vertical: "dining".to_owned(),
         is_check: true,
         asks: false,
     };
-    let looked = {
+    let report = {
         let _progress = context.out.progress("reading");
-        look(&mut context, &lookout, Vec::new()).await?
+        look(&mut context, &options, Vec::new()).await?
     };
-    context.out.emit(&looked)?;
-    Ok(looked.exit())
+    context.out.emit(&report)?;
+    Ok(report.exit())
 }
 
 fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {

@@ -4,7 +4,7 @@ use super::change::known;
 use crate::adapter::ReadKind;
 use crate::app::{Context, Startup};
 use crate::config::{Assignment, Target, edit};
-use crate::flows::learn::{Came, Looked, Lookout, MOST_CALLS, look};
+use crate::flows::learn::{Came, LearnOptions, LearnReport, MOST_CALLS, look};
 use crate::flows::{Confirmation, read_file};
 use crate::json::parsed;
 use crate::model::{plural, shell};
@@ -78,48 +78,48 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         };
         confirmation.ask(&context.prompter).await?;
     }
-    let lookout = Lookout {
+    let options = LearnOptions {
         near: args.near.clone(),
         vertical: args.vertical.clone(),
         is_check: args.check,
         asks: !args.yes,
     };
-    let mut looked = {
+    let mut report = {
         let _progress = context.out.progress("reading");
-        look(&mut context, &lookout, recorded).await?
+        look(&mut context, &options, recorded).await?
     };
-    if !args.check && !looked.settings.is_empty() {
-        write(&context, &args, &mut looked, &config_file).await?;
+    if !args.check && !report.settings.is_empty() {
+        write(&context, &args, &mut report, &config_file).await?;
     }
-    context.out.emit(&looked)?;
-    Ok(looked.exit())
+    context.out.emit(&report)?;
+    Ok(report.exit())
 }
 
 /// Writes what is certain to the profile, or the command that does so to a file.
 async fn write(
     context: &Context,
     args: &Args,
-    looked: &mut Looked,
+    report: &mut LearnReport,
     config_file: &Path,
 ) -> Result<()> {
     let name = &args.name;
     if let Some(out) = &args.out {
         let mut command = format!("bookctl profile set {}", shell::word(name));
-        for setting in &looked.settings {
+        for setting in &report.settings {
             command.push_str(&format!(" {}", shell::word(&setting.assignment())));
         }
         std::fs::write(out, command + "\n")
             .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
-        looked.written = Some(out.display().to_string());
+        report.written = Some(out.display().to_string());
         return Ok(());
     }
     if !args.yes {
-        context.out.show(&looked.page());
+        context.out.show(&report.page());
         let confirmation = Confirmation {
             action: "writing the profile",
             question: format!(
                 "Write {} to profile {name}?",
-                plural(looked.settings.len(), "setting", "settings")
+                plural(report.settings.len(), "setting", "settings")
             ),
             declined: "nothing was written",
         };
@@ -138,16 +138,16 @@ async fn write(
         // Whoever has allowed changes has looked at the profile.
         if draft.before.profile(name)?.read_only.is_none() {
             draft.set(name, "read_only", true)?;
-            looked.is_read_only = true;
+            report.is_read_only = true;
         }
-        for setting in &looked.settings {
+        for setting in &report.settings {
             let (key, value) = (setting.key.clone(), setting.value.clone());
             Assignment { key, value }.set(draft, name)?;
         }
         Ok(())
     })?;
-    looked.is_seen = !args.yes;
-    looked.written = Some(config_file.display().to_string());
+    report.is_seen = !args.yes;
+    report.written = Some(config_file.display().to_string());
     Ok(())
 }
 

@@ -184,8 +184,6 @@ impl Asked {
         };
         vec![Certain::new(self.key(), &self.expression(false), why)]
     }
-
-    /// The setting that can write such a request.
     pub(super) fn key(&self) -> String {
         format!("write.{}", self.kind.as_str())
     }

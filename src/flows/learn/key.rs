@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::reads::{Read, Reads, Seen};
-use super::{Certain, Looked, Lookout, with};
+use super::{Certain, LearnOptions, LearnReport, with};
 use crate::adapter::{Adapter, scalars};
 use crate::client::key_sent_as;
 use crate::flows::confirmation::Confirmation;
@@ -21,8 +21,6 @@ const HEADERS: [(&str, &str); 9] = [
     ("X-Partner-Key", ""),
     ("X-Access-Token", ""),
 ];
-
-/// Query parameters that services use.
 const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
 /// How many names of one refusal are looked at.
@@ -31,8 +29,8 @@ const MOST_NAMES: usize = 4;
 /// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address alone.
 pub(super) async fn index(
     reads: &mut Reads<'_>,
-    looked: &mut Looked,
-    lookout: &Lookout,
+    report: &mut LearnReport,
+    options: &LearnOptions,
 ) -> Result<Value> {
     let (challenge, body, error) = match reads.send(&Read::Index).await? {
         Seen::Answer(document) => return Ok(document),
@@ -49,7 +47,7 @@ pub(super) async fn index(
     let how = format!("the key was sent as `{}`", key_sent_as(&own));
     let error = wants_header(reads, &body, error);
     // Another way does not help a service that misses another header.
-    if lookout.is_check || !missing_headers(&own, &body).is_empty() {
+    if options.is_check || !missing_headers(&own, &body).is_empty() {
         return Err(error.detail(how));
     }
     let ways = ways(&own, challenge.as_deref(), &body);
@@ -61,7 +59,7 @@ pub(super) async fn index(
     let out = &reads.context.out;
     out.warn(&format!("{}; {how}", error.message));
     out.note(&format!("other ways to send it: {list}"));
-    if lookout.asks {
+    if options.asks {
         let count = ways.len();
         let confirmation = Confirmation {
             action: "sending the key in other ways",
@@ -75,7 +73,7 @@ pub(super) async fn index(
         reads.context.use_adapter(adapter);
         match reads.send(&Read::Index).await? {
             Seen::Answer(document) => {
-                looked.settings.extend(settings);
+                report.settings.extend(settings);
                 return Ok(document);
             }
             // The key is taken, and something else is missing.

@@ -2,15 +2,15 @@
 
 mod asked;
 mod key;
-mod looked;
 mod reads;
+mod report;
 mod searches;
 
 use serde_json::{Value, json};
 
-pub(crate) use looked::Looked;
-use looked::{Certain, Refused};
 pub(crate) use reads::MOST_CALLS;
+pub(crate) use report::{Came, LearnReport};
+use report::{Certain, Refused};
 
 use crate::adapter::{Adapter, Misread, ReadKind, Shape, signing_service};
 use crate::app::Context;
@@ -23,12 +23,9 @@ use reads::{Read, Reads, Seen};
 
 /// How many of this machine's own bookings are read.
 const BOOKINGS: u32 = 3;
-
-/// Why a read is not sent.
 const SPENT: &str = "no call is left, or the rate limit leaves too little";
 
-pub(crate) struct Lookout {
-    /// The place for which venues are searched.
+pub(crate) struct LearnOptions {
     pub(crate) near: Option<String>,
     pub(crate) vertical: String,
     /// Whether the profile is only checked. Then the key is sent in no other way.
@@ -37,42 +34,24 @@ pub(crate) struct Lookout {
     pub(crate) asks: bool,
 }
 
-/// A document of the service: one that came, or a recorded one.
-pub(crate) struct Came {
-    pub(crate) kind: ReadKind,
-    pub(crate) value: Value,
-    /// Those of a recorded delivery.
-    pub(crate) headers: Vec<(String, String)>,
-}
-
-impl Came {
-    pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
-        Came {
-            kind,
-            value,
-            headers: Vec::new(),
-        }
-    }
-}
-
 /// Reads the service, and shows its documents with the recorded ones.
 pub(crate) async fn look(
     context: &mut Context,
-    lookout: &Lookout,
+    options: &LearnOptions,
     recorded: Vec<Came>,
-) -> Result<Looked> {
-    let mut looked = Looked {
-        is_check: lookout.is_check,
-        ..Looked::default()
+) -> Result<LearnReport> {
+    let mut report = LearnReport {
+        is_check: options.is_check,
+        ..LearnReport::default()
     };
     if let Target::Remote(service) = context.target() {
-        looked.profile = service.profile.clone();
+        report.profile = service.profile.clone();
     }
     let mut reads = Reads::new(context);
-    let index = key::index(&mut reads, &mut looked, lookout).await?;
+    let index = key::index(&mut reads, &mut report, options).await?;
     let mut came = vec![Came::new(ReadKind::Index, index)];
-    if let Some(venues) = searches::venues(&mut reads, &mut looked, lookout).await? {
-        let slots = searches::slots(&mut reads, &mut looked, &venues).await?;
+    if let Some(venues) = searches::venues(&mut reads, &mut report, options).await? {
+        let slots = searches::slots(&mut reads, &mut report, &venues).await?;
         came.push(Came::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
@@ -93,23 +72,23 @@ pub(crate) async fn look(
             Seen::Refused { error, .. } => error.message.clone(),
             Seen::Spent => SPENT.to_owned(),
         };
-        looked
+        report
             .notes
             .push(format!("not looked at: {}: {why}", kind.as_str()));
     }
-    looked.calls = reads.sent;
+    report.calls = reads.sent;
     came.extend(recorded);
     if !came.iter().any(|it| it.kind == ReadKind::Booking) {
         let none = "what a booking looks like is not known: this machine has none there yet; show a recorded one with \
                     --example booking=FILE";
-        looked.notes.push(none.to_owned());
+        report.notes.push(none.to_owned());
     }
     let adapter = context.adapter().clone();
     for it in &came {
-        looked.settings.extend(of_form(&adapter, it));
-        looked.show(&adapter, it, items(&adapter, it));
+        report.settings.extend(of_form(&adapter, it));
+        report.show(&adapter, it, items(&adapter, it));
     }
-    Ok(looked)
+    Ok(report)
 }
 
 /// What the form of a document makes certain.

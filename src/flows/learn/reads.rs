@@ -42,7 +42,6 @@ pub(super) enum Seen {
         challenge: Option<String>,
         error: Error,
     },
-    /// Not sent: no call is left.
     Spent,
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::asked::Asked;
 use super::reads::{Read, Reads, Seen};
-use super::{Certain, Looked, Lookout, Refused, SPENT, with};
+use super::{Certain, LearnOptions, LearnReport, Refused, SPENT, with};
 use crate::adapter::WriteKind;
 use crate::client::{SearchLocation, SlotQuery, VenueQuery, named};
 use crate::outcome::{Error, Result};
@@ -52,12 +52,12 @@ async fn ask(
 /// Searches venues at the named place, or at the first one that has any.
 pub(super) async fn venues(
     reads: &mut Reads<'_>,
-    looked: &mut Looked,
-    lookout: &Lookout,
+    report: &mut LearnReport,
+    options: &LearnOptions,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
     let mut asked = Asked::new(&own, WriteKind::Search);
-    let places = match &lookout.near {
+    let places = match &options.near {
         Some(near) => vec![near.as_str()],
         None => PLACES.to_vec(),
     };
@@ -66,7 +66,7 @@ pub(super) async fn venues(
         let query = |_: &Asked| {
             Read::Venues(VenueQuery {
                 page: None,
-                vertical: lookout.vertical.clone(),
+                vertical: options.vertical.clone(),
                 place: SearchLocation::Near(place.to_owned()),
                 datetime: evening(1, own.local_times),
                 party_size: Some(2),
@@ -86,24 +86,24 @@ pub(super) async fn venues(
             Some(Err(error)) => refused = Some((place, error)),
             None => {
                 let note = format!("the venue search was not sent again: {SPENT}");
-                looked.notes.push(note);
+                report.notes.push(note);
                 break;
             }
         }
     }
     if answer.is_some() {
         if asked.is_certain() {
-            looked.settings.extend(asked.settings());
+            report.settings.extend(asked.settings());
         }
     } else if let Some((place, error)) = refused {
         let refused = asked.refused(&error.message);
         let message = error.message.to_lowercase();
         let is_unknown = message.contains("location") || message.contains(&place.to_lowercase());
         // A place that is not known somewhere says nothing against the profile.
-        if is_unknown && lookout.near.is_none() {
-            looked.notes.extend([refused.why, NO_VENUE.to_owned()]);
+        if is_unknown && options.near.is_none() {
+            report.notes.extend([refused.why, NO_VENUE.to_owned()]);
         } else {
-            looked.refused.push(refused);
+            report.refused.push(refused);
         }
     }
     Ok(answer)
@@ -111,18 +111,18 @@ pub(super) async fn venues(
 
 pub(super) async fn slots(
     reads: &mut Reads<'_>,
-    looked: &mut Looked,
+    report: &mut LearnReport,
     found: &Value,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
     let Ok(venues) = own.venues(&found.clone().into()) else {
         let note = "slots were not asked for: they need a venue that can be read";
-        looked.notes.push(note.to_owned());
+        report.notes.push(note.to_owned());
         return Ok(None);
     };
     let venues = venues.item.items;
     if venues.is_empty() {
-        looked.notes.push(NO_VENUE.to_owned());
+        report.notes.push(NO_VENUE.to_owned());
     }
     let mut asked = Asked::new(&own, WriteKind::Slots);
     for venue in venues.iter().take(VENUES) {
@@ -142,12 +142,12 @@ pub(super) async fn slots(
         let document = match ask(reads, &mut asked, query(1)).await? {
             Some(Ok(document)) => document,
             Some(Err(error)) => {
-                looked.refused.push(asked.refused(&error.message));
+                report.refused.push(asked.refused(&error.message));
                 return Ok(None);
             }
             None => {
                 let note = format!("the availability search was not sent again: {SPENT}");
-                looked.notes.push(note);
+                report.notes.push(note);
                 return Ok(None);
             }
         };
@@ -159,11 +159,11 @@ pub(super) async fn slots(
                 Some(Err(_)) | None => false,
             };
         if is_tested && asked.is_certain() {
-            looked.settings.extend(settings);
+            report.settings.extend(settings);
             return Ok(Some(document));
         }
         let message = "the availability search answers another day alike, or takes one value in two fields, so that its fields are not certain";
-        looked.refused.push(Refused {
+        report.refused.push(Refused {
             why: message.to_owned(),
             setting: settings.first().map(Certain::assignment),
         });

@@ -3,12 +3,29 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Came;
 use crate::adapter::{Adapter, Outline, ReadKind, missing};
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::Exit;
 use crate::terminal::output::{Page, Tone, View};
+
+/// A document of the service: one that came, or a recorded one.
+pub(crate) struct Came {
+    pub(crate) kind: ReadKind,
+    pub(crate) value: Value,
+    /// Those of a recorded delivery.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+impl Came {
+    pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
+        Came {
+            kind,
+            value,
+            headers: Vec::new(),
+        }
+    }
+}
 
 /// A setting that the service has shown to be right.
 #[derive(Clone, Debug, Serialize)]
@@ -30,8 +47,6 @@ impl Certain {
         format!("{}={}", self.key, self.value)
     }
 }
-
-/// A search that was refused.
 #[derive(Debug, Serialize)]
 pub(super) struct Refused {
     pub(crate) why: String,
@@ -54,7 +69,7 @@ pub(super) struct Shown {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Looked {
+pub(crate) struct LearnReport {
     /// `None` where no profile leads to the service.
     pub(super) profile: Option<String>,
     pub(super) calls: usize,
@@ -66,10 +81,8 @@ pub(crate) struct Looked {
     pub(super) notes: Vec<String>,
     /// The file with the settings.
     pub(crate) written: Option<String>,
-    /// Whether nothing is to be written.
     #[serde(skip)]
     pub(super) is_check: bool,
-    /// Whether the profile has become read-only.
     #[serde(skip)]
     pub(crate) is_read_only: bool,
     /// Whether a person has seen the documents already.
@@ -77,7 +90,7 @@ pub(crate) struct Looked {
     pub(crate) is_seen: bool,
 }
 
-impl Looked {
+impl LearnReport {
     /// Takes in a document with what is read of it. Of several of a kind, one that is not read counts.
     pub(super) fn show(
         &mut self,
@@ -189,7 +202,7 @@ impl Looked {
     }
 }
 
-impl View for Looked {
+impl View for LearnReport {
     fn json(&self) -> Document {
         Document::serialized(self)
     }
