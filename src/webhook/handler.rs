@@ -70,7 +70,7 @@ impl fmt::Display for NoReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoReply::NotReached(why) | NoReply::Broken(why) => f.write_str(why),
-            NoReply::TooLate => f.write_str("no response in time"),
+            NoReply::TooLate => f.write_str("timed out"),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Reaction {
 pub(crate) struct Handler {
     http: Client,
     pub(crate) url: Url,
-    pub(crate) deadline: Duration,
+    deadline: Duration,
 }
 
 impl Handler {

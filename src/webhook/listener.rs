@@ -9,26 +9,14 @@ use tokio::sync::{mpsc, watch};
 
 use super::app::App;
 use super::forwarder::{Forwarder, Schedule};
-use super::receiver::{REQUEST_TIMEOUT, Receiver, router};
+use super::receiver::{Listening, REQUEST_TIMEOUT, Receiver, router};
 use super::reporter::{ListenerEvent, Reporter, Totals};
 use super::store::Webhooks;
-use crate::adapter::Adapter;
 use crate::outcome::{Error, Result};
 use crate::platform::http1;
-use crate::secrets::Secret;
 
 /// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
-
-pub(crate) struct Listening {
-    pub(crate) secrets: Vec<Secret>,
-    pub(crate) adapter: Adapter,
-    /// The kinds of events that are shown and forwarded; empty for all.
-    pub(crate) kinds: Vec<String>,
-    /// Where to forward events, and when to retry.
-    pub(crate) app: Option<(App, Schedule)>,
-    pub(crate) shows_exchanges: bool,
-}
 
 pub(crate) struct Listener {
     reporter: Arc<Reporter>,
@@ -42,6 +30,7 @@ impl Listener {
     /// `io` if the thread or its runtime cannot be started.
     pub(crate) fn start(
         listening: Listening,
+        app: Option<(App, Schedule)>,
         socket: std::net::TcpListener,
         store: Webhooks,
     ) -> Result<(Self, mpsc::UnboundedReceiver<ListenerEvent>)> {
@@ -61,7 +50,7 @@ impl Listener {
             totals: Mutex::default(),
         });
         let (stop, stopped) = watch::channel(false);
-        let served = serve(listening, socket, store, reporter.clone(), stopped);
+        let served = serve(listening, app, socket, store, reporter.clone(), stopped);
         std::thread::Builder::new()
             .name("listener".to_owned())
             .spawn(move || {
@@ -82,6 +71,7 @@ impl Listener {
 /// Receives and forwards until `stop` says so, or its sender is gone.
 async fn serve(
     listening: Listening,
+    app: Option<(App, Schedule)>,
     socket: TcpListener,
     store: Webhooks,
     reporter: Arc<Reporter>,
@@ -93,7 +83,7 @@ async fn serve(
             let _ = stop.wait_for(|stop| *stop).await;
         }
     };
-    let forwarder = listening.app.map(|(app, schedule)| {
+    let forwarder = app.map(|(app, schedule)| {
         Arc::new(Forwarder {
             app,
             store: store.clone(),
@@ -104,14 +94,11 @@ async fn serve(
         })
     });
     let receiver = Arc::new(Receiver {
-        secrets: listening.secrets,
-        adapter: listening.adapter,
         reading: tokio::sync::Mutex::default(),
-        kinds: listening.kinds,
         store,
         reporter,
         forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
-        shows_exchanges: listening.shows_exchanges,
+        listening,
         given_warnings: Mutex::default(),
     });
     let server = http1::serve(socket, REQUEST_TIMEOUT, router(receiver), stopped());

@@ -15,5 +15,5 @@ pub(crate) mod signature;
 pub(crate) mod store;
 
 pub(crate) use event::Event;
-pub(crate) use receiver::{DUPLICATE, LISTENER};
+pub(crate) use receiver::{DUPLICATE, LISTENER, Listening};
 pub(crate) use store::{AttemptRow, EventRow, Query, State, Webhooks};

@@ -38,18 +38,23 @@ pub(crate) const LISTENER: &str = "bookctl-listener";
 const STORED: &str = "stored";
 pub(crate) const DUPLICATE: &str = "duplicate";
 
+/// How deliveries are received.
+pub(crate) struct Listening {
+    pub(crate) secrets: Vec<Secret>,
+    pub(crate) adapter: Adapter,
+    /// The kinds of events that are shown and forwarded; empty for all.
+    pub(crate) kinds: Vec<String>,
+    pub(crate) shows_exchanges: bool,
+}
+
 pub(super) struct Receiver {
-    pub(super) secrets: Vec<Secret>,
-    pub(super) adapter: Adapter,
+    pub(super) listening: Listening,
     /// Held while an event is read: an expression of the profile reads one at a time.
     pub(super) reading: tokio::sync::Mutex<()>,
-    /// The kinds of events that are shown and forwarded; empty for all.
-    pub(super) kinds: Vec<String>,
     pub(super) store: Webhooks,
     pub(super) reporter: Arc<Reporter>,
     /// Told when an event was stored that is to be forwarded; `None` if none is.
     pub(super) forwarder: Option<Arc<Notify>>,
-    pub(super) shows_exchanges: bool,
     /// The warnings that were given: once is enough.
     pub(super) given_warnings: Mutex<BTreeSet<String>>,
 }
@@ -111,7 +116,7 @@ impl Receiver {
     /// Verifies, reads, stores and forwards a delivery; returns the value of the listener's header.
     async fn receive(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<&'static str, Refusal> {
         let received_at = Timestamp::now();
-        let name = self.adapter.dialect.signature_header();
+        let name = self.listening.adapter.dialect.signature_header();
         if let Err(why) = self.verify(&name, headers, &body, received_at) {
             if !headers.contains_key(&name) {
                 self.warn_of_another_header(&name, headers, &body, received_at);
@@ -145,7 +150,7 @@ impl Receiver {
             // With two headers it is unclear which one counts, so neither is accepted.
             (Some(_), Some(_)) => Err(Unverified::Malformed(Malformed::SeveralHeaders)),
             (Some(signature), None) => verify(
-                &self.secrets,
+                &self.listening.secrets,
                 signature.as_bytes(),
                 body,
                 now.as_second(),
@@ -175,7 +180,7 @@ impl Receiver {
             self.warn(format!(
                 "a delivery was refused: it has no {own} header, but {service}-signature, which verifies with the \
                  secret; to read that one: {}",
-                self.adapter.set_command(&setting)
+                self.listening.adapter.set_command(&setting)
             ));
         }
     }
@@ -194,7 +199,7 @@ impl Receiver {
 
     /// Reads an event on a thread of its own, because an expression of the profile may take seconds.
     async fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<Event, Refusal> {
-        let (adapter, headers) = (self.adapter.clone(), headers.clone());
+        let (adapter, headers) = (self.listening.adapter.clone(), headers.clone());
         let header = move |name: &str| {
             let value = headers.get(name)?;
             Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
@@ -207,19 +212,20 @@ impl Receiver {
 
     /// Stores and forwards a delivery that verified.
     async fn accept(&self, delivery: ReceivedDelivery) -> Result<&'static str> {
-        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&delivery.event.kind);
+        let is_wanted =
+            self.listening.kinds.is_empty() || self.listening.kinds.contains(&delivery.event.kind);
         let forwarder = self.forwarder.as_ref().filter(|_| is_wanted);
         let state = match forwarder {
             Some(_) => StoreState::Waiting,
             None => StoreState::Kept,
         };
-        let exchange = self.shows_exchanges.then(|| Exchange {
+        let exchange = self.listening.shows_exchanges.then(|| Exchange {
             headers: delivery.headers.clone(),
             body: delivery.body.clone(),
             reaction: None,
         });
         let (event, is_new) = self.store.receive(delivery, state).await?;
-        if let Some(warning) = event.warning(&self.adapter) {
+        if let Some(warning) = event.warning(&self.listening.adapter) {
             self.warn(warning);
         }
         let report = |outcome, exchange| {

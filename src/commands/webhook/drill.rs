@@ -130,11 +130,11 @@ async fn run_checks(
             let (url, body) = (&handler.url, &delivery.body);
             handler::trace(context, url, &headers, body, Some(reaction));
         }
-        findings.push(Finding::new(planned, &reactions, handler.deadline, skipped));
+        findings.push(Finding::new(planned, &reactions, skipped));
         if number == 1 {
             match reactions.first().map(|reaction| &reaction.outcome) {
                 Some(Err(why @ NoReply::NotReached(_))) => {
-                    return Err(handler::no_response(why, &handler.url, handler.deadline));
+                    return Err(handler::no_response(why, &handler.url));
                 }
                 Some(Err(_)) => skipped = Some("there was no response to a valid event"),
                 _ => {}
@@ -153,7 +153,7 @@ async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
             }
         }
         Ok(reply) => format!("responded with {}", reply.status),
-        Err(why) => return Err(handler::no_response(&why, url, handler.deadline)),
+        Err(why) => return Err(handler::no_response(&why, url)),
     };
     Err(Error::usage(format!("the handler's state at {url} {why}")).hint(
         "expected {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",

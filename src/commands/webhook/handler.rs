@@ -1,7 +1,5 @@
 //! The handler that webhook commands post to, and how its responses are shown.
 
-use std::time::Duration;
-
 use reqwest::Url;
 
 use crate::app::Context;
@@ -84,15 +82,11 @@ pub(super) fn in_words(
 }
 
 /// The error for a handler that did not respond (15).
-pub(super) fn no_response(why: &NoReply, url: &Url, deadline: Duration) -> Error {
-    let (code, message) = match why {
-        NoReply::NotReached(why) => (Code::Network, format!("cannot connect to {url}: {why}")),
-        NoReply::Broken(why) => (Code::Network, format!("no response from {url}: {why}")),
-        NoReply::TooLate => (
-            Code::Timeout,
-            format!("{url} did not respond within {} s", deadline.as_secs_f32()),
-        ),
+pub(super) fn no_response(why: &NoReply, url: &Url) -> Error {
+    let code = match why {
+        NoReply::TooLate => Code::Timeout,
+        NoReply::NotReached(_) | NoReply::Broken(_) => Code::Network,
     };
-    Error::new(code, message)
+    Error::new(code, format!("no response from {url}: {why}"))
         .hint("check that your handler is running at this address and responds within 10 seconds")
 }

@@ -18,10 +18,11 @@ use crate::flows::{own_address, webhook_secrets};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::private_file::{beside, rename};
 use crate::secrets::Secret;
+use crate::webhook::Listening;
 use crate::webhook::app::{App, Signing};
 use crate::webhook::forwarder::Schedule;
 use crate::webhook::handler::endpoint;
-use crate::webhook::listener::{Listener, Listening};
+use crate::webhook::listener::Listener;
 use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
 
 /// Receive webhooks on this computer and forward them to your app
@@ -81,11 +82,16 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     store.prune(retention, now).await?;
     // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
     let mut signals = Signals::listen()?;
+    if !address.ip().is_loopback() {
+        context.out.warn(&format!(
+            "exposed on http://{address}/: anyone who can reach it can send deliveries; those with an invalid signature \
+             are refused"
+        ));
+    }
     let mut ready = Ready {
         url: format!("http://{}/", own_address(address)),
         forward_to: forward_to.as_ref().map(Url::to_string),
         registered: false,
-        exposed: warn_if_exposed(context, address),
         left: store.waiting()?,
         sandbox_secret: secrets.is_sandboxs.then_some(secrets.signing),
     };
@@ -93,10 +99,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         secrets: secrets.all,
         adapter: context.adapter().clone(),
         kinds: args.events,
-        app,
         shows_exchanges: context.is_verbose(),
     };
-    let (listener, mut events) = Listener::start(listening, socket, store.clone())?;
+    let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
     // Of an event that was only kept, the address that it came to is shown.
     let shown_url = forward_to.or_else(|| Url::parse(&ready.url).ok());
     let emit = |event| emit(context, shown_url.as_ref(), event);
@@ -168,18 +173,6 @@ fn forward_target(
         signing: Signing::IfExpired,
     };
     Ok(Some((app, args.retries.take().unwrap_or_default())))
-}
-
-/// Warns if other machines can reach the listener, and returns its address there.
-fn warn_if_exposed(context: &Context, address: SocketAddr) -> Option<String> {
-    if address.ip().is_loopback() {
-        return None;
-    }
-    context.out.warn(&format!(
-        "exposed on {}: anyone who can reach it can send deliveries; those with an invalid signature are refused",
-        address.ip()
-    ));
-    Some(format!("http://{address}/"))
 }
 
 /// Shows an event, or says a warning. Returns whether anybody still reads the events.

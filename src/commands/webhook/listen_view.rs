@@ -22,8 +22,6 @@ pub(super) struct Ready {
     pub(super) forward_to: Option<String>,
     /// Whether the sandbox's webhook URL is set to the listener.
     pub(super) registered: bool,
-    /// Its address for other machines, if they can reach it.
-    pub(super) exposed: Option<String>,
     /// How many events earlier listeners did not forward.
     pub(super) left: u32,
     /// The secret, if it is a sandbox's: no other is shown.
@@ -39,7 +37,6 @@ impl View for Ready {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "listening", &self.url);
-        page.field_if("exposed", self.exposed.as_deref());
         page.field_if("forward to", self.forward_to.as_deref());
         if self.left > 0 {
             let left = plural(self.left as usize, "event", "events");

@@ -83,7 +83,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let delivered = reaction.is_delivered();
     let reply = reaction
         .outcome
-        .map_err(|why| handler::no_response(&why, &handler.url, handler.deadline))?;
+        .map_err(|why| handler::no_response(&why, &handler.url))?;
     context.out.emit(&Sent {
         delivered,
         url: handler.url.to_string(),

@@ -1,7 +1,5 @@
 //! Judging a handler's responses.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -53,7 +51,6 @@ impl Finding {
     pub(crate) fn new(
         planned: &PlannedCheck,
         reactions: &[Reaction],
-        deadline: Duration,
         skipped: Option<&'static str>,
     ) -> Self {
         let PlannedCheck { check, deliveries } = planned;
@@ -79,7 +76,7 @@ impl Finding {
             unseen: None,
         };
         for (delivery, reaction) in deliveries.iter().zip(reactions) {
-            if let Some(fault) = fault(delivery.is_genuine, reaction, deadline)
+            if let Some(fault) = fault(delivery.is_genuine, reaction)
                 && !finding.faults.contains(&fault)
             {
                 finding.fail(fault);
@@ -105,15 +102,9 @@ fn answer(reaction: &Reaction) -> Value {
     }
 }
 
-fn fault(is_genuine: bool, reaction: &Reaction, deadline: Duration) -> Option<String> {
+fn fault(is_genuine: bool, reaction: &Reaction) -> Option<String> {
     let status = match &reaction.outcome {
         Ok(reply) => reply.status,
-        Err(NoReply::TooLate) => {
-            return Some(format!(
-                "your handler did not respond within {} s",
-                deadline.as_secs_f32()
-            ));
-        }
         Err(why) => return Some(format!("your handler did not respond: {why}")),
     };
     match (is_genuine, status) {
@@ -161,6 +152,8 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::webhook::handler::Reply;
 
@@ -188,7 +181,7 @@ mod tests {
             });
             let elapsed = Duration::from_millis(5);
             let reaction = Reaction { outcome, elapsed };
-            let fault = fault(is_genuine, &reaction, Duration::from_secs(10));
+            let fault = fault(is_genuine, &reaction);
             assert_eq!(
                 fault.is_none(),
                 right,
