@@ -92,16 +92,6 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Where the objects of a kind stand, as jq writes it.
-    pub(crate) fn place(&self, kind: ReadKind) -> String {
-        let (path, _) = self.found(kind);
-        if path.is_empty() {
-            ".".to_owned()
-        } else {
-            path.to_owned()
-        }
-    }
-
     /// The first of these objects and its path, as far as shape and form tell it.
     fn found(&self, kind: ReadKind) -> (&str, Option<&'a Map<String, Value>>) {
         let depth = |path: &str| path.matches('.').count();

@@ -1,17 +1,16 @@
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::flows::{Confirmation, attempt_or_pick, find_attempt, finish, resume};
+use crate::flows::{confirmation, finish, open_attempts, pick};
 use crate::journal::{Attempt, Outcome, Recovery, Run, State, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
+use crate::model::plural;
 use crate::model::time_text::to_the_second;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View};
 
 /// List and resolve booking requests with an unknown result
 ///
@@ -75,94 +74,81 @@ enum Action {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(Action::List { all: false }) {
-        Action::List { all } => {
-            let attempts = match all {
-                true => context.journal()?.attempts()?,
-                false => context.journal()?.open_attempts()?,
-            };
-            let keys = attempts
-                .iter()
-                .map(|attempt| attempt.idempotency_key.as_str());
-            context.remember_rows(RecentList::Attempts, keys);
-            context.out.emit_long(&AttemptList {
-                attempts: &attempts,
-                is_list: true,
-            })?;
-            let is_any_open = attempts.iter().any(|it| it.state == State::Unsettled);
-            let told = match (is_any_open, attempts.is_empty()) {
-                (true, _) => {
-                    Some("To find out what happened to an attempt: bookctl attempts resume KEY")
-                }
-                (false, true) => Some(if all {
-                    "No attempts yet."
-                } else {
-                    "No open attempts."
-                }),
-                (false, false) => None,
-            };
-            if let Some(told) = told.filter(|_| context.out.is_human()) {
-                context.out.note(told);
-            }
-            Ok(Exit::Done)
-        }
+        Action::List { all } => list(context, all)?,
         Action::Resume {
             key,
             same_organization,
         } => {
-            let key = attempt_or_pick(context, key.as_deref()).await?;
+            let key = pick::attempt_or_pick(context, key.as_deref()).await?;
             if same_organization {
                 context.journal()?.take_any_account();
             }
-            finish(context, &resume(context, &key).await?)
+            return finish::finish(context, &open_attempts::resume(context, &key).await?);
         }
-        Action::Recover => {
-            if let Some(shared) = context.target().journal() {
-                return Err(Error::journal(format!(
-                    "the journal at {} is shared, and cannot be replaced from here",
-                    shared.address
-                ))
-                .hint("restore the database from a backup; see its state with `bookctl journal status`"));
-            }
-            let path = context.journal_file();
-            let recovery = recover(path)?;
-            context.out.emit(&RecoveryView { path, recovery })?;
-            Ok(Exit::Done)
-        }
+        Action::Recover => replace_damaged(context)?,
         Action::Abandon { key, yes } => {
-            let key = attempt_or_pick(context, key.as_deref()).await?;
-            let mut attempt = find_attempt(context, &key)?;
-            if attempt.state != State::Unsettled {
-                return Err(Error::new(
-                    Code::Http409,
-                    format!(
-                        "the attempt is {}; only an open attempt can be abandoned",
-                        attempt.state.as_str()
-                    ),
-                ));
-            }
-            if context.prompter.interactive() && !yes {
-                confirm_abandoning(context, &attempt).await?;
-            }
-            attempt.state = context.journal()?.abandon(&key)?;
-            if attempt
-                .runs
-                .iter()
-                .any(|run| run.outcome == Outcome::UnderWay)
-            {
-                context.out.warn(
-                    "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
-                );
-            }
-            context.out.emit(&AttemptList {
-                attempts: &[attempt],
-                is_list: false,
-            })?;
-            Ok(Exit::Done)
+            let key = pick::attempt_or_pick(context, key.as_deref()).await?;
+            abandon(context, &key, yes).await?;
         }
     }
+    Ok(Exit::Done)
 }
 
-/// Shows the attempt and what giving it up means, and asks. Scripts have done without a question from the start.
+fn list(context: &Context, all: bool) -> Result<()> {
+    let attempts = match all {
+        true => context.journal()?.attempts()?,
+        false => context.journal()?.open_attempts()?,
+    };
+    let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
+    context.remember_rows(RecentList::Attempts, keys);
+    context.out.emit_long(&AttemptList {
+        attempts: &attempts,
+        is_list: true,
+    })?;
+    if !context.out.is_human() {
+        return Ok(());
+    }
+    if attempts.iter().any(|it| it.state == State::Unsettled) {
+        let how = "To find out what happened to an attempt: bookctl attempts resume KEY";
+        context.out.note(how);
+    } else if attempts.is_empty() {
+        let none = if all {
+            "No attempts yet."
+        } else {
+            "No open attempts."
+        };
+        context.out.note(none);
+    }
+    Ok(())
+}
+
+async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
+    let mut attempt = open_attempts::find_attempt(context, key)?;
+    if attempt.state != State::Unsettled {
+        let state = attempt.state.as_str();
+        return Err(Error::new(
+            Code::Http409,
+            format!("the attempt is {state}; only an open attempt can be abandoned"),
+        ));
+    }
+    // Scripts have done without a question from the start.
+    if context.prompter.interactive() && !yes {
+        confirm_abandoning(context, &attempt).await?;
+    }
+    attempt.state = context.journal()?.abandon(key)?;
+    let is_under_way = |run: &Run| run.outcome == Outcome::UnderWay;
+    if attempt.runs.iter().any(is_under_way) {
+        context.out.warn(
+            "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
+        );
+    }
+    context.out.emit(&AttemptList {
+        attempts: &[attempt],
+        is_list: false,
+    })
+}
+
+/// Shows the attempt and what giving it up means, and asks.
 async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
     let mut page = AttemptList {
         attempts: std::slice::from_ref(attempt),
@@ -174,7 +160,7 @@ async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> 
          booking can be made twice.",
     );
     context.out.show(&page);
-    let confirmation = Confirmation {
+    let confirmation = confirmation::Confirmation {
         action: "abandoning an attempt",
         question: "Abandon this attempt without finding out?".to_owned(),
         declined: "The attempt is still open.",
@@ -182,88 +168,62 @@ async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> 
     confirmation.ask(&context.prompter).await
 }
 
-fn tone_of(state: State) -> Tone {
-    match state {
-        State::Unsettled => Tone::Warn,
-        State::Settled => Tone::Good,
-        State::Refused | State::Abandoned => Tone::Dim,
+fn replace_damaged(context: &Context) -> Result<()> {
+    if let Some(shared) = context.target().journal() {
+        return Err(Error::journal(format!(
+            "the journal at {} is shared, and cannot be replaced from here",
+            shared.address
+        ))
+        .hint("restore the database from a backup; see its state with `bookctl journal status`"));
     }
-}
-
-/// The state as a person reads it; scripts get the journal's own word. What became of the booking is its own status.
-fn in_plain_words(state: State) -> Option<String> {
-    match state {
-        State::Unsettled => Some("open".to_owned()),
-        State::Settled => Some("made".to_owned()),
-        State::Refused | State::Abandoned => None,
-    }
-}
-
-struct RecoveryView<'a> {
-    path: &'a Path,
-    recovery: Recovery,
-}
-
-impl View for RecoveryView<'_> {
-    fn json(&self) -> Document {
-        let journal = self.path.display().to_string();
-        match &self.recovery {
-            Recovery::SetAside { kept, attempts } => json!({
-                "recovered": true,
-                "journal": journal,
-                "kept": kept.display().to_string(),
-                "attempts": attempts,
-            }),
-            Recovery::Sound | Recovery::Missing => {
-                json!({ "recovered": false, "journal": journal })
-            }
-        }
-        .into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        let journal = self.path.display();
-        let lines = match &self.recovery {
-            Recovery::Sound => vec![format!(
-                "The journal {journal} is not damaged. Nothing was changed."
-            )],
-            Recovery::Missing => vec![format!(
-                "There is no journal {journal} yet. The next booking creates it."
-            )],
-            Recovery::SetAside { kept, attempts } => vec![
+    let path = context.journal_file();
+    let journal = path.display().to_string();
+    let (document, lines) = match recover(path)? {
+        Recovery::SetAside { kept, attempts } => {
+            let kept = kept.display().to_string();
+            let copied = match attempts {
+                0 => "No attempts could be read from it. Look for its bookings at the service."
+                    .to_owned(),
+                _ => format!("Copied {}.", plural(attempts, "attempt", "attempts")),
+            };
+            let lines = vec![
                 format!("New journal: {journal}"),
-                format!("Old journal: {}", kept.display()),
-                match attempts {
-                    0 => "No attempts could be read from it. Look for its bookings at the service."
-                        .to_owned(),
-                    1 => "Copied 1 attempt.".to_owned(),
-                    many => format!("Copied {many} attempts."),
-                },
-            ],
-        };
-        for line in lines {
+                format!("Old journal: {kept}"),
+                copied,
+            ];
+            let document =
+                json!({"recovered": true, "journal": journal, "kept": kept, "attempts": attempts});
+            (document, lines)
+        }
+        untouched => {
+            let line = match untouched {
+                Recovery::Missing => {
+                    format!("There is no journal {journal} yet. The next booking creates it.")
+                }
+                _ => format!("The journal {journal} is not damaged. Nothing was changed."),
+            };
+            (json!({"recovered": false, "journal": journal}), vec![line])
+        }
+    };
+    let page = |_: &Document| {
+        let mut page = Page::default();
+        for line in &lines {
             page.line(line);
         }
         page
-    }
+    };
+    context.out.emit(&DocumentView(document.into(), page))
 }
 
-/// A run as `attempts --json` shows it, without unknown fields.
-fn run_document(run: &Run) -> Value {
-    let mut document = json!({
-        "number": run.number,
-        "outcome": run.outcome.as_str(),
-        "process": run.process,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "http_status": run.http_status,
-        "booking_id": run.booking_id,
-        "user": run.maker.as_ref().map(|maker| &maker.user),
-        "host": run.maker.as_ref().map(|maker| &maker.host),
-    });
-    if let Some(object) = document.as_object_mut() {
-        object.retain(|_, value| !value.is_null());
+/// An attempt as scripts read it, without what is not known of it or of a run.
+fn document(attempt: &Attempt) -> Value {
+    let mut document = serde_json::to_value(attempt).unwrap_or_default();
+    let runs = document.get_mut("runs").and_then(Value::as_array_mut);
+    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+        run.retain(|_, value| !value.is_null());
+    }
+    if let Some(members) = document.as_object_mut() {
+        members.retain(|name, value| name == "profile" || !value.is_null());
     }
     document
 }
@@ -276,60 +236,36 @@ struct AttemptList<'a> {
 
 impl View for AttemptList<'_> {
     fn json(&self) -> Document {
-        let attempts = self.attempts.iter().map(|attempt| {
-            let mut object = json!({
-                "idempotency_key": attempt.idempotency_key,
-                "state": attempt.state.as_str(),
-                "profile": attempt.profile,
-                "origin": attempt.origin,
-                "created_at": attempt.created_at,
-                "request": attempt.request.body,
-            });
-            if attempt.asked() != &attempt.request.body
-                && let Some(object) = object.as_object_mut()
-            {
-                object.insert("asked".to_owned(), attempt.asked().clone());
-            }
-            if let (Some(object), Some(id)) = (object.as_object_mut(), &attempt.booking_id) {
-                object.insert("booking_id".to_owned(), json!(id));
-            }
-            if let (Some(object), Some(at)) = (object.as_object_mut(), &attempt.forgotten_at) {
-                object.insert("forgotten_at".to_owned(), json!(at));
-            }
-            if let Some(object) = object.as_object_mut() {
-                let runs = attempt.runs.iter().map(run_document);
-                object.insert("runs".to_owned(), runs.collect());
-            }
-            object
-        });
-        json!({ "attempts": attempts.collect::<Vec<Value>>() }).into()
+        let attempts: Vec<Value> = self.attempts.iter().map(document).collect();
+        json!({ "attempts": attempts }).into()
     }
 
     fn page(&self) -> Page {
         let rows = self.attempts.iter().enumerate().map(|(row, attempt)| {
-            let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
-            let datetime = attempt.asked().get("datetime");
-            let guest = attempt
-                .asked()
-                .get("customer")
-                .and_then(|guest| guest.get("name"));
+            let asked = |pointer| attempt.asked().pointer(pointer);
+            let text = |pointer| TableCell::from(asked(pointer).map(plain).unwrap_or_default());
             let row = self.is_list.then(|| format!("@{}", row + 1));
+            // Scripts get the journal's own word. What became of the booking is its own status.
+            let (tone, word) = match attempt.state {
+                State::Unsettled => (Tone::Warn, Some("open")),
+                State::Settled => (Tone::Good, Some("made")),
+                State::Refused | State::Abandoned => (Tone::Dim, None),
+            };
             vec![
                 TableCell::from(row.unwrap_or_default()),
                 TableCell::from(attempt.idempotency_key.as_str()),
-                TableCell::toned(attempt.state.as_str(), tone_of(attempt.state))
-                    .in_short(in_plain_words(attempt.state)),
+                TableCell::toned(attempt.state.as_str(), tone).in_short(word.map(str::to_owned)),
                 TableCell::from(to_the_second(&attempt.created_at)),
-                TableCell::from(asked("venue_id")),
-                TableCell::from(datetime.map(time_text).unwrap_or_default()),
-                TableCell::from(guest.map(plain).unwrap_or_default()),
+                text("/venue_id"),
+                TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),
+                text("/customer/name"),
                 TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
             ]
         });
         let mut page = Page::default();
         // A sandbox's clock, which `when` goes by, may have been moved.
         let started = "started (this computer)";
-        let headers = vec![
+        let headers = [
             "",
             "key",
             "state",
@@ -339,7 +275,7 @@ impl View for AttemptList<'_> {
             "guest",
             "booking id",
         ];
-        page.table(headers, rows.collect(), vec![0]);
+        page.table(headers.to_vec(), rows.collect(), vec![0]);
         page
     }
 }

@@ -36,7 +36,6 @@ use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{contact, duration};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::recent::Shown;
 
 /// How long a person waits for a booking that is processing.
 const PATIENCE: &str = "2m";
@@ -337,7 +336,7 @@ impl BookingRun<'_> {
         let (party, provider) = (draft.party_size.unwrap_or(1), draft.provider.as_deref());
         let offer = offered(context, venue, when, zone.as_ref(), party, provider).await?;
         // With its terms, which the booking itself may not repeat.
-        offer.remember(context, Shown::No);
+        offer.remember(context);
         let chosen = review::choose(context, &offer, draft.goes_ahead).await?;
         let Some((row, is_another_time)) = chosen else {
             return Err(offer.no_slot(venue.name(), "pass --slot"));

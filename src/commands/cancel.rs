@@ -1,16 +1,17 @@
+use serde_json::Map;
+
 use super::field::ExtraFields;
 use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{
-    Confirmation, NamedBooking, Offered, Reads, add_stakes, booking_or_pick, cancellation_terms,
-    card, change, finish_compared, keep_cancellation, not_found, preview, refuse_uncancellable,
-    terms_reader,
-};
+use crate::flows::{before_change, change, compared, confirmation, finish, offer, pick, preview};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::View;
+
+/// The code of a booking whose provider cannot cancel at the venue.
+const UNSUPPORTED: Option<&str> = Some("cancellation_unsupported");
 
 /// Cancel a booking
 ///
@@ -40,90 +41,70 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.before_change()?;
     }
-    let asks = !args.yes && !args.dry_run && context.prompter.interactive();
-    let reads = match args.dry_run {
-        true => Reads::Never,
-        false if asks => Reads::Always,
-        false => Reads::ToFind,
-    };
     let named = args.booking.as_deref();
-    let mut named = booking_or_pick(context, named, Offered::Alive, reads).await?;
+    let mut named = pick::booking_or_pick(context, named, Status::is_alive).await?;
     let id = &named.id.clone();
     let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(context, call);
+        return preview::preview(context, call);
     }
     if !args.yes {
         confirm(context, &mut named).await?;
     }
-    let booking = change(context, id, call, "cancellation", |booking| {
-        // The answer may also say that the provider cannot cancel.
-        booking.status() == Status::Cancelled
-            || booking.error_code() == Some("cancellation_unsupported")
+    let booking = change::change(context, id, call, "cancellation", |booking| {
+        booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
     })
     .await
-    .map_err(|error| not_found(context, id, error))?;
-    if booking.status() == Status::Confirmed {
-        context.out.refused(
+    .map_err(|error| pick::not_found(context, id, error))?;
+    match booking.status() {
+        Status::Confirmed => context.out.refused(
             "Not cancelled:",
             "the venue still expects the guest. Call the venue.",
-        );
+        ),
+        Status::Cancelled => warn_of_fee(context, &booking),
+        _ => {}
     }
-    if booking.status() == Status::Cancelled {
-        settle(context, &booking);
-    }
-    let asked = args
-        .reason
-        .map(|reason| ("reason".to_owned(), reason.into()));
-    let asked = asked.into_iter().collect();
-    let exit = finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
-    Ok(match (booking.status(), booking.error_code()) {
-        (Status::Cancelled, _) if exit != Exit::Refused => Exit::Done,
-        (_, Some("cancellation_unsupported")) | (Status::Confirmed, _) => Exit::Refused,
+    let mut asked = Map::new();
+    asked.extend(args.reason.map(|it| ("reason".to_owned(), it.into())));
+    let exit = compared::finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
+    Ok(match booking.status() {
+        Status::Cancelled if exit != Exit::Refused => Exit::Done,
+        Status::Confirmed => Exit::Refused,
+        _ if booking.error_code() == UNSUPPORTED => Exit::Refused,
         _ => exit,
     })
 }
 
-/// Keeps what the cancellation costs by the terms, for `show`. A script is told of a fee.
-fn settle(context: &Context, booking: &Booking) {
-    let Some(terms) = cancellation_terms(context, booking) else {
-        return;
-    };
-    let reader = terms_reader(context, booking.party());
-    if let Some(fee) = reader
-        .fee_at(&terms, reader.now)
-        .filter(|_| !context.prompter.interactive())
-    {
-        let what = "the cancellation costs";
-        context
-            .out
-            .warn(&format!("{what} {fee}, by the booking's terms"));
+/// Tells a script of the fee that is due by the terms. A person has confirmed it.
+fn warn_of_fee(context: &Context, booking: &Booking) {
+    let reader = offer::terms_reader(context, booking.party());
+    let terms = before_change::cancellation_terms(context, booking);
+    let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
+    if let Some(fee) = fee.filter(|_| !context.prompter.interactive()) {
+        context.out.warn(&format!(
+            "the cancellation costs {fee}, by the booking's terms"
+        ));
     }
-    // The booking is cancelled, whether that can be kept or not.
-    let _ = keep_cancellation(context, booking, terms);
 }
 
 /// Shows the booking and what cancelling it costs, and asks.
-async fn confirm(context: &Context, named: &mut NamedBooking) -> Result<()> {
-    let mut confirmation = Confirmation {
+async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
+    let mut confirmation = confirmation::Confirmation {
         action: "cancelling",
         question: "Cancel this booking?".to_owned(),
         declined: "Nothing was cancelled.",
     };
     confirmation.check(&context.prompter)?;
     let booking = named.booking(context).await?;
-    refuse_uncancellable(&booking, "there is nothing to cancel")?;
-    let is_live = !context.is_sandbox().await;
-    let shown = card(context, &booking);
+    before_change::refuse_uncancellable(&booking, "there is nothing to cancel")?;
+    let shown = finish::card(context, &booking);
     if let Some(limits) = shown.limits() {
         context.out.warn(&format!(
             "this will not work: {limits}; until the venue has cancelled it, it expects the guest"
         ));
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
-    let mut page = shown.page().without_commands();
-    add_stakes(context, &mut page, &booking, is_live).await;
-    context.out.show(&page);
-    confirmation.ask(&context.prompter).await
+    let page = shown.page().without_commands();
+    before_change::confirm(context, page, &booking, &confirmation).await
 }

@@ -3,7 +3,7 @@ use serde_json::Value;
 use crate::adapter::{Misread, ReadKind, Shape};
 use crate::app::Context;
 use crate::client::session;
-use crate::flows::{locate_session, waits_for_code};
+use crate::flows::{locate, sessions};
 use crate::json::Document;
 use crate::model::id::id;
 use crate::model::shell;
@@ -35,7 +35,9 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let named = args.session.as_deref();
-    let session = named.map(|it| locate_session(context, it)).transpose()?;
+    let session = named
+        .map(|it| locate::locate_session(context, it))
+        .transpose()?;
     let call = match (&session, &args.end_user) {
         (Some(id), _) => session::card(id),
         (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
@@ -47,8 +49,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let answer = match (context.read(call).await, session) {
         (Err(error), Some(id))
-            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
+            if error.code == Code::ReconnectRequired
+                && sessions::waits_for_code(context, &id).await =>
         {
+            // To connect again would send another text message.
             let verify = shell::command("session verify", &id, "--code CODE");
             return Err(error.hint(format!(
                 "it waits for the code from the text message: {verify}"

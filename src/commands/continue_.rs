@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::field::{Field, body, field};
 use crate::adapter::WriteKind;
@@ -8,9 +8,7 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    ABORTS, AnswerOutcome, Confirmation, NamedBooking, Offered, Reads, answer_pauses,
-    answered_otherwise, booking_or_pick, finish_compared, not_found, one_time_code, payment_answer,
-    preview, read_file, read_stdin, send_answer, show_pause, wait_while_processing,
+    compared, confirmation, input, pause_answer, pause_prompts, pick, preview, wait,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -62,71 +60,66 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let (dry_run, yes) = (args.dry_run, args.yes);
-    let reads = match dry_run {
-        true => Reads::Never,
-        false => Reads::ToFind,
-    };
     let named = args.booking.as_deref();
-    let mut named = booking_or_pick(context, named, Offered::Waiting, reads).await?;
-    let id = named.id.clone();
+    let is_waiting = |status: &Status| *status == Status::RequiresAction;
+    let mut named = pick::booking_or_pick(context, named, is_waiting).await?;
     let given = given(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return preview(context, answer.call(&id, context.adapter())?);
+        return preview::preview(context, answer.call(&named.id, context.adapter())?);
     }
     context.before_change()?;
+    let interactive = context.prompter.interactive();
     if let Some(Continuation::PspAbort) = &given
-        && context.prompter.interactive()
+        && interactive
         && !yes
     {
         confirm_abort(context, &mut named).await?;
     }
-    let asked = match &given {
-        Some(Continuation::Fields(fields)) => fields.clone(),
-        _ => Map::new(),
-    };
-    let booking = match given {
-        Some(answer) => match send_answer(context, &id, &answer)
-            .await
-            .map_err(|error| not_found(context, &id, error))?
-        {
-            AnswerOutcome::Advanced(booking) => booking,
-            AnswerOutcome::StillPaused(still, mut error) => {
-                if let Some(mut otherwise) = answered_otherwise(context, &still, &answer) {
-                    error.message = std::mem::take(&mut otherwise.message);
-                    error.hint = otherwise.hint.take();
-                } else if error.code.is_status() {
-                    let mut hint = format!(
-                        "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
-                        show_command(&id)
-                    );
-                    if !asked.is_empty() {
-                        hint.push_str(&another_shape(context, &asked));
-                    }
-                    error.hint = Some(hint);
-                }
-                return Err(error);
-            }
-        },
+    let mut booking = match &given {
+        Some(answer) => send(context, &named.id, answer).await?,
         None => walk(context, &mut named).await?,
     };
-    let booking = if context.prompter.interactive() {
-        wait_while_processing(context, booking, PATIENCE).await?
-    } else {
-        booking
+    if interactive {
+        booking = wait::wait_while_processing(context, booking, PATIENCE).await?;
+    }
+    let asked = match given {
+        Some(Continuation::Fields(fields)) => fields,
+        _ => Map::new(),
     };
-    finish_compared(context, &booking, WriteKind::Action, &asked)
+    compared::finish_compared(context, &booking, WriteKind::Action, &asked)
+}
+
+async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {
+    let sent = pause_answer::send_answer(context, id, answer).await;
+    let (still, mut error) = match sent.map_err(|error| pick::not_found(context, id, error))? {
+        pause_answer::AnswerOutcome::Advanced(booking) => return Ok(booking),
+        pause_answer::AnswerOutcome::StillPaused(still, error) => (still, error),
+    };
+    if let Some(mut otherwise) = pause_answer::answered_otherwise(context, &still, answer) {
+        error.message = std::mem::take(&mut otherwise.message);
+        error.hint = otherwise.hint.take();
+    } else if error.code.is_status() {
+        let mut hint = format!(
+            "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
+            show_command(id)
+        );
+        if let Continuation::Fields(asked) = answer
+            && context.certainty() != Certainty::Contract
+        {
+            hint.push_str(&another_shape(context, asked));
+        }
+        error.hint = Some(hint);
+    }
+    Err(error)
 }
 
 /// What a refusal of other fields can mean where it is not their values.
-fn another_shape(context: &Context, asked: &Map<String, serde_json::Value>) -> String {
-    let adapter = context.adapter();
-    if context.certainty() == Certainty::Contract {
-        return String::new();
-    }
+fn another_shape(context: &Context, asked: &Map<String, Value>) -> String {
     let names: Vec<&str> = asked.keys().map(String::as_str).collect();
+    let adapter = context.adapter();
     format!(
         "; if the service wants {} in another place or shape, write.action says how: {}",
         names.join(", "),
@@ -136,24 +129,24 @@ fn another_shape(context: &Context, asked: &Map<String, serde_json::Value>) -> S
 
 async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
-        return Ok(Some(Continuation::Otp(one_time_code(code, "--otp")?)));
+        return Ok(Some(Continuation::Otp(input::one_time_code(
+            code, "--otp",
+        )?)));
     }
     if args.otp_stdin {
-        let code = read_stdin().await?.trim().to_owned();
+        let code = input::read_stdin().await?.trim().to_owned();
         if code.is_empty() {
             return Err(Error::usage("no one-time code on standard input"));
         }
         return Ok(Some(Continuation::Otp(code)));
     }
     if let Some(source) = args.psp_response {
-        let text = match source.as_str() {
-            "-" => read_stdin().await?,
-            source => match source.strip_prefix('@') {
-                Some(path) => read_file(path).await?,
-                None => source.to_owned(),
-            },
+        let text = match source.strip_prefix('@') {
+            Some(path) => input::read_file(path).await?,
+            None if source == "-" => input::read_stdin().await?,
+            None => source,
         };
-        let answer = payment_answer(&text).map_err(|why| {
+        let answer = pause_prompts::payment_answer(&text).map_err(|why| {
             Error::usage(why).hint(
                 "pass --psp-response @FILE, with the vendor's response as a JSON object or string",
             )
@@ -170,36 +163,36 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
 }
 
 /// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always been enough.
-async fn confirm_abort(context: &Context, named: &mut NamedBooking) -> Result<()> {
+async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
     let booking = named.booking(context).await?;
-    if let Some(error) = answered_otherwise(context, &booking, &Continuation::PspAbort) {
+    if let Some(error) =
+        pause_answer::answered_otherwise(context, &booking, &Continuation::PspAbort)
+    {
         return Err(error);
     }
     if booking.status() != Status::RequiresAction {
         // The service says why nothing can be aborted.
         return Ok(());
     }
-    show_pause(context, &booking);
-    let confirmation = Confirmation {
+    pause_prompts::show_pause(context, &booking);
+    let confirmation = confirmation::Confirmation {
         action: "aborting a payment",
-        question: ABORTS.to_owned(),
+        question: pause_prompts::ABORTS.to_owned(),
         declined: "The payment was not aborted.",
     };
     confirmation.ask(&context.prompter).await
 }
 
-async fn walk(context: &Context, named: &mut NamedBooking) -> Result<Booking> {
+async fn walk(context: &Context, named: &mut pick::NamedBooking) -> Result<Booking> {
     if !context.prompter.interactive() {
         return Err(
             Error::usage("an answer is missing, and prompts are disabled").hint(WAYS_TO_ANSWER),
         );
     }
     let booking = named.booking(context).await?;
-    let id = &named.id;
     if booking.status() != Status::RequiresAction {
-        context
-            .out
-            .note(&format!("Booking {id} is not waiting for anything."));
+        let note = format!("Booking {} is not waiting for anything.", named.id);
+        context.out.note(&note);
     }
-    answer_pauses(context, booking).await
+    pause_prompts::answer_pauses(context, booking).await
 }

@@ -5,12 +5,15 @@ use super::place::Place;
 use super::timing::At;
 use crate::app::Context;
 use crate::client::VenueQuery;
-use crate::flows::{VERTICALS, find_venues, note_around, resolve};
+use crate::flows::{offer, understood, venues, walk};
+use crate::json::Document;
 use crate::model::contact;
+use crate::model::venue::Venue;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
-use crate::recent::Shown;
-use crate::terminal::view::VenueList;
+use crate::recent::RecentList;
+use crate::terminal::output::DocumentView;
+use crate::terminal::view::venues_page;
 
 /// Search venues
 ///
@@ -23,7 +26,7 @@ use crate::terminal::view::VenueList;
 #[command(group(clap::ArgGroup::new("where").args(["near", "lat"]).required(true)))]
 pub(crate) struct Args {
     /// dining, fitness, entertainment or travel
-    #[arg(value_parser = PossibleValuesParser::new(VERTICALS))]
+    #[arg(value_parser = PossibleValuesParser::new(walk::VERTICALS))]
     vertical: String,
     #[command(flatten)]
     place: Place,
@@ -49,7 +52,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let when = args.when.when();
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
-    let moment = resolve(&when, context.now()?, &zone)?;
+    let moment = offer::resolve(&when, context.now()?, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,
         place,
@@ -59,13 +62,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         fields: args.extra.body()?,
         page: None,
     };
-    let pages = find_venues(context, &query, args.limit.get(), Shown::AsList).await?;
-    let list = VenueList {
-        document: &pages.document,
-        venues: &pages.items,
-    };
+    let pages = venues::find_venues(context, &query, args.limit.get()).await?;
+    let ids = pages.items.iter().map(Venue::id);
+    context.remember_rows(RecentList::Venues, ids);
+    let page = |_: &Document| venues_page(&pages.items);
+    let list = DocumentView(pages.document, page);
     let none = "No venues found. Try another place or time.";
     context.out.emit_list(&list, pages.items.is_empty(), none)?;
-    note_around(context, &pages.around);
+    understood::note_around(context, &pages.around);
     Ok(Exit::Done)
 }

@@ -329,7 +329,7 @@ async fn list(context: &Context, args: &List) -> Result<Exit> {
             }
             row.push(fields.time_text("created_at").unwrap_or_default().into());
             rows.push(row);
-            others.push(fields.rest_text());
+            others.push(fields.rest_text().unwrap_or_default());
         }
         // A service that keeps the contract has nothing else to say of a session.
         if others.iter().any(|other| !other.is_empty()) {

@@ -1,15 +1,13 @@
 mod timeline;
 
 use crate::app::Context;
-use crate::flows::{
-    Offered, Reads, booking_or_pick, card, find_booking, locate_booking, read_booking,
-    remember_shown, warn_of_unknown_status,
-};
+use crate::flows::{finish, locate, pick, wait};
+use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::model::id::id;
-use crate::model::shell;
-use crate::outcome::{Error, Exit, Result};
-use crate::terminal::view::BookingList;
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::DocumentView;
+use crate::terminal::view::bookings_page;
 
 /// Show a booking's status, reason and next steps
 ///
@@ -35,96 +33,62 @@ pub(crate) struct Args {
     timeline: bool,
 }
 
-/// The exit code of an answer with another booking, like that of any answer that was not expected.
-const ANOTHER: Exit = Exit::Network;
-
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.timeline {
         return timeline::run(context, &args.bookings, args.exit_status).await;
     }
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
-        let mut named = booking_or_pick(context, named, Offered::All, Reads::Always).await?;
-        // If its status becomes the exit code, it must be the requested booking.
-        let (booking, is_it) = match args.exit_status {
-            true => (named.booking(context).await?, true),
-            false => named.shown(context).await?,
-        };
-        context.out.emit(&card(context, &booking))?;
-        remember_shown(context, &booking);
-        return Ok(match (is_it, args.exit_status) {
-            (false, _) => ANOTHER,
-            (true, true) => {
-                warn_of_unknown_status(context, &booking);
-                booking.exit_of_read()
-            }
-            (true, false) => Exit::Done,
-        });
+        let mut named = pick::booking_or_pick(context, named, |_| true).await?;
+        let (booking, exit) = read(context, &mut named, args.exit_status).await?;
+        context.out.emit(&finish::card(context, &booking))?;
+        finish::remember_shown(context, &booking);
+        return Ok(exit);
     }
     let named = args.bookings.iter();
     let ids: Vec<String> = named
-        .map(|named| locate_booking(context, named))
+        .map(|named| locate::locate_booking(context, named))
         .collect::<Result<_>>()?;
     let mut bookings = Vec::new();
-    let mut failed = None;
-    for id in &ids {
-        match read(context, id, args.exit_status).await {
-            Ok((booking, is_it)) => {
-                bookings.push(booking);
-                if !is_it {
-                    failed = failed.or(Some(ANOTHER));
-                }
-            }
-            // A person sees the other bookings anyway. A script gets all of them or none.
-            Err(mut error) if context.out.is_human() && is_about_one(&error) => {
-                // One line per error.
-                error.hint = None;
-                context.out.report(&error);
-                failed = failed.or(Some(error.exit));
-            }
-            Err(error) => return Err(error),
+    let mut exit = Exit::Done;
+    for id in ids {
+        let mut named = pick::NamedBooking { id, read: None };
+        let (booking, its) = read(context, &mut named, args.exit_status).await?;
+        bookings.push(booking);
+        // The first booking that is not confirmed decides.
+        if exit == Exit::Done {
+            exit = its;
         }
     }
-    if bookings.is_empty() && failed == Some(Exit::NotFound) {
-        context.out.note(&format!(
-            "To look for a text among the bookings that this computer knows, quote it: bookctl show {}",
-            shell::word(&args.bookings.join(" "))
-        ));
-    }
-    context.out.emit(&BookingList {
-        bookings: &bookings,
-    })?;
+    let documents = Document::array(bookings.iter().map(Booking::document));
+    let page = |_: &Document| bookings_page(&bookings);
+    context.out.emit(&DocumentView(documents, page))?;
     for booking in &bookings {
-        remember_shown(context, booking);
-        if args.exit_status {
-            warn_of_unknown_status(context, booking);
-        }
+        finish::remember_shown(context, booking);
     }
-    if let Some(exit) = failed {
-        return Ok(exit);
-    }
-    // The first booking that is not confirmed decides.
-    let exit = bookings
-        .iter()
-        .map(Booking::exit_of_read)
-        .find(|exit| *exit != Exit::Done);
-    Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
+    Ok(exit)
 }
 
-/// Reads one booking, and whether it is the requested one. If its status becomes the exit code, it must be.
-async fn read(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
-    match is_judged {
-        true => read_booking(context, id)
-            .await
-            .map(|booking| (booking, true)),
-        false => find_booking(context, id).await,
+/// Reads a booking, and what the command exits with: that of its status if it is judged by that. It must be the requested
+/// one then; else it may be the same under another id, and is shown with a warning.
+async fn read(
+    context: &Context,
+    named: &mut pick::NamedBooking,
+    is_judged: bool,
+) -> Result<(Booking, Exit)> {
+    let (booking, is_it) = named.answered(context).await?;
+    if is_it && is_judged {
+        finish::warn_of_unknown_status(context, &booking);
+        let exit = booking.exit_of_read();
+        return Ok((booking, exit));
     }
-}
-
-/// Whether the other bookings can still be read after this error.
-fn is_about_one(error: &Error) -> bool {
-    matches!(
-        error.exit,
-        Exit::NotFound | Exit::Refused | Exit::Invalid | Exit::Service
-    )
+    if is_it {
+        return Ok((booking, Exit::Done));
+    }
+    let error = wait::another(&booking, &named.id);
+    if is_judged {
+        return Err(error);
+    }
+    context.out.warn(&error.message);
+    Ok((booking, error.exit))
 }

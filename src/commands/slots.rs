@@ -4,12 +4,14 @@ use super::field::{ExtraFields, Limit};
 use super::timing::At;
 
 use crate::app::Context;
-use crate::flows::offer::SlotSearch;
-use crate::flows::{known_zone, note_around, note_unused_zone, venue_or_pick};
+use crate::flows::{offer, pick, understood};
+use crate::json::Document;
 use crate::model::contact;
+use crate::model::slot::Slot;
 use crate::outcome::{Exit, Result};
-use crate::recent::Shown;
-use crate::terminal::view::SlotList;
+use crate::recent::RecentList;
+use crate::terminal::output::DocumentView;
+use crate::terminal::view::slots_page;
 
 /// List the bookable slots of a venue on a day
 ///
@@ -39,11 +41,11 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let venue = venue_or_pick(context, args.venue.as_deref()).await?;
+    let venue = pick::venue_or_pick(context, args.venue.as_deref()).await?;
     let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
     let when = args.when.when();
-    note_unused_zone(context, remembered, &when, zone);
-    let search = SlotSearch {
+    offer::note_unused_zone(context, remembered, &when, zone);
+    let search = offer::SlotSearch {
         context,
         venue: &venue,
         party_size: args.party,
@@ -51,14 +53,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         fields: args.extra.body()?,
         limit: args.limit.get(),
     };
-    let zone = known_zone(remembered, zone);
+    let zone = offer::known_zone(remembered, zone);
     let offer = search.around(&when, zone.as_ref()).await?;
-    offer.remember(context, Shown::AsList);
-    let list = SlotList {
-        document: &offer.document,
-        slots: &offer.slots,
-        reader: offer.reader(context),
-    };
+    offer.remember(context);
+    let ids = offer.slots.iter().map(Slot::id);
+    context.remember_rows(RecentList::Slots, ids);
+    let page = |_: &Document| slots_page(&offer.slots, offer.reader(context));
+    let list = DocumentView(offer.document.clone(), page);
     let none = format!(
         "No slots found at {} on that day. Try another day.",
         venue.name()
@@ -66,6 +67,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context
         .out
         .emit_list(&list, offer.slots.is_empty(), &none)?;
-    note_around(context, &offer.around);
+    understood::note_around(context, &offer.around);
     Ok(Exit::Done)
 }

@@ -1,14 +1,9 @@
 use std::time::Duration;
 
-use serde_json::json;
-
-use crate::adapter::{Adapter, Outline, ReadKind};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{
-    Offered, Reads, Wait, booking_or_pick, card, not_found, remember_shown, warn_of_unknown_status,
-};
-use crate::model::booking::{Booking, Status};
+use crate::flows::{finish, pick, wait};
+use crate::model::booking::Status;
 use crate::model::duration::in_units;
 use crate::model::id::id;
 use crate::model::shell;
@@ -39,62 +34,61 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let named = args.booking.as_deref();
-    let mut named = booking_or_pick(context, named, Offered::All, Reads::ToFind).await?;
+    let mut named = pick::booking_or_pick(context, named, |_| true).await?;
     let id = named.id.clone();
-    let situation = |status| InFlight::Watching {
-        id: id.clone(),
-        status,
-        command: again(&id, &args.until),
+    let known = match named.read.take() {
+        Some(Err(error)) if !wait::passes(&error) => return Err(error),
+        read => read.and_then(Result::ok),
     };
-    context.in_flight.replace(situation(None));
-    let mut wait = Wait::new(context, &id, context.timeout().unwrap_or(LONGEST));
+    let in_flight = |status| {
+        context.in_flight.replace(InFlight::Watching {
+            id: id.clone(),
+            status,
+            command: again(&id, &args.until),
+        })
+    };
+    in_flight(None);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
-    loop {
-        let read = match named.take_read() {
-            Some(read) => read,
-            None => wait.read().await,
-        };
-        let booking = read.map_err(|error| not_found(context, &id, error))?;
+    let longest = context.timeout().unwrap_or(LONGEST);
+    let watched = wait::until(context, &id, known, longest, |booking, left| {
         // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
         // such as the number of a request, is new in each answer.
         let text = booking.own_document().text();
         if shown.as_deref() != Some(text) {
-            show(context, &booking)?;
+            context.out.emit_line(&finish::card(context, booking))?;
+            finish::remember_shown(context, booking);
             shown = Some(text.to_owned());
         }
         let status = booking.status();
-        context.in_flight.replace(situation(Some(status.clone())));
-        if args.until.iter().any(|until| until == status.as_str()) {
-            return Ok(Exit::Done);
-        }
-        let left = wait.left();
-        let has_ended = ends(&status, &args.until);
-        if left.is_zero() && !has_ended {
-            context.out.note(&format!(
-                "Stopped watching: the time is over, and the booking is {status}. To go on: {}",
-                again(&id, &args.until)
-            ));
-        }
-        if let Status::Other(_) = status {
-            context.out.note(&map_status(context.adapter(), &booking));
-        }
-        if has_ended || left.is_zero() {
-            return Ok(match status {
-                // The booking has not reached the requested status, but still can.
-                Status::Confirmed if !args.until.is_empty() => Exit::Processing,
-                _ => {
-                    warn_of_unknown_status(context, &booking);
-                    booking.exit_of_read()
-                }
-            });
-        }
-        progress.say(&format!(
-            "{status}; watching for up to {} more",
-            in_units(left.as_secs())
-        ));
-        wait.pause().await;
+        in_flight(Some(status.clone()));
+        let left = in_units(left.as_secs());
+        progress.say(&format!("{status}; watching for up to {left} more"));
+        Ok(is_reached(&status, &args.until) || ends(&status, &args.until))
+    });
+    let booking = watched
+        .await
+        .map_err(|error| pick::not_found(context, &id, error))?;
+    let status = booking.status();
+    if is_reached(&status, &args.until) {
+        return Ok(Exit::Done);
     }
+    if !ends(&status, &args.until) {
+        context.out.note(&format!(
+            "Stopped watching: the time is over, and the booking is {status}. To go on: {}",
+            again(&id, &args.until)
+        ));
+    }
+    // The booking has not reached the requested status, but still can.
+    if status == Status::Confirmed && !args.until.is_empty() {
+        return Ok(Exit::Processing);
+    }
+    finish::warn_of_unknown_status(context, &booking);
+    Ok(booking.exit_of_read())
+}
+
+fn is_reached(status: &Status, until: &[String]) -> bool {
+    until.iter().any(|until| until == status.as_str())
 }
 
 fn again(id: &str, until: &[String]) -> String {
@@ -103,35 +97,12 @@ fn again(id: &str, until: &[String]) -> String {
     shell::command("watch", id, &until.join(" "))
 }
 
-/// Whether to stop watching. Nothing more comes by itself after a pause; a confirmed booking may be cancelled.
+/// Whether to stop watching. Nothing more comes by itself after a pause, and what follows an unknown status is unknown; a
+/// confirmed booking may be cancelled.
 fn ends(status: &Status, until: &[String]) -> bool {
     match status {
         Status::Processing => false,
         Status::Confirmed => until.is_empty(),
-        Status::RequiresAction | Status::Failed | Status::Cancelled | Status::Expired => true,
-        // Nobody knows what can follow it.
-        Status::Other(_) => true,
+        _ => true,
     }
-}
-
-/// How to say what a status means that bookctl does not know.
-fn map_status(adapter: &Adapter, booking: &Booking) -> String {
-    let word = booking.status().as_str().to_owned();
-    let mut own = adapter.expressions().filter(|it| it.0 == "read.booking");
-    let place = match own.next() {
-        Some((_, own)) => format!("({own})"),
-        None => Outline::of(booking.document().value()).place(ReadKind::Booking),
-    };
-    let words = json!({ &word: "STATUS" });
-    let setting = format!("read.booking={place} | .status |= ({words}[.] // .)");
-    let set = adapter.set_command(&shell::word(&setting));
-    format!(
-        "the status `{word}` is not one of the specification's; put the one that it means for STATUS: {set}"
-    )
-}
-
-fn show(context: &Context, booking: &Booking) -> Result<()> {
-    context.out.emit_line(&card(context, booking))?;
-    remember_shown(context, booking);
-    Ok(())
 }

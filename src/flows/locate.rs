@@ -7,6 +7,9 @@ use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 use crate::recent::{RecentList, RecentSlot};
 
+/// What stands for the last one that was made or shown.
+pub(crate) const LAST: &str = "@last";
+
 /// A venue, with what an earlier search returned for it.
 #[derive(Clone, Debug)]
 pub(crate) struct LocatedVenue {
@@ -30,115 +33,76 @@ impl LocatedVenue {
 }
 
 pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
-    let id = match argument {
-        LAST => last(context, RecentList::LastVenue, "venue")?,
-        _ => match row_number(argument)? {
-            Some(row) => listed(context, RecentList::Venues, row)?,
-            None => argument.to_owned(),
-        },
-    };
+    let id = locate_row(context, RecentList::Venues, argument)?;
     // If nothing is remembered, the id alone still names the venue.
     let remembered = context.known_venue(&id);
     Ok(LocatedVenue { id, remembered })
 }
 
-/// Resolves a slot argument: the id, and the slot if it was seen before.
+/// The slot's id, and the slot if it was seen before.
 pub(crate) fn locate_slot(
     context: &Context,
     argument: &str,
 ) -> Result<(String, Option<RecentSlot>)> {
-    let id = match row_number(argument)? {
-        Some(row) => listed(context, RecentList::Slots, row)?,
-        None => argument.to_owned(),
-    };
-    // If nothing is remembered, the id alone still names the slot.
+    let id = locate_row(context, RecentList::Slots, argument)?;
     let recent = context.recent().ok();
     let slot = recent.and_then(|it| it.slot(&id).ok().flatten());
     Ok((id, slot))
 }
 
-/// Resolves a booking argument to the booking's id.
 pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
-    if argument == LAST {
-        return last(context, RecentList::LastBooking, "booking");
-    }
     locate_row(context, RecentList::Bookings, argument)
 }
 
-/// Resolves an argument that may be `@N` to the id in that row of the last list.
-pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
-    match row_number(argument)? {
-        Some(row) => listed(context, list, row),
-        None => Ok(argument.to_owned()),
-    }
-}
-
-/// Resolves a session argument to the session's id.
 pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String> {
-    match argument {
-        LAST => last(context, RecentList::LastSession, "session"),
-        id => Ok(id.to_owned()),
-    }
+    locate_row(context, RecentList::LastSession, argument)
 }
 
 /// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
 pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
-    if argument.starts_with('@') && context.journal()?.attempt(argument)?.is_some() {
+    if !argument.starts_with('@') || context.journal()?.attempt(argument)?.is_some() {
         return Ok(argument.to_owned());
     }
-    if argument == LAST {
-        let open = context.journal()?.open_attempts()?;
-        return match open.as_slice() {
-            [only] => Ok(only.idempotency_key.clone()),
-            [] => Err(Error::usage("@last: there are no open attempts")),
-            several => Err(
-                Error::usage(format!("@last: {} attempts are open", several.len()))
-                    .hint("list them with `bookctl attempts`, and name one by its key or @N"),
-            ),
+    if argument != LAST {
+        return match row_number(argument) {
+            Ok(_) => locate_row(context, RecentList::Attempts, argument),
+            Err(_) => Ok(argument.to_owned()),
         };
     }
-    match row_number(argument) {
-        Ok(Some(row)) => listed(context, RecentList::Attempts, row),
-        _ => Ok(argument.to_owned()),
+    match context.journal()?.open_attempts()?.as_slice() {
+        [only] => Ok(only.idempotency_key.clone()),
+        [] => Err(Error::usage("@last: there are no open attempts")),
+        several => Err(
+            Error::usage(format!("@last: {} attempts are open", several.len()))
+                .hint("list them with `bookctl attempts`, and name one by its key or @N"),
+        ),
     }
 }
 
-/// What stands for the last one that was made or shown.
-pub(crate) const LAST: &str = "@last";
-
-fn last(context: &Context, list: RecentList, noun: &str) -> Result<String> {
-    let recent = context.recent()?;
-    recent.check_writable()?;
-    recent.listed(list, 1)?.ok_or_else(|| {
-        Error::usage(format!(
-            "@last: no {noun} was made or shown yet on this computer"
-        ))
-        .hint(format!("give the id of the {noun}"))
-    })
-}
-
-fn row_number(argument: &str) -> Result<Option<u32>> {
-    let Some(digits) = argument.strip_prefix('@') else {
-        return Ok(None);
-    };
-    match digits.parse() {
-        Ok(row) if row > 0 => Ok(Some(row)),
-        _ => Err(Error::usage(format!(
-            "{} is not a row; use @1, @2 and so on, or @last",
-            argument.escape_debug()
-        ))),
-    }
-}
-
-fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
-    let (command, noun) = match list {
+/// Resolves an argument that may be `@N` or `@last` to the id that it stands for.
+pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
+    let (command, nouns) = match list {
         RecentList::Venues => ("bookctl search", "venues"),
         RecentList::Slots => ("bookctl slots", "slots"),
         RecentList::Attempts => ("bookctl attempts", "attempts"),
         RecentList::Requests => ("bookctl sandbox requests", "requests"),
         RecentList::Deliveries => ("bookctl sandbox deliveries", "deliveries"),
         RecentList::Events => ("bookctl webhook events list", "events"),
+        RecentList::LastSession => ("bookctl session list", "sessions"),
         _ => ("bookctl bookings", "bookings"),
+    };
+    let last = match list {
+        RecentList::Venues => Some(RecentList::LastVenue),
+        RecentList::Bookings => Some(RecentList::LastBooking),
+        RecentList::LastSession => Some(list),
+        _ => None,
+    };
+    if !argument.starts_with('@') {
+        return Ok(argument.to_owned());
+    }
+    let (list, row) = match last.filter(|_| argument == LAST) {
+        Some(last) => (last, 1),
+        None => (list, row_number(argument)?),
     };
     let recent = context.recent()?;
     recent.check_writable()?;
@@ -146,8 +110,22 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
         return Ok(id);
     }
     let why = match recent.listed(list, 1)? {
-        Some(_) => format!("the last list of {noun} has no row @{row}"),
-        None => format!("no row @{row}: no list of {noun} was shown yet, or it was empty"),
+        _ if argument == LAST => {
+            let noun = nouns.trim_end_matches('s');
+            format!("@last: no {noun} was made or shown yet on this computer")
+        }
+        Some(_) => format!("the last list of {nouns} has no row @{row}"),
+        None => format!("no row @{row}: no list of {nouns} was shown yet, or it was empty"),
     };
-    Err(Error::usage(why).hint(format!("list {noun} with `{command}`")))
+    Err(Error::usage(why).hint(format!("list {nouns} with `{command}`")))
+}
+
+fn row_number(argument: &str) -> Result<u32> {
+    let row = argument.strip_prefix('@').and_then(|row| row.parse().ok());
+    row.filter(|row| *row > 0).ok_or_else(|| {
+        Error::usage(format!(
+            "{} is not a row; use @1, @2 and so on, or @last",
+            argument.escape_debug()
+        ))
+    })
 }

@@ -17,7 +17,6 @@ use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::recent::Shown;
 use crate::terminal::view::{TermsReader, slot_line};
 
 /// How many venues of earlier searches a mistyped id is compared with.
@@ -144,13 +143,12 @@ impl Offer {
             .map_or(0, |(row, _)| row)
     }
 
-    /// Remembers the slots, so that one can be booked by its id alone. With [`Shown::AsList`] they become the rows of
-    /// `@N`.
-    pub(crate) fn remember(&self, context: &Context, shown: Shown) {
+    /// Remembers the slots, so that one can be booked by its id alone.
+    pub(crate) fn remember(&self, context: &Context) {
         context.keep_rate_limits();
         context.remember(|recent| {
             let (venue, provider) = (&self.venue_id, self.provider.as_deref());
-            recent.remember_slots(venue, provider, self.party_size, &self.slots, shown)
+            recent.remember_slots(venue, provider, self.party_size, &self.slots)
         });
     }
 

@@ -15,36 +15,34 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
         Err(error) => return Err(error),
         Ok(_) => None,
     };
-    let open = body
-        .as_ref()
-        .and_then(|body| context.adapter().bookings_in(body, "open_bookings"));
-    let not_read = |why: &str, hint: &str| {
-        let setting = context.adapter().set_command("read.error=EXPRESSION");
+    let adapter = context.adapter();
+    let listed = body.as_ref();
+    let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
+    let (why, is_read) = match &listed {
+        None => ("the answer has no list of open bookings".to_owned(), false),
+        Some(open) if open.unread == 0 => (String::new(), true),
+        Some(open) => {
+            let unread = open.unread;
+            let why = "of the open bookings cannot be read: `id` or `status` is missing";
+            (format!("{unread} {why}"), !open.bookings.is_empty())
+        }
+    };
+    if !is_read {
+        let setting = adapter.set_command("read.error=EXPRESSION");
         let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
-            "{hint}if the service lists them in another shape: {setting}"
+            "check the base URL; if the service lists them in another shape: {setting}"
         ));
-        let listed = body.as_ref().map(|body| scalars(body.value()));
-        let listed = listed.unwrap_or_default().into_iter();
-        error.details = listed
-            .filter(|(path, _)| path.starts_with("open_bookings"))
+        let values = body.as_ref().map(|body| scalars(body.value()));
+        let values = values.into_iter().flatten();
+        let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
+        error.details = values
             .map(|(path, text)| format!("{path}: {text}"))
             .collect();
-        error.body = body.clone();
-        error
-    };
-    let Some(open) = open else {
-        let hint = "check the base URL; ";
-        return Err(not_read("the answer has no list of open bookings", hint));
-    };
-    if open.unread > 0 {
-        let what = format!(
-            "{} of the open bookings cannot be read: `id` or `status` is missing",
-            open.unread
-        );
-        if open.bookings.is_empty() {
-            return Err(not_read(&what, ""));
-        }
-        context.out.warn(&what);
+        error.body = body;
+        return Err(error);
     }
-    Ok(open.bookings)
+    if !why.is_empty() {
+        context.out.warn(&why);
+    }
+    Ok(listed.map(|open| open.bookings).unwrap_or_default())
 }

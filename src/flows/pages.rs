@@ -4,21 +4,19 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::understood::understood;
 use crate::adapter::{List, Misread, NextPage, Reading, next_page};
 use crate::app::Context;
-use crate::client::{Call, Client};
-use crate::json::Document;
+use crate::client::{Answer, Call, Client};
+use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
 /// How many pages are read at most, whatever they hold.
 const MOST_PAGES: usize = 50;
-/// How many pages in a row may be empty.
-const MOST_EMPTY: usize = 5;
 /// How many requests of a rate limit are left for other commands.
 const KEPT_REQUESTS: u32 = 3;
 /// How long pages are asked for.
@@ -48,23 +46,6 @@ pub(super) struct Listing<'a, T> {
     pub(super) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
 }
 
-struct PagesRead<T> {
-    documents: Vec<(Document, String)>,
-    items: Vec<T>,
-    seen: HashSet<String>,
-    /// How many pages in a row had no elements.
-    empty: usize,
-    next: Option<NextPage>,
-}
-
-/// Why no more pages were read.
-enum Stop {
-    Interrupted(Error),
-    /// The next page may have been asked for in a wrong way, which a setting can change.
-    AskedWrongly(String),
-    Other(String),
-}
-
 impl<T> Listing<'_, T> {
     /// Reads the pages from the first call on.
     ///
@@ -72,52 +53,52 @@ impl<T> Listing<'_, T> {
     /// Those of the first page. After a later one that cannot be read, there are the elements before it, and a warning.
     pub(super) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
         let began = Instant::now();
-        let answer = context.read(first.clone()).await?;
-        let page = understood(context, (self.read)(&answer.document))?;
-        let mut read = PagesRead {
-            next: next_page(answer.document.value(), answer.link.as_deref()),
-            seen: page.items.iter().map(self.key).collect(),
-            documents: vec![(answer.document, page.place)],
-            items: page.items,
-            empty: 0,
-        };
         let mut call = first;
-        let mut stopped = None;
-        while read.items.len() < self.limit
-            && stopped.is_none()
-            && let Some(next) = read.next.take()
+        let answer = context.read(call.clone()).await?;
+        let page = understood(context, (self.read)(&answer.document))?;
+        let mut next = next_of(&answer);
+        let mut items = page.items;
+        let mut seen: HashSet<String> = items.iter().map(self.key).collect();
+        let mut documents = vec![(answer.document, page.place)];
+        let mut pages = 1;
+        while items.len() < self.limit
+            && let Some(wanted) = next.take()
         {
-            let more = self.read_next(context, &mut call, &next, &mut read, began);
-            stopped = more.await.err();
-        }
-        match stopped {
-            Some(Stop::Interrupted(error)) => return Err(error),
-            Some(Stop::AskedWrongly(why)) => {
-                self.say_stopped(context, &why);
-                if let Some(setting) = self.setting {
-                    let setting = format!("{setting}=EXPRESSION");
-                    context.out.hint(&format!(
-                        "to say how the next page is asked for (.cursor or .page): {}",
-                        context.adapter().set_command(&setting)
-                    ));
+            if let Some(why) = limit_reached(context, pages, began) {
+                self.warn_of_more(context, &why);
+                break;
+            }
+            pages += 1;
+            let (count, nouns) = (items.len(), self.nouns);
+            let reading = format!("reading page {pages}, {count} {nouns} so far");
+            let _progress = context.out.progress(&reading);
+            match self.read_next(context, &mut call, &wanted, &mut seen).await {
+                Ok((answer, more)) => {
+                    next = next_of(&answer);
+                    if !more.items.is_empty() {
+                        documents.push((answer.document, more.place));
+                    }
+                    items.extend(more.items);
+                }
+                Err(error) if error.code == Code::Interrupted => return Err(error),
+                Err(error) => {
+                    self.warn_of_more(context, &error.message);
+                    self.hint_at_setting(context, &error);
+                    break;
                 }
             }
-            Some(Stop::Other(why)) => self.say_stopped(context, &why),
-            None if read.next.is_some() || read.items.len() > self.limit => {
-                context.out.note(&format!(
-                    "Showing the first {} {}. Use --limit to show more.",
-                    self.limit, self.nouns
-                ));
-            }
-            None => {}
         }
-        let mut items = read.items;
+        if next.is_some() || items.len() > self.limit {
+            let (limit, nouns) = (self.limit, self.nouns);
+            context.out.note(&format!(
+                "Showing the first {limit} {nouns}. Use --limit to show more."
+            ));
+        }
         items.truncate(self.limit);
-        let document = joined(read.documents).unwrap_or_else(|document| {
-            context
-                .out
-                .warn("the pages cannot be joined into one document: JSON has the first one");
-            document
+        let document = joined(documents).unwrap_or_else(|first| {
+            let why = "the pages cannot be joined into one document: JSON has the first one";
+            context.out.warn(why);
+            first
         });
         Ok(Pages {
             document,
@@ -126,89 +107,78 @@ impl<T> Listing<'_, T> {
         })
     }
 
+    /// The next page. It may be empty, because a service may filter its pages after it has cut them, but it must not be one
+    /// that was seen before.
     async fn read_next(
         &self,
         context: &Context,
         call: &mut Call,
         next: &NextPage,
-        read: &mut PagesRead<T>,
-        began: Instant,
-    ) -> Result<(), Stop> {
-        if read.documents.len() == MOST_PAGES {
-            return Err(Stop::Other(format!("{MOST_PAGES} pages were read")));
+        seen: &mut HashSet<String>,
+    ) -> Result<(Answer, List<T>)> {
+        *call = match next {
+            NextPage::Field { name, value } => (self.next)(name, value)?,
+            NextPage::Unknown => return Err(unclear("the answer does not say how")),
+            NextPage::At(address) => {
+                let key = context.adapter().transport.auth_query.as_deref();
+                at(context.client()?.base(), call, address, key)
+                    .ok_or_else(|| unclear("the address of the next page is not the service's"))?
+            }
+        };
+        let answer = context.read(call.clone()).await?;
+        let page = understood(context, (self.read)(&answer.document))?;
+        let known = seen.len();
+        seen.extend(page.items.iter().map(self.key));
+        if seen.len() == known && !page.items.is_empty() {
+            return Err(unclear("the service sends the same page again"));
         }
-        // Other commands need requests too.
-        let limit = context.client().ok().and_then(Client::rate_limit);
-        if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
-            let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
-            let why = format!("the service allows {left} more requests in the next {seconds} s");
-            return Err(Stop::Other(why));
-        }
-        *call = self
-            .following(context, call, next)
-            .map_err(Stop::AskedWrongly)?;
-        let _progress = context.out.progress(&format!(
-            "reading page {}, {} {} so far",
-            read.documents.len() + 1,
-            read.items.len(),
-            self.nouns
-        ));
-        let left = LONGEST.saturating_sub(began.elapsed());
-        let answer = tokio::time::timeout(left, context.read(call.clone())).await;
-        let too_long = |_| Stop::Other(format!("it took longer than {} s", LONGEST.as_secs()));
-        let answer = answer
-            .map_err(too_long)?
-            .map_err(|error| match error.exit {
-                _ if error.code == Code::Interrupted => Stop::Interrupted(error),
-                Exit::Invalid | Exit::NotFound => Stop::AskedWrongly(error.message.clone()),
-                _ => Stop::Other(error.message.clone()),
-            })?;
-        let page = (self.read)(&answer.document).map_err(|misread| Stop::Other(misread.why))?;
-        let page = understood(context, Ok(page)).map_err(Stop::Interrupted)?;
-        let known = read.seen.len();
-        read.seen.extend(page.items.iter().map(self.key));
-        if page.items.is_empty() {
-            // A service may filter its pages after it has cut them.
-            read.empty += 1;
-        } else if read.seen.len() == known {
-            let why = "the service sends the same page again".to_owned();
-            return Err(Stop::AskedWrongly(why));
-        } else {
-            read.empty = 0;
-            read.documents.push((answer.document.clone(), page.place));
-        }
-        read.next = next_page(answer.document.value(), answer.link.as_deref());
-        if read.next.is_some() && read.empty == MOST_EMPTY {
-            return Err(Stop::Other(format!(
-                "{MOST_EMPTY} pages in a row were empty"
-            )));
-        }
-        read.items.extend(page.items);
-        Ok(())
+        Ok((answer, page))
     }
 
-    fn say_stopped(&self, context: &Context, why: &str) {
+    fn warn_of_more(&self, context: &Context, why: &str) {
         let nouns = self.nouns;
         context.out.warn(&format!(
             "the service has more {nouns}, which were not read: {why}"
         ));
     }
 
-    /// The call for the next page, or why there is none.
-    fn following(&self, context: &Context, call: &Call, next: &NextPage) -> Result<Call, String> {
-        match next {
-            NextPage::Field { name, value } => {
-                (self.next)(name, value).map_err(|error| error.message.clone())
-            }
-            NextPage::Unknown => Err("the answer does not say how".to_owned()),
-            NextPage::At(address) => {
-                let client = context.client().map_err(|error| error.message.clone())?;
-                let key = context.adapter().transport.auth_query.as_deref();
-                at(client.base(), call, address, key)
-                    .ok_or_else(|| "the address of the next page is not the service's".to_owned())
-            }
+    /// The next page may have been asked for in a wrong way, which a setting can change.
+    fn hint_at_setting(&self, context: &Context, error: &Error) {
+        let is_asked = matches!(error.exit, Exit::Invalid | Exit::NotFound);
+        if let Some(setting) = self.setting
+            && (is_asked || error.code == Code::UnexpectedAnswer && error.body.is_none())
+        {
+            let set = context
+                .adapter()
+                .set_command(&format!("{setting}=EXPRESSION"));
+            context.out.hint(&format!(
+                "to say how the next page is asked for (.cursor or .page): {set}"
+            ));
         }
     }
+}
+
+fn next_of(answer: &Answer) -> Option<NextPage> {
+    next_page(answer.document.value(), answer.link.as_deref())
+}
+
+fn unclear(why: &str) -> Error {
+    Error::new(Code::UnexpectedAnswer, why)
+}
+
+/// Why no further page is asked for: other commands need requests and a person an answer.
+fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<String> {
+    let limit = context.client().ok().and_then(Client::rate_limit);
+    if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
+        let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
+        return Some(format!(
+            "the service allows {left} more requests in the next {seconds} s"
+        ));
+    }
+    if pages == MOST_PAGES {
+        return Some(format!("{MOST_PAGES} pages were read"));
+    }
+    (began.elapsed() > LONGEST).then(|| format!("it took longer than {} s", LONGEST.as_secs()))
 }
 
 /// The call of an address that the service names, if it is below the service's own. A link to the path of the call itself
@@ -216,57 +186,44 @@ impl<T> Listing<'_, T> {
 fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
     let service = Url::parse(base).ok()?;
     let current = Url::parse(&format!("{base}{}", call.path)).ok()?;
-    let next = current.join(address).ok()?;
+    let mut next = current.join(address).ok()?;
     let is_own = next.origin() == service.origin()
         && next.username().is_empty()
         && next.password().is_none();
-    let path = next
-        .path()
-        .strip_prefix(service.path().trim_end_matches('/'))?;
+    let prefix = service.path().trim_end_matches('/');
+    let path = next.path().strip_prefix(prefix)?.to_owned();
     if !is_own || !path.starts_with("/v1/") {
         return None;
     }
     // The key is added to each call again, and must not stand in what is shown of it.
-    let parameters = next
-        .query()
-        .unwrap_or_default()
-        .split('&')
-        .filter(|parameter| !parameter.is_empty())
-        .filter(|parameter| {
-            key_parameter.is_none() || decoded_name(parameter).as_deref() != key_parameter
-        });
-    let query: Vec<&str> = parameters.collect();
-    let mut whole = path.to_owned();
-    if !query.is_empty() {
-        whole = format!("{path}?{}", query.join("&"));
-    }
-    let own_path = call.path.split(['?', '#']).next();
-    Some(if own_path == Some(path) {
-        Call {
-            path: whole,
+    let others = next.query_pairs().into_owned();
+    let others: Vec<(String, String)> = others
+        .filter(|(name, _)| Some(name.as_str()) != key_parameter)
+        .collect();
+    next.query_pairs_mut().clear().extend_pairs(others);
+    let is_same = call.path.split(['?', '#']).next() == Some(path.as_str());
+    let query = next.query().filter(|query| !query.is_empty());
+    let path = match query {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    Some(match is_same {
+        true => Call {
+            path,
             ..call.clone()
-        }
-    } else {
-        Call::get(whole)
+        },
+        false => Call::get(path),
     })
 }
 
-/// The name of a parameter of a query, without percent-encoding.
-fn decoded_name(parameter: &str) -> Option<String> {
-    let url = Url::parse(&format!("http://x?{parameter}")).ok()?;
-    let (name, _) = url.query_pairs().next()?;
-    Some(name.into_owned())
-}
-
+/// The call with this parameter in its query, in place of the one before.
 pub(super) fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
-    let name = Call::query_value(name);
-    let value = Call::query_value(&crate::json::plain(value));
-    let others = query.split('&').filter(|parameter| {
-        !parameter.is_empty() && parameter.split('=').next() != Some(name.as_str())
-    });
-    let mut query: Vec<String> = others.map(str::to_owned).collect();
-    query.push(format!("{name}={value}"));
+    let (name, value) = (Call::query_value(name), Call::query_value(&plain(value)));
+    let is_other = |it: &&str| !it.is_empty() && it.split('=').next() != Some(name.as_str());
+    let mut query: Vec<&str> = query.split('&').filter(is_other).collect();
+    let added = format!("{name}={value}");
+    query.push(&added);
     Call {
         path: format!("{path}?{}", query.join("&")),
         ..call.clone()
@@ -275,17 +232,13 @@ pub(super) fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
 
 /// One document of several: the first, with the elements of the others added to its list. The error is the first one
 /// alone.
-fn joined(documents: Vec<(Document, String)>) -> Result<Document, Document> {
-    let mut documents = documents.into_iter();
-    let Some((first, place)) = documents.next() else {
-        return Ok(Value::Object(Map::new()).into());
-    };
-    let others: Vec<(Document, String)> = documents.collect();
-    if others.is_empty() {
+fn joined(mut documents: Vec<(Document, String)>) -> Result<Document, Document> {
+    let (first, place) = documents.remove(0);
+    if documents.is_empty() {
         return Ok(first);
     }
     let mut whole = first.value().clone();
-    for (document, place_there) in others {
+    for (document, place_there) in documents {
         let mut other = document.value().clone();
         let more = list_at(&mut other, &place_there).map(std::mem::take);
         match (list_at(&mut whole, &place), more) {
@@ -299,9 +252,8 @@ fn joined(documents: Vec<(Document, String)>) -> Result<Document, Document> {
 /// The list at a place such as `data.results[]`.
 fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value>> {
     let path = place.split("[]").next().unwrap_or_default();
-    let names = path.split('.').filter(|name| !name.is_empty());
     let mut value = document;
-    for name in names {
+    for name in path.split('.').filter(|name| !name.is_empty()) {
         value = value.get_mut(name)?;
     }
     value.as_array_mut()

@@ -29,17 +29,16 @@ pub(crate) async fn send_answer(
     answer: &Continuation,
 ) -> Result<AnswerOutcome> {
     let call = answer.call(id, context.adapter())?;
-    let answer_given = answer;
     let in_flight = || InFlight::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
-        Ok(answer) => match booking_of(context, answer.document) {
+        Ok(answered) => match booking_of(context, answered.document) {
             Ok(booking) if is_of(context, id, &booking).await => {
                 context.in_flight.replace(InFlight::known(&booking));
-                compare(context, answer_given, &booking);
+                compare(context, answer, &booking);
                 return Ok(AnswerOutcome::Advanced(booking));
             }
-            Ok(other) => no_booking(answer.status, another(&other, id)),
-            Err(why) => no_booking(answer.status, why),
+            Ok(other) => no_booking(answered.status, another(&other, id)),
+            Err(why) => no_booking(answered.status, why),
         },
         Err(failure) => failure,
     };
@@ -101,13 +100,13 @@ pub(crate) fn answered_otherwise(
     })
 }
 
-/// Says so where the booking still asks for what was answered.
+/// Says so where the booking still asks for what was answered. Other fields than these are compared with those of the
+/// booking at the end of the command.
 fn compare(context: &Context, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
         Continuation::Otp(_) => (WriteKind::Otp, "otp"),
         Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response"),
         Continuation::PspAbort => (WriteKind::Abort, "psp_abort"),
-        // Its fields are compared with those of the booking at the end of the command.
         Continuation::Fields(_) => return,
     };
     let is_asked = context.dialect().pause(booking.next_action()) == answer.pause();

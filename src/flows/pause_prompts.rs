@@ -18,15 +18,13 @@ use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::process::USUAL_EDITOR;
 use crate::terminal::output::visible;
-use crate::terminal::prompt::{Deadline, Question};
-use crate::terminal::view::{AskedField, asked_fields, pause_page};
+use crate::terminal::prompt::{Deadline, PromptError, Question};
+use crate::terminal::view::{asked_fields, pause_page};
 
 /// Asks and answers until the booking no longer waits.
-pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result<Booking> {
-    let mut booking = booking;
+pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Result<Booking> {
     let is_sandbox = context.is_sandbox().await;
-    let known = InFlight::known(&booking);
-    let before = context.in_flight.replace(known);
+    let before = context.in_flight.replace(InFlight::known(&booking));
     let mut is_sent = !matches!(before, InFlight::Nothing);
     let mut shown = false;
     let mut former = HashMap::new();
@@ -35,37 +33,41 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
             show_pause(context, &booking);
             shown = true;
         }
-        let answer = ask(context, &booking, is_sandbox, &mut former).await;
-        let Some(answer) = answer.map_err(|error| match is_sent {
-            true => once_sent(error),
-            false => error,
-        })?
-        else {
-            context.out.note("The time to answer is up.");
-            booking = read_booking(context, booking.id()).await?;
-            break;
+        let clock = context.live_clock();
+        let deadline = booking.waits_until().map(|at| Deadline::new(at, &clock));
+        let asking = Asking {
+            context,
+            booking: &booking,
+            is_sandbox,
+            deadline: deadline.as_ref(),
+        };
+        let answer = match asking.ask(&mut former).await {
+            Ok(answer) => answer,
+            Err(Unanswered::TimedOut) => {
+                context.out.note("The time to answer is up.");
+                return read_booking(context, booking.id()).await;
+            }
+            Err(Unanswered::Failed(error)) if is_sent => return Err(once_sent(error)),
+            Err(Unanswered::Failed(error)) => return Err(error),
         };
         is_sent = true;
-        let outcome = match send_answer(context, booking.id(), &answer).await {
+        match send_answer(context, booking.id(), &answer).await {
+            Ok(AnswerOutcome::StillPaused(still, error)) => {
+                context.out.warn(&error.message);
+                booking = still;
+                continue;
+            }
+            Ok(AnswerOutcome::Advanced(next)) => booking = next,
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
                 context.out.note(&error.message);
-                AnswerOutcome::Advanced(read_booking(context, booking.id()).await?)
+                booking = read_booking(context, booking.id()).await?;
             }
-            outcome => outcome?,
-        };
-        match outcome {
-            AnswerOutcome::Advanced(next) => {
-                // Another pause may follow, which has to be shown.
-                shown = false;
-                former.clear();
-                booking = next;
-            }
-            AnswerOutcome::StillPaused(still, error) => {
-                context.out.warn(&error.message);
-                booking = still;
-            }
+            Err(error) => return Err(error),
         }
+        // Another pause may follow, which has to be shown.
+        shown = false;
+        former.clear();
     }
     Ok(booking)
 }
@@ -74,69 +76,21 @@ pub(crate) fn show_pause(context: &Context, booking: &Booking) {
     context.out.show(&pause_page(&card(context, booking)));
 }
 
-/// One answer from the person; `None` if the deadline passed first. `former` has the fields of an answer that was refused.
-async fn ask(
-    context: &Context,
-    booking: &Booking,
-    is_sandbox: bool,
-    former: &mut HashMap<String, String>,
-) -> Result<Option<Continuation>> {
-    let action = booking.next_action();
-    let clock = context.live_clock();
-    let deadline = booking.waits_until().map(|at| Deadline::new(at, &clock));
-    match context.dialect().pause(action) {
-        Pause::Otp => {
-            let offered = match is_sandbox {
-                true => code_of_the_inbox(context, booking.id()).await,
-                false => None,
-            };
-            ask_code(context, offered.as_deref(), deadline.as_ref()).await
-        }
-        Pause::Payment => {
-            ask_payment(context, booking, is_sandbox, former, deadline.as_ref()).await
-        }
-        Pause::Other => ask_fields(context, action, former, deadline.as_ref()).await,
+/// Why there is no answer.
+enum Unanswered {
+    /// The deadline passed first.
+    TimedOut,
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Unanswered {
+    fn from(error: E) -> Self {
+        Unanswered::Failed(error.into())
     }
 }
 
-/// The code of this booking that a sandbox has sent, if its inbox has one.
-async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
-    let inbox = context.control(Call::get("/sandbox/inbox")).await.ok()?;
-    let messages = inbox.document.value().get("messages")?.as_array()?;
-    let of_this = |message: &&Value| message.get("booking_id").and_then(Value::as_str) == Some(id);
-    let message = messages.iter().find(of_this)?;
-    let code = message.get("code")?.as_str()?;
-    (!code.is_empty()).then(|| code.to_owned())
-}
-
-/// Asks for the one-time code. That of a sandbox is `offered`: Enter takes it, and a code of another form is refused
-/// before it costs a try. Nothing says what the codes of other services look like.
-async fn ask_code(
-    context: &Context,
-    offered: Option<&str>,
-    deadline: Option<&Deadline<'_>>,
-) -> Result<Option<Continuation>> {
-    let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
-    if let Some(code) = offered {
-        let source = "the sandbox's inbox";
-        question = question
-            .hint(format!("Enter uses {} from {source}", visible(code)))
-            .taken_from(source);
-    }
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let digits_of_a_code = offered.filter(|code| digits(code)).map(str::len);
-    let check = |code: &str| match (code.trim(), digits_of_a_code) {
-        ("", _) => Err("enter the code".to_owned()),
-        (code, Some(length)) if !digits(code) || code.len() != length => {
-            Err(format!("the code has {length} digits"))
-        }
-        _ => Ok(()),
-    };
-    let code = context
-        .prompter
-        .text_until(&question, offered, &check, deadline)
-        .await?;
-    Ok(code.map(|code| Continuation::Otp(code.trim().to_owned())))
+fn in_time<T>(answer: Result<Option<T>, PromptError>) -> Result<T, Unanswered> {
+    answer?.ok_or(Unanswered::TimedOut)
 }
 
 #[derive(Clone, Copy)]
@@ -149,148 +103,234 @@ enum PaymentWay {
     Abort,
 }
 
-impl PaymentWay {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Approve => "Approve it as the vendor would (sandbox)",
-            Self::File => "Read the vendor's response from a file",
-            Self::Editor => "Write it in an editor",
-            Self::Paste => "Paste it",
-            Self::Abort => "Abort the payment (the booking then fails)",
-        }
-    }
-}
-
-fn approval_id(booking: &Booking) -> Option<&Value> {
-    booking
-        .next_action()?
-        .get("psp_request")?
-        .get("approval_id")
-}
+const PAYMENT_WAYS: [(PaymentWay, &str); 5] = [
+    (
+        PaymentWay::Approve,
+        "Approve it as the vendor would (sandbox)",
+    ),
+    (PaymentWay::File, "Read the vendor's response from a file"),
+    (PaymentWay::Editor, "Write it in an editor"),
+    (PaymentWay::Paste, "Paste it"),
+    (
+        PaymentWay::Abort,
+        "Abort the payment (the booking then fails)",
+    ),
+];
 
 pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
 
-/// Asks whether to abort; no unless the person says yes. Returns `None` if the deadline passed.
-async fn confirm_abort(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<bool>> {
-    let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
-    let aborts = context.prompter.confirm_until(&question, false, deadline);
-    Ok(aborts.await?)
-}
-
-async fn ask_payment(
-    context: &Context,
-    booking: &Booking,
-    is_sandbox: bool,
-    former: &mut HashMap<String, String>,
-    deadline: Option<&Deadline<'_>>,
-) -> Result<Option<Continuation>> {
-    use PaymentWay::{Abort, Approve, Editor, File, Paste};
-    let approval = approval_id(booking).filter(|_| is_sandbox);
-    let ways = match approval {
-        Some(_) => &[Approve, File, Editor, Paste, Abort][..],
-        None => &[File, Editor, Paste, Abort],
-    };
-    let rows: Vec<&str> = ways.iter().map(|way| way.text()).collect();
-    loop {
-        let question = Question::new("Payment response", "--psp-response", "the payment response");
-        let way = context.prompter.choose_until(&question, &rows, deadline);
-        let Some(way) = way.await? else {
-            return Ok(None);
-        };
-        let text = match ways[way] {
-            Approve => Ok(json!({ "approval_id": approval, "status": "approved" }).to_string()),
-            File => match ask_file(context, deadline).await? {
-                Some(text) => text,
-                None => return Ok(None),
-            },
-            Editor => write_answer(context, booking, former),
-            Paste => {
-                // Pasted without echo, so that it does not stay in the terminal's scrollback.
-                let question = Question::new(
-                    "Paste the vendor's response (JSON, never a card number)",
-                    "--psp-response",
-                    "the payment response",
-                )
-                .hidden();
-                match context.prompter.paste_until(&question, deadline).await? {
-                    Some(text) => Ok(text),
-                    None => return Ok(None),
-                }
-            }
-            Abort => match confirm_abort(context, deadline).await? {
-                Some(true) => return Ok(Some(Continuation::PspAbort)),
-                Some(false) => continue,
-                None => return Ok(None),
-            },
-        };
-        match text.and_then(|text| payment_answer(&text)) {
-            Ok(answer) => return Ok(Some(Continuation::PspResponse(answer))),
-            Err(why) => {
-                context.out.warn(&why);
-                if let Some(id) = approval_id(booking) {
-                    let id = plain(id);
-                    context.out.note(&format!(
-                        "This payment's response has the approval_id {id}."
-                    ));
-                }
-            }
-        }
-    }
-}
-
-/// Asks for a file and reads it. Returns `None` if the deadline passed.
-async fn ask_file(
-    context: &Context,
-    deadline: Option<&Deadline<'_>>,
-) -> Result<Option<Result<String, String>>> {
-    let question = Question::new(
-        "File with the vendor's response",
-        "--psp-response",
-        "the payment response",
-    );
-    let check = |path: &str| match path.trim().is_empty() {
-        true => Err("enter a path".to_owned()),
-        false => Ok(()),
-    };
-    let path = context
-        .prompter
-        .text_until(&question, None, &check, deadline);
-    let Some(path) = path.await? else {
-        return Ok(None);
-    };
-    let text = read_file(path.trim()).await;
-    Ok(Some(text.map_err(|error| error.message.clone())))
+fn payment_question(text: &'static str) -> Question {
+    Question::new(text, "--psp-response", "the payment response")
 }
 
 /// Where what was written in the editor is kept, so that a mistake in it can be mended. No field has an empty name.
 const WRITTEN: &str = "";
 
-fn write_answer(
-    context: &Context,
-    booking: &Booking,
-    former: &mut HashMap<String, String>,
-) -> Result<String, String> {
-    let environment = &context.environment;
-    let editor = environment.visual.as_ref().or(environment.editor.as_ref());
-    let editor = editor.and_then(|editor| editor.to_str());
-    let editor = editor.unwrap_or(USUAL_EDITOR);
-    let start = former.get(WRITTEN).cloned().unwrap_or_else(|| {
-        let start = json!({ "approval_id": approval_id(booking), "status": "" });
-        serde_json::to_string_pretty(&start).unwrap_or_default()
-    });
-    let question = Question::new(
-        "The vendor's response",
-        "--psp-response",
-        "the payment response",
-    );
-    match context.prompter.edit(&question, editor, &start, ".json") {
-        Ok(Some(text)) => {
-            former.insert(WRITTEN.to_owned(), text.clone());
-            Ok(text)
+/// One answer that a person is asked for.
+struct Asking<'a> {
+    context: &'a Context,
+    booking: &'a Booking,
+    is_sandbox: bool,
+    deadline: Option<&'a Deadline<'a>>,
+}
+
+impl Asking<'_> {
+    /// `former` has what was typed for an answer that was refused.
+    async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, Unanswered> {
+        let action = self.booking.next_action();
+        match self.context.dialect().pause(action) {
+            Pause::Otp => self.code().await,
+            Pause::Payment => self.payment(former).await,
+            Pause::Other => self.fields(action, former).await,
         }
-        Ok(None) => Err("the file was not changed".to_owned()),
-        Err(error) => Err(Error::from(error).message.clone()),
     }
+
+    async fn text(
+        &self,
+        question: &Question,
+        check: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Result<String, Unanswered> {
+        let prompter = &self.context.prompter;
+        in_time(
+            prompter
+                .text_until(question, None, check, self.deadline)
+                .await,
+        )
+    }
+
+    /// The one-time code. That of a sandbox is offered: Enter takes it, and a code of another form is refused before it
+    /// costs a try. Nothing says what the codes of other services look like.
+    async fn code(&self) -> Result<Continuation, Unanswered> {
+        let offered = match self.is_sandbox {
+            true => code_of_the_inbox(self.context, self.booking.id()).await,
+            false => None,
+        };
+        let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
+        if let Some(code) = &offered {
+            let source = "the sandbox's inbox";
+            question = question
+                .hint(format!("Enter uses {} from {source}", visible(code)))
+                .taken_from(source);
+        }
+        let is_like = |code: &str, offered: &str| {
+            code.len() == offered.len() && code.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let check = |code: &str| match (code.trim(), &offered) {
+            ("", _) => Err("enter the code".to_owned()),
+            (code, Some(offered)) if !is_like(code, offered) => {
+                Err(format!("the code has {} digits", offered.len()))
+            }
+            _ => Ok(()),
+        };
+        let prompter = &self.context.prompter;
+        let code = prompter.text_until(&question, offered.as_deref(), &check, self.deadline);
+        let code = in_time(code.await)?;
+        Ok(Continuation::Otp(code.trim().to_owned()))
+    }
+
+    async fn payment(
+        &self,
+        former: &mut HashMap<String, String>,
+    ) -> Result<Continuation, Unanswered> {
+        let (context, prompter) = (self.context, &self.context.prompter);
+        let request = self
+            .booking
+            .next_action()
+            .and_then(|it| it.get("psp_request"));
+        let id = request.and_then(|request| request.get("approval_id"));
+        let approves = self.is_sandbox && id.is_some();
+        let ways = &PAYMENT_WAYS[usize::from(!approves)..];
+        let rows: Vec<&str> = ways.iter().map(|(_, text)| *text).collect();
+        loop {
+            let question = payment_question("Payment response");
+            let way = prompter.choose_until(&question, &rows, self.deadline).await;
+            let text = match ways[in_time(way)?].0 {
+                PaymentWay::Approve => {
+                    Ok(json!({ "approval_id": id, "status": "approved" }).to_string())
+                }
+                PaymentWay::File => self.file().await?,
+                PaymentWay::Editor => self.written(id, former),
+                PaymentWay::Paste => {
+                    // Pasted without echo, so that it does not stay in the terminal's scrollback.
+                    let question =
+                        payment_question("Paste the vendor's response (JSON, never a card number)")
+                            .hidden();
+                    let pasted = prompter.paste_until(&question, self.deadline);
+                    Ok(in_time(pasted.await)?)
+                }
+                PaymentWay::Abort => {
+                    let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
+                    let aborts = prompter.confirm_until(&question, false, self.deadline);
+                    if in_time(aborts.await)? {
+                        return Ok(Continuation::PspAbort);
+                    }
+                    continue;
+                }
+            };
+            match text.and_then(|text| payment_answer(&text)) {
+                Ok(answer) => return Ok(Continuation::PspResponse(answer)),
+                Err(why) => context.out.warn(&why),
+            }
+            if let Some(id) = id {
+                let id = plain(id);
+                let note = format!("This payment's response has the approval_id {id}.");
+                context.out.note(&note);
+            }
+        }
+    }
+
+    async fn file(&self) -> Result<Result<String, String>, Unanswered> {
+        let check = |path: &str| match path.trim().is_empty() {
+            true => Err("enter a path".to_owned()),
+            false => Ok(()),
+        };
+        let question = payment_question("File with the vendor's response");
+        let path = self.text(&question, &check).await?;
+        let text = read_file(path.trim()).await;
+        Ok(text.map_err(|error| error.message.clone()))
+    }
+
+    fn written(
+        &self,
+        id: Option<&Value>,
+        former: &mut HashMap<String, String>,
+    ) -> Result<String, String> {
+        let environment = &self.context.environment;
+        let editor = environment.visual.as_ref().or(environment.editor.as_ref());
+        let editor = editor.and_then(|editor| editor.to_str());
+        let start = former
+            .get(WRITTEN)
+            .cloned()
+            .unwrap_or_else(|| format!("{:#}", json!({ "approval_id": id, "status": "" })));
+        let question = payment_question("The vendor's response");
+        let prompter = &self.context.prompter;
+        match prompter.edit(&question, editor.unwrap_or(USUAL_EDITOR), &start, ".json") {
+            Ok(Some(text)) => {
+                former.insert(WRITTEN.to_owned(), text.clone());
+                Ok(text)
+            }
+            Ok(None) => Err("the file was not changed".to_owned()),
+            Err(error) => Err(Error::from(error).message.clone()),
+        }
+    }
+
+    async fn fields(
+        &self,
+        action: Option<&Value>,
+        former: &mut HashMap<String, String>,
+    ) -> Result<Continuation, Unanswered> {
+        let asked = asked_fields(action);
+        let mut fields = Vec::new();
+        for it in &asked {
+            let name = &it.name;
+            let words = match &it.label {
+                Some(label) => format!("{label} ({name})"),
+                None => name.clone(),
+            };
+            let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
+            let check = |text: &str| match text.is_empty() && !it.is_optional {
+                true => Err(format!("{} cannot be empty", visible(name))),
+                false => Ok(()),
+            };
+            let value = self
+                .text(&question.former(former.remove(name)), &check)
+                .await?;
+            former.insert(name.clone(), value.clone());
+            let answer = Field {
+                key: name.clone(),
+                value: value.into(),
+            };
+            fields.push(if it.is_typed { answer.typed() } else { answer });
+        }
+        if asked.is_empty() {
+            if let Some(action) = action {
+                let note = format!("The service is waiting for: {action}");
+                self.context.out.note(&note);
+            }
+            let check = |line: &str| match line.trim().is_empty() {
+                true => Ok(()),
+                false => field(line).map(drop),
+            };
+            let question =
+                Question::new("Field as key=value (empty to finish)", "-F", "the answer");
+            while let Ok(answer) = field(&self.text(&question, &check).await?) {
+                fields.push(answer);
+            }
+        }
+        if fields.is_empty() {
+            return Err(Error::new(Code::Declined, "Nothing was sent.").into());
+        }
+        Ok(Continuation::Fields(body(fields)?))
+    }
+}
+
+/// The code of this booking that a sandbox has sent, if its inbox has one.
+async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
+    let inbox = context.control(Call::get("/sandbox/inbox")).await.ok()?;
+    let messages = inbox.document.value().get("messages")?.as_array()?;
+    let of_this = |message: &&Value| message.get("booking_id").and_then(Value::as_str) == Some(id);
+    let code = messages.iter().find(of_this)?.get("code")?.as_str()?;
+    (!code.is_empty()).then(|| code.to_owned())
 }
 
 /// Parses the payment vendor's answer: a JSON object, or a text in JSON's quotation marks. The specification says nothing
@@ -322,82 +362,17 @@ fn is_like_a_card_number(text: &str) -> bool {
     let is_of_one = |byte: u8| byte.is_ascii_digit() || matches!(byte, b' ' | b'-');
     let digits = text.bytes().filter(u8::is_ascii_digit);
     let digits: Vec<u32> = digits.map(|byte| u32::from(byte - b'0')).collect();
-    let counted = digits.iter().rev().enumerate().map(|(place, digit)| {
-        let digit = digit * if place % 2 == 0 { 1 } else { 2 };
-        digit / 10 + digit % 10
-    });
+    let counted = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| match place % 2 {
+            0 => *digit,
+            _ => digit * 2 / 10 + digit * 2 % 10,
+        });
     (13..=19).contains(&digits.len())
         && text.bytes().all(is_of_one)
         && counted.sum::<u32>() % 10 == 0
-}
-
-async fn ask_fields(
-    context: &Context,
-    action: Option<&Value>,
-    former: &mut HashMap<String, String>,
-    deadline: Option<&Deadline<'_>>,
-) -> Result<Option<Continuation>> {
-    let asked = asked_fields(action);
-    if let Some(action) = action.filter(|_| asked.is_empty()) {
-        context
-            .out
-            .note(&format!("The service is waiting for: {action}"));
-    }
-    let mut fields = Vec::new();
-    for AskedField {
-        name,
-        label,
-        is_typed,
-        is_optional,
-    } in asked
-    {
-        let words = match label {
-            Some(label) => format!("{label} ({name})"),
-            None => name.clone(),
-        };
-        let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
-        let question = question.former(former.remove(&name));
-        let check = |text: &str| match text.is_empty() && !is_optional {
-            true => Err(format!("{} cannot be empty", visible(&name))),
-            false => Ok(()),
-        };
-        let value = context
-            .prompter
-            .text_until(&question, None, &check, deadline);
-        let Some(value) = value.await? else {
-            return Ok(None);
-        };
-        former.insert(name.clone(), value.clone());
-        let answer = Field {
-            key: name,
-            value: value.into(),
-        };
-        fields.push(if is_typed { answer.typed() } else { answer });
-    }
-    if fields.is_empty() {
-        let check = |line: &str| match line.trim().is_empty() {
-            true => Ok(()),
-            false => field(line).map(drop),
-        };
-        loop {
-            let question =
-                Question::new("Field as key=value (empty to finish)", "-F", "the answer");
-            let line = context
-                .prompter
-                .text_until(&question, None, &check, deadline);
-            let Some(line) = line.await? else {
-                return Ok(None);
-            };
-            let Ok(answer) = field(&line) else {
-                break;
-            };
-            fields.push(answer);
-        }
-    }
-    if fields.is_empty() {
-        return Err(Error::new(Code::Declined, "Nothing was sent."));
-    }
-    Ok(Some(Continuation::Fields(body(fields)?)))
 }
 
 #[cfg(test)]

@@ -14,10 +14,8 @@ pub(crate) fn take_in_received(context: &Context) -> Result<()> {
         Ok(Some(webhooks)) => webhooks,
         Ok(None) => return Ok(()),
         Err(error) => {
-            let why = &error.message;
-            context
-                .out
-                .warn(&format!("received bookings are missing: {why}"));
+            let why = format!("received bookings are missing: {}", error.message);
+            context.out.warn(&why);
             return Ok(());
         }
     };
@@ -28,20 +26,17 @@ pub(crate) fn take_in_received(context: &Context) -> Result<()> {
     let mut after = if taken > newest { 0 } else { taken };
     while after < newest {
         let bodies = webhooks.bodies(after, AT_ONCE)?;
-        let bookings: Vec<_> = bodies
-            .iter()
-            .filter_map(|(_, at, body)| Some((*at, Event::booking_in(body, context.adapter())?)))
-            .collect();
-        let is_last = bodies.len() < AT_ONCE as usize;
+        let bookings = bodies.iter().filter_map(|(_, at, body)| {
+            let booking = Event::booking_in(body, context.adapter())?;
+            Some((*at, booking))
+        });
+        context.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
         after = match bodies.last() {
-            Some((number, ..)) if !is_last => *number,
+            Some((number, ..)) if bodies.len() == AT_ONCE as usize => *number,
             _ => newest,
         };
-        context.journal()?.take_in(&bookings)?;
-        let taken = after.to_string();
-        context
-            .recent()?
-            .remember_one(RecentList::TakenIn, &taken)?;
+        let recent = context.recent()?;
+        recent.remember_one(RecentList::TakenIn, &after.to_string())?;
     }
     Ok(())
 }

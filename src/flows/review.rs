@@ -53,12 +53,6 @@ fn line(context: &Context, offer: &Offer, slot: &Slot) -> String {
     visible(&slot_line(slot, offer.reader(context))).into_owned()
 }
 
-/// Lets the person choose one of the offered slots.
-pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
-    let row = choose_row(context, offer, &[]).await?;
-    Ok(offer.slots[row].clone())
-}
-
 async fn choose_row(context: &Context, offer: &Offer, rows: &[usize]) -> Result<usize> {
     match pick_slot(context, offer, rows, None, false).await {
         Err(PromptError::Back) => Err(nothing_chosen()),

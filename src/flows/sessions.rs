@@ -9,15 +9,17 @@ use crate::client::{Call, session};
 use crate::json::{Document, plain};
 use crate::outcome::Result;
 
+/// The state of a session that waits for its code.
+pub(crate) const PENDING: &str = "pending";
+
 /// Whether a session is known to wait for the code that was sent to its person.
 pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
     let Ok(answer) = context.read(session::show(id)).await else {
         return false;
     };
-    read_session(context, &answer.document).is_ok_and(|(session, _)| {
-        let state = session.get("state").map(plain).unwrap_or_default();
-        same_words(&state, PENDING)
-    })
+    let read = read_session(context, &answer.document);
+    let state = read.map(|(session, _)| session.get("state").map(plain));
+    matches!(state, Ok(Some(state)) if same_words(&state, PENDING))
 }
 
 /// Reads a session in the contract's shape, with what stands around it.
@@ -28,9 +30,6 @@ pub(crate) fn read_session(
     let adapter = context.adapter();
     adapter.object(ReadKind::Session, Shape::Session, document)
 }
-
-/// The state of a session that waits for its code.
-pub(crate) const PENDING: &str = "pending";
 
 /// Reads up to `limit` sessions, from as many pages as that takes.
 pub(crate) async fn find_sessions(

@@ -1,7 +1,8 @@
 //! The terms of a booking. A service may not repeat those of the slot, so the journal keeps them with the booking.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::confirmation::Confirmation;
 use super::locate::locate_venue;
 use super::offer::{known_zone, offered, terms_reader};
 use crate::app::Context;
@@ -40,22 +41,6 @@ pub(super) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> 
 pub(super) fn is_at(booking: &Booking, time: &Value) -> bool {
     let stands = booking.value().get("datetime").and_then(DocumentTime::read);
     stands.is_some() && DocumentTime::read(time) == stands
-}
-
-/// Keeps with a booking that it was cancelled now, under these terms.
-///
-/// # Errors
-///
-/// Those of the journal.
-pub(crate) fn keep_cancellation(context: &Context, booking: &Booking, terms: Value) -> Result<()> {
-    let time = booking.value().get("datetime");
-    let kept = kept_terms(context, booking);
-    let mut kept = kept.unwrap_or_else(|| json!({"datetime": time}));
-    kept["cancellation_terms"] = terms;
-    kept["cancelled_at"] = context.service_now().to_string().into();
-    let mut journal = context.journal()?;
-    journal.update(booking)?;
-    journal.keep_terms(booking.id(), &kept)
 }
 
 /// The cancellation terms of a booking: its own, else those of its slot, as this computer knows them.
@@ -110,22 +95,23 @@ fn common_terms(booking: &Booking, slots: &[Slot]) -> Option<Value> {
         .then(|| first.clone())
 }
 
-/// Adds the terms that apply now, and the service unless it is a sandbox.
-pub(crate) async fn add_stakes(
+/// Shows what would be done with a booking, the terms that apply now, and the service unless it is a sandbox, and asks.
+pub(crate) async fn confirm(
     context: &Context,
-    page: &mut Page,
+    mut page: Page,
     booking: &Booking,
-    is_live: bool,
-) {
+    confirmation: &Confirmation<'_>,
+) -> Result<()> {
+    let is_live = !context.is_sandbox().await;
     let known = cancellation_terms(context, booking);
     let mut cost = known.and_then(|terms| cost(context, booking, &terms));
     if cost.is_none() {
         cost = offered_cost(context, booking).await;
     }
-    let cost = cost.as_deref();
-    page.without("cancellation").field(
-        "cancellation",
-        cost.unwrap_or("not known: neither the booking nor its slot shows the terms"),
-    );
+    let unknown = "not known: neither the booking nor its slot shows the terms";
+    page.without("cancellation")
+        .field("cancellation", cost.as_deref().unwrap_or(unknown));
     page.field_if("service", context.named_service().filter(|_| is_live));
+    context.out.show(&page);
+    confirmation.ask(&context.prompter).await
 }

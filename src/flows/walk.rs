@@ -18,7 +18,6 @@ use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
-use crate::recent::Shown;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{Place, PromptError, Question};
 use crate::terminal::view::venue_line;
@@ -301,7 +300,7 @@ impl Walk<'_> {
             fields: Map::new(),
             page: None,
         };
-        let found = find_venues(self.context, &query, DEFAULT_LIMIT, Shown::No).await;
+        let found = find_venues(self.context, &query, DEFAULT_LIMIT).await;
         found.map(|pages| pages.items)
     }
 
@@ -358,7 +357,7 @@ impl Walk<'_> {
             let former = self.draft.slot.as_ref().map(|slot| slot.id());
             pick_slot(context, &offer, &rows, former, !self.asked.is_empty()).await?
         };
-        offer.remember(context, Shown::No);
+        offer.remember(context);
         self.draft.choose(&offer, row);
         Ok(rows.len() != 1)
     }

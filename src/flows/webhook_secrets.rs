@@ -11,7 +11,10 @@ use crate::sandbox::{Database, Options, Sandbox};
 use crate::secrets::Secret;
 use crate::terminal::prompt::Question;
 
-use super::read_stdin;
+use super::input::read_stdin;
+
+/// What a secret looks like, for whoever gave something else.
+const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
 
 /// One secret, or several during a rotation.
 #[derive(Clone, Debug)]
@@ -26,8 +29,8 @@ pub(crate) struct WebhookSecrets {
 
 impl WebhookSecrets {
     /// Secrets separated by whitespace, which no secret contains. `None` if the text has none or one is malformed.
-    fn parse(text: &str) -> Option<Self> {
-        let all = text.split_whitespace().map(Secret::typed);
+    fn parse(text: &Secret) -> Option<Self> {
+        let all = text.expose().split_whitespace().map(Secret::typed);
         let all: Vec<Secret> = all.collect::<Option<_>>()?;
         let signing = all.first()?.clone();
         Some(WebhookSecrets {
@@ -36,15 +39,12 @@ impl WebhookSecrets {
             is_sandboxs: false,
         })
     }
-}
 
-impl From<Secret> for WebhookSecrets {
-    fn from(secret: Secret) -> Self {
-        let all = vec![secret.clone()];
+    fn one(secret: Secret, is_sandboxs: bool) -> Self {
         WebhookSecrets {
+            all: vec![secret.clone()],
             signing: secret,
-            all,
-            is_sandboxs: false,
+            is_sandboxs,
         }
     }
 }
@@ -55,50 +55,39 @@ impl From<Secret> for WebhookSecrets {
 /// # Errors
 /// `no_secret` (3) if there is none; `usage` (2) if standard input has none; `config` (3) if the variable has none.
 pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
-    const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
     if from_stdin {
         let text = if context.prompter.interactive() {
-            let question = Question::new("Webhook secret", "--secret-stdin", "the webhook secret");
-            context
-                .prompter
-                .text(&question.hidden(), None, &|_| Ok(()))
-                .await?
+            let question =
+                Question::new("Webhook secret", "--secret-stdin", "the webhook secret").hidden();
+            let typed = context.prompter.text(&question, None, &|_| Ok(()));
+            typed.await?
         } else {
             read_stdin().await?
         };
-        let text = Secret::new(text);
-        return WebhookSecrets::parse(text.expose())
+        return WebhookSecrets::parse(&Secret::new(text))
             .ok_or_else(|| Error::usage("no webhook secret on standard input").hint(SHAPE));
     }
     if let Some(text) = Environment::text(context.environment.webhook_secret.as_ref()) {
-        let text = Secret::new(text);
-        return WebhookSecrets::parse(text.expose()).ok_or_else(|| {
+        return WebhookSecrets::parse(&Secret::new(text)).ok_or_else(|| {
             Error::config("BOOKCTL_WEBHOOK_SECRET is not a webhook secret").hint(SHAPE)
         });
     }
     let stored = context.stored_webhook_secret().await;
     if let Ok(Some(secret)) = stored {
-        return Ok(secret.into());
+        return Ok(WebhookSecrets::one(secret, false));
     }
     // A sandbox tells its secret, so that it needs no keyring.
-    let of_sandbox = sandbox_secret(context).await;
-    if let Ok(Some(secret)) = of_sandbox {
-        return Ok(WebhookSecrets {
-            is_sandboxs: true,
-            ..secret.into()
-        });
+    if let Some(secret) = sandbox_secret(context).await? {
+        context.out.note("using the sandbox's webhook secret");
+        return Ok(WebhookSecrets::one(secret, true));
     }
     stored?;
-    of_sandbox?;
     let service = match context.target() {
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),
     };
-    Err(Error::new(
-        Code::NoSecret,
-        format!("there is no webhook secret{service}"),
-    )
-    .hint(
+    let what = format!("there is no webhook secret{service}");
+    Err(Error::new(Code::NoSecret, what).hint(
         "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
          bookctl auth login --profile NAME --webhook-secret-stdin",
     ))
@@ -106,18 +95,12 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
 
 /// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.
 async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
-    if !context.takes_sandboxes() {
-        return Ok(None);
+    match context.target() {
+        _ if !context.takes_sandboxes() => Ok(None),
+        Target::Embedded { database, .. } => embedded_secret(database),
+        Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await,
+        Target::Remote(_) => Ok(None),
     }
-    let secret = match context.target() {
-        Target::Embedded { database, .. } => embedded_secret(database)?,
-        Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await?,
-        Target::Remote(_) => None,
-    };
-    if secret.is_some() {
-        context.out.note("using the sandbox's webhook secret");
-    }
-    Ok(secret)
 }
 
 /// The embedded sandbox's secret. Nothing is sent to it, so that it need not be served.
@@ -143,7 +126,7 @@ async fn served_secret(context: &Context) -> Result<Option<Secret>> {
 
 #[cfg(test)]
 mod tests {
-    use super::WebhookSecrets;
+    use super::*;
 
     #[test]
     fn several_secrets_are_separated_by_whitespace() {
@@ -156,7 +139,7 @@ mod tests {
             (" \n", None),
             ("whsec_ä", None),
         ] {
-            let secrets = WebhookSecrets::parse(text);
+            let secrets = WebhookSecrets::parse(&Secret::new(text.to_owned()));
             assert_eq!(secrets.map(|it| it.all.len()), count, "{text:?}");
         }
     }

@@ -2,19 +2,23 @@
 //! copied: pure functions over what the journal keeps. A transaction loads an attempt, calls one of them, and writes what
 //! it returns. The model checker calls the same functions, with small values for keys and requests (`protocol_model`).
 
+use serde::Serialize;
+
 use super::judgement::{LastTry, outcome_of};
 use super::runs::{Earlier, Outcome, Run, State, earlier, may_be_sent_by, state_of};
 use super::wish::{Request, Wish};
 
 /// An idempotency key, the request that was to be sent under it, and its runs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Attempt<I = String, R = Request> {
     pub(crate) idempotency_key: I,
     /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: I,
     pub(crate) profile: Option<I>,
     /// The fingerprint of the API key of the run that began last. It stands for that of runs that cannot be read any more.
+    #[serde(skip)]
     pub(super) account: Option<I>,
+    #[serde(flatten)]
     pub(crate) request: R,
     /// When its guest was deleted (RFC 3339). The request is incomplete since then.
     pub(crate) forgotten_at: Option<I>,
@@ -25,6 +29,7 @@ pub(crate) struct Attempt<I = String, R = Request> {
     /// What the runs prove, as [`Attempt::derive`] writes it. Indexes use it, and a recovery where runs cannot be read.
     pub(crate) state: State,
     pub(crate) booking_id: Option<I>,
+    #[serde(skip)]
     pub(super) http_status: Option<u16>,
 }
 

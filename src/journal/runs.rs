@@ -4,8 +4,11 @@
 //! byte is sent. Several processes may run one attempt at the same time, so a run ends by itself: the answer to one
 //! run says nothing about another.
 
+use serde::Serialize;
+
 /// What is known of one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     /// The run has not ended, or its process died: the request may have been sent.
     UnderWay,
@@ -69,20 +72,24 @@ impl Outcome {
 }
 
 /// One time that an attempt was sent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Run<I = String> {
     /// Numbered from 1 within the attempt.
     pub(crate) number: u32,
     /// Distinguishes it from every other run, wherever it was begun.
+    #[serde(skip)]
     pub(super) token: I,
     /// The fingerprint of the API key that it used; `None` where it could not be recovered.
+    #[serde(skip)]
     pub(super) account: Option<I>,
     /// Who began it, unless the run was recovered.
+    #[serde(flatten)]
     pub(crate) maker: Option<Maker>,
     /// The id of the process, unless the run was recovered.
     pub(crate) process: Option<u32>,
     pub(crate) outcome: Outcome,
     /// Whether a person has abandoned the attempt since the run began.
+    #[serde(skip)]
     pub(super) abandoned: bool,
     pub(crate) http_status: Option<u16>,
     pub(crate) booking_id: Option<I>,
@@ -93,13 +100,14 @@ pub(crate) struct Run<I = String> {
 }
 
 /// A user on a machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Maker {
     pub(crate) user: String,
     pub(crate) host: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     /// A run may have created a booking that is not known: the attempt is open.
     Unsettled,

@@ -22,15 +22,4 @@ impl Journal {
         })?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
-
-    /// Keeps terms with a booking that the journal has, unless its guest was deleted.
-    pub(crate) fn keep_terms(&mut self, id: &str, terms: &Value) -> Result<()> {
-        let query =
-            "UPDATE bookings SET terms = ?3 WHERE origin = ?1 AND id = ?2 AND forgotten_at IS NULL";
-        let terms = stored(terms);
-        self.write(|statements, scope| {
-            let row = values![&scope.origin, id, &terms];
-            statements.execute(query, row).map(drop)
-        })
-    }
 }

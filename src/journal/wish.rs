@@ -1,5 +1,6 @@
 //! What an attempt asks for, and when two requests ask for the same.
 
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::json::plain;
@@ -19,14 +20,17 @@ pub(crate) trait Wish {
 }
 
 /// A booking request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Request {
     /// As it was sent, and as it is sent again.
+    #[serde(rename = "request")]
     pub(crate) body: Json,
     /// What was asked for in the contract's shape, where the body has another one.
     pub(super) asked: Option<Json>,
     /// The hash of the body as it was sent, including the guest.
+    #[serde(skip)]
     pub(super) hash: String,
+    #[serde(skip)]
     pub(super) asked_hash: Option<String>,
 }
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use rusqlite::{Row, params};
-use serde::Deserialize;
+use rusqlite::params;
 
-use super::rows::{OF_THIS_TERMINAL, RecentList};
-use crate::platform::sqlite::{Peek, fields, prefix_end};
+use super::rows::{LAST_LIST, RecentList};
+use crate::platform::sqlite::{Peek, prefix_end};
 use crate::platform::system;
 
 /// The most candidates of a kind. Typing more characters shows others.
@@ -19,7 +18,6 @@ pub(crate) struct RecentIndex {
     terminal: String,
 }
 
-/// A venue from an earlier search.
 pub(crate) struct IndexedVenue {
     /// What stands for it: `@2` in the last list, or its id.
     pub(crate) word: String,
@@ -30,27 +28,9 @@ pub(crate) struct IndexedVenue {
 pub(crate) struct IndexedSlot {
     /// What stands for it: `@2` in the last list, or its id.
     pub(crate) word: String,
-    /// RFC 3339, as it was offered.
+    /// As it was offered.
     pub(crate) datetime: String,
     pub(crate) venue_name: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct VenueDocument {
-    name: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct SlotDocument {
-    datetime: String,
-}
-
-/// The fields of the document in a column.
-fn document<T: Default + serde::de::DeserializeOwned>(
-    row: &Row<'_>,
-    column: &str,
-) -> rusqlite::Result<T> {
-    Ok(fields(row.get::<_, Option<String>>(column)?.as_deref()))
 }
 
 impl RecentIndex {
@@ -65,75 +45,65 @@ impl RecentIndex {
 
     /// The rows of this terminal's last list of venues, then the venues whose ids have this prefix.
     pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedVenue> {
-        let read = |row: &Row<'_>| {
-            let VenueDocument { name } = document(row, "document")?;
-            let (word, id) = (row.get("word")?, row.get("id")?);
-            Ok(IndexedVenue { word, id, name })
-        };
-        let mut venues = self.listed(
-            RecentList::Venues,
-            "venue.id, venue.document FROM lists AS list
-             JOIN venues AS venue ON venue.origin = list.origin AND venue.id = list.id",
-            read,
+        let query = format!(
+            "SELECT word, id, CAST(document ->> 'name' AS TEXT) AS name FROM ({})
+             JOIN venues USING (id) WHERE origin = ?1",
+            words(
+                "SELECT id FROM venues WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY id LIMIT ?6"
+            )
         );
-        venues.extend(self.file.rows(
-            "SELECT id AS word, id, document FROM venues
-             WHERE origin = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4",
-            params![self.origin, prefix, prefix_end(prefix), MOST],
-            read,
-        ));
-        venues
+        self.rows(RecentList::Venues, &query, prefix, |row| {
+            Ok(IndexedVenue {
+                word: row.get("word")?,
+                id: row.get("id")?,
+                name: row.get("name")?,
+            })
+        })
     }
 
-    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix.
+    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix. Without a prefix, those
+    /// that were seen last.
     pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedSlot> {
-        let read = |row: &Row<'_>| {
-            let SlotDocument { datetime } = document(row, "document")?;
-            let VenueDocument { name } = document(row, "venue")?;
+        let order = if prefix.is_empty() {
+            "seen_at DESC"
+        } else {
+            "id"
+        };
+        let query = format!(
+            "SELECT word, CAST(slots.document ->> 'datetime' AS TEXT) AS datetime,
+                    CAST(venues.document ->> 'name' AS TEXT) AS venue_name
+             FROM ({}) AS words JOIN slots ON slots.origin = ?1 AND slots.id = words.id
+             LEFT JOIN venues ON venues.origin = ?1 AND venues.id = slots.venue_id",
+            words(&format!(
+                "SELECT id FROM slots WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY {order} LIMIT ?6"
+            ))
+        );
+        self.rows(RecentList::Slots, &query, prefix, |row| {
             Ok(IndexedSlot {
                 word: row.get("word")?,
-                datetime,
-                venue_name: name,
+                datetime: row.get("datetime")?,
+                venue_name: row.get("venue_name")?,
             })
-        };
-        let mut slots = self.listed(
-            RecentList::Slots,
-            "slot.document, venue.document AS venue FROM lists AS list
-             JOIN slots AS slot ON slot.origin = list.origin AND slot.id = list.id
-             LEFT JOIN venues AS venue ON venue.origin = slot.origin AND venue.id = slot.venue_id",
-            read,
-        );
-        // A prefix is looked up by id; without one, the latest slots are taken.
-        let from = if prefix.is_empty() {
-            "(SELECT * FROM slots ORDER BY seen_at DESC LIMIT ?4)"
-        } else {
-            "slots"
-        };
-        slots.extend(self.file.rows(
-            &format!(
-                "SELECT slot.id AS word, slot.document, venue.document AS venue FROM {from} AS slot
-                 LEFT JOIN venues AS venue ON venue.origin = slot.origin AND venue.id = slot.venue_id
-                 WHERE slot.origin = ?1 AND slot.id >= ?2 AND slot.id < ?3 ORDER BY slot.id LIMIT ?4"
-            ),
-            params![self.origin, prefix, prefix_end(prefix), MOST],
-            read,
-        ));
-        slots
+        })
     }
 
-    /// The rows of this terminal's last list, each under its number.
-    fn listed<T>(
+    fn rows<T>(
         &self,
         list: RecentList,
-        columns: &str,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        query: &str,
+        prefix: &str,
+        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Vec<T> {
-        let query = format!(
-            "SELECT '@' || list.position AS word, {columns}
-             WHERE list.origin = ?1 AND list.kind = ?2 AND list.terminal = {OF_THIS_TERMINAL}
-             ORDER BY list.position LIMIT ?4"
-        );
-        let values = params![self.origin, list.as_str(), self.terminal, MOST];
-        self.file.rows(&query, values, read)
+        let end = prefix_end(prefix);
+        let values = params![self.origin, list.kind(), self.terminal, prefix, end, MOST];
+        self.file.rows(query, values, read)
     }
+}
+
+/// The words that stand for ids: the rows of the last list, each under its number, then the ids of a query.
+fn words(ids: &str) -> String {
+    format!(
+        "SELECT '@' || (key + 1) AS word, value AS id FROM json_each({LAST_LIST}) WHERE key < ?6
+         UNION ALL SELECT id AS word, id FROM ({ids})"
+    )
 }

@@ -1,9 +1,7 @@
-//! The venues and slots that were last shown, so that an id or `@2` is enough to name one.
-
-use std::iter;
+//! The venues and slots that were last seen and the lists that were last shown, so that an id or `@2` is enough to name one.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{OptionalExtension, Params, params};
 
 use super::Recent;
 use crate::model::slot::Slot;
@@ -14,13 +12,14 @@ use crate::outcome::Result;
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
 /// How long the list of a terminal is kept. Few terminals stay open for longer, and the newest list of all stays.
-const KEEP_TERMINALS_SECONDS: i64 = 7 * 24 * 3600;
+const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
 
-/// The name under which the list `?2` of the service `?1` is stored for the terminal `?3`.
-pub(super) const OF_THIS_TERMINAL: &str = "(CASE WHEN EXISTS (SELECT 1 FROM lists
-     WHERE origin = ?1 AND kind = ?2 AND terminal = ?3) THEN ?3 ELSE '' END)";
+/// The ids in the last list of the kind `?2` at the service `?1`: that of the terminal `?3`, or the newest of all if this
+/// terminal has none.
+pub(super) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
+     ORDER BY terminal = ?3 DESC, rowid DESC LIMIT 1)";
 
-/// A list whose rows `@N` names.
+/// A list whose rows `@N` names. Each terminal has its own, so that what another one lists moves no `@N` of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecentList {
     Venues,
@@ -34,9 +33,9 @@ pub(crate) enum RecentList {
     LastVenue,
     /// The session that was made or shown last.
     LastSession,
-    /// The number of the last received event whose booking the journal took in.
+    /// The number of the last received event whose booking the journal took in. All terminals share it.
     TakenIn,
-    /// The day on which a person was last reminded of open attempts.
+    /// The day on which a person was last reminded of open attempts. All terminals share it.
     Reminded,
     /// Those that a sandbox has answered.
     Requests,
@@ -46,34 +45,10 @@ pub(crate) enum RecentList {
 }
 
 impl RecentList {
-    /// Whether each terminal has a list of its own, so that what another one lists moves no `@N` of this one.
-    pub(super) fn is_of_a_terminal(self) -> bool {
-        !matches!(self, RecentList::TakenIn | RecentList::Reminded)
+    /// The name under which it is stored.
+    pub(super) fn kind(self) -> String {
+        format!("{self:?}")
     }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            RecentList::Venues => "venues",
-            RecentList::Slots => "slots",
-            RecentList::Bookings => "bookings",
-            RecentList::Attempts => "attempts",
-            RecentList::LastBooking => "last booking",
-            RecentList::LastVenue => "last venue",
-            RecentList::LastSession => "last session",
-            RecentList::TakenIn => "taken in",
-            RecentList::Reminded => "reminded",
-            RecentList::Requests => "requests",
-            RecentList::Deliveries => "deliveries",
-            RecentList::Events => "events",
-        }
-    }
-}
-
-/// Whether the rows were shown as a list, which `@N` then refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    AsList,
-    No,
 }
 
 /// A slot, with the search that returned it.
@@ -98,30 +73,26 @@ fn read_slot(text: &str) -> Option<Slot> {
 }
 
 impl Recent {
-    pub(crate) fn remember_venues(&self, venues: &[Venue], shown: Shown) -> Result<()> {
-        let stored = self.write(|connection| {
+    pub(crate) fn remember_venues(&self, venues: &[Venue]) -> Result<()> {
+        self.write(|connection| {
             let mut insert = connection
                 .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
             for venue in venues {
                 insert.execute(params![self.origin, venue.id(), venue.value().to_string(), now()])?;
             }
-            if shown == Shown::AsList {
-                self.replace(connection, RecentList::Venues, venues.iter().map(Venue::id))?;
-            }
             Ok(())
-        });
-        stored.inspect_err(|_| self.empty(RecentList::Venues))
+        })
     }
 
+    /// Also makes the venue what `@last` stands for.
     pub(crate) fn remember_slots(
         &self,
         venue_id: &str,
         provider: Option<&str>,
         party_size: u32,
         slots: &[Slot],
-        shown: Shown,
     ) -> Result<()> {
-        let stored = self.write(|connection| {
+        self.write(|connection| {
             connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now() - KEEP_SLOTS_SECONDS])?;
             let mut insert = connection.prepare(
                 "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
@@ -131,47 +102,60 @@ impl Recent {
                 let document = slot.value().to_string();
                 insert.execute(params![self.origin, slot.id(), venue_id, provider, party_size, document, now()])?;
             }
-            if shown == Shown::AsList {
-                self.replace(connection, RecentList::Slots, slots.iter().map(Slot::id))?;
-            }
-            self.replace(connection, RecentList::LastVenue, iter::once(venue_id))
-        });
-        stored.inspect_err(|_| {
-            self.empty(RecentList::Slots);
-            self.empty(RecentList::LastVenue);
-        })
+            Ok(())
+        })?;
+        self.remember_one(RecentList::LastVenue, venue_id)
     }
 
-    /// Stores the ids of a list that was shown, for `@N`.
+    /// Stores the ids of a list that was shown, for `@N`. Where it cannot be stored, it is emptied: else `@1` and `@last`
+    /// would stand for what was shown before.
     pub(crate) fn remember_list<'a>(
         &self,
         list: RecentList,
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
-        let stored = self.write(|connection| self.replace(connection, list, ids));
-        stored.inspect_err(|_| self.empty(list))
+        let ids = serde_json::Value::from_iter(ids).to_string();
+        self.store(list, &ids).inspect_err(|_| {
+            // The disk may be full: nothing is copied before this write.
+            let in_memory = "PRAGMA journal_mode = MEMORY";
+            let _ = self.read(|it| it.query_row(in_memory, (), |_| Ok(())));
+            let _ = self.store(list, "[]");
+        })
     }
 
-    /// Empties a list that could not be stored: else `@1` and `@last` would stand for what was shown before.
-    fn empty(&self, list: RecentList) {
-        if list.is_of_a_terminal() {
-            let _ = self.write_in_place(|connection| self.replace(connection, list, iter::empty()));
+    fn store(&self, list: RecentList, ids: &str) -> Result<()> {
+        let (kind, terminal) = (list.kind(), self.terminal_of(list));
+        self.write(|connection| {
+            let old = "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND (terminal = ?3 OR listed_at < ?4)";
+            let oldest = now() - KEEP_LISTS_SECONDS;
+            connection.execute(old, params![self.origin, kind, terminal, oldest])?;
+            let new = "INSERT INTO lists (origin, kind, terminal, ids, listed_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+            connection.execute(new, params![self.origin, kind, terminal, ids, now()])?;
+            Ok(())
+        })
+    }
+
+    fn terminal_of(&self, list: RecentList) -> &str {
+        match list {
+            RecentList::TakenIn | RecentList::Reminded => "",
+            _ => &self.terminal,
         }
     }
 
-    /// Stores a list of one, unless it is stored already.
+    /// Stores a list of one, unless it is the newest already.
     pub(crate) fn remember_one(&self, list: RecentList, id: &str) -> Result<()> {
-        let query = "SELECT count(*) = 1 AND max(id) = ?4 FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3";
-        for terminal in self.terminals(list) {
-            let values = params![self.origin, list.as_str(), terminal, id];
-            let is_only = self.read(|connection| {
-                connection.query_row(query, values, |row| row.get::<_, Option<bool>>(0))
-            })?;
-            if is_only != Some(true) {
-                return self.remember_list(list, iter::once(id));
-            }
+        let newest =
+            "SELECT terminal = ?3 AND ids ->> 0 = ?4 FROM lists WHERE origin = ?1 AND kind = ?2
+             ORDER BY rowid DESC LIMIT 1";
+        let values = params![self.origin, list.kind(), self.terminal_of(list), id];
+        let is_newest = self.read(|connection| {
+            let row = connection.query_row(newest, values, |row| row.get::<_, Option<bool>>(0));
+            row.optional()
+        })?;
+        match is_newest.flatten() {
+            Some(true) => Ok(()),
+            _ => self.remember_list(list, [id].into_iter()),
         }
-        Ok(())
     }
 
     /// The first column of each row.
@@ -222,49 +206,12 @@ impl Recent {
         Ok(found.iter().filter_map(|text| read_slot(text)).collect())
     }
 
-    /// The id in row `position` (from 1) of the last list of this terminal; of the newest list of all if this terminal
-    /// has none.
+    /// The id in row `position` (from 1) of the last list.
     pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
-        let query = format!(
-            "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = {OF_THIS_TERMINAL} AND position = ?4"
-        );
-        let values = params![self.origin, list.as_str(), self.terminal, position];
+        let query = format!("SELECT value FROM json_each({LAST_LIST}) WHERE key + 1 = ?4");
+        let terminal = self.terminal_of(list);
+        let values = params![self.origin, list.kind(), terminal, position];
         Ok(self.texts(&query, values)?.pop())
-    }
-
-    /// The names under which a list is stored: the empty one is that of the newest of all terminals.
-    fn terminals(&self, list: RecentList) -> Vec<&str> {
-        if list.is_of_a_terminal() && !self.terminal.is_empty() {
-            vec!["", &self.terminal]
-        } else {
-            vec![""]
-        }
-    }
-
-    fn replace<'a>(
-        &self,
-        connection: &Connection,
-        list: RecentList,
-        ids: impl Iterator<Item = &'a str>,
-    ) -> rusqlite::Result<()> {
-        let (origin, kind) = (&self.origin, list.as_str());
-        connection.execute(
-            "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal <> '' AND listed_at < ?3",
-            params![origin, kind, now() - KEEP_TERMINALS_SECONDS],
-        )?;
-        let mut delete = connection
-            .prepare("DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3")?;
-        let mut insert = connection.prepare(
-            "INSERT INTO lists (origin, kind, terminal, position, id, listed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?;
-        let ids: Vec<&str> = ids.collect();
-        for terminal in self.terminals(list) {
-            delete.execute([origin, kind, terminal])?;
-            for (row, id) in (1u32..).zip(&ids) {
-                insert.execute(params![origin, kind, terminal, row, id, now()])?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -273,35 +220,29 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn venue(id: &str) -> Venue {
-        Venue::from_value(json!({"venue_id": id, "name": id})).unwrap()
+    fn recent() -> (tempfile::TempDir, Recent) {
+        let folder = tempfile::tempdir().unwrap();
+        let recent = Recent::open(&folder.path().join("recent.db"), "a".into()).unwrap();
+        (folder, recent)
     }
 
     #[test]
-    fn a_row_number_stands_for_the_last_list_alone_and_ids_are_remembered_longer() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
-        let recent = Recent::open(&path, "a".into()).unwrap();
-        recent
-            .remember_venues(&[venue("x"), venue("y")], Shown::AsList)
-            .unwrap();
-        recent
-            .remember_venues(&[venue("z")], Shown::AsList)
-            .unwrap();
-        recent
-            .remember_venues(&[venue("unseen")], Shown::No)
-            .unwrap();
-        assert_eq!(
-            recent.listed(RecentList::Venues, 1).unwrap().as_deref(),
-            Some("z")
-        );
-        assert_eq!(recent.listed(RecentList::Venues, 2).unwrap(), None);
-        assert_eq!(recent.venue("y").unwrap().unwrap().id(), "y");
-        let other = Recent::open(&path, "b".into()).unwrap();
-        assert!(
-            other.venue("y").unwrap().is_none(),
-            "another service's venues are not ours"
-        );
+    fn a_row_number_stands_for_the_last_list_of_its_kind_alone() {
+        let (folder, recent) = recent();
+        let lists: [(_, &[&str]); 3] = [
+            (RecentList::Venues, &["x", "y"]),
+            (RecentList::Bookings, &["bk_1", "bk_2"]),
+            (RecentList::Venues, &["z"]),
+        ];
+        for (list, ids) in lists {
+            recent.remember_list(list, ids.iter().copied()).unwrap();
+        }
+        let row = |list, position| recent.listed(list, position).unwrap();
+        assert_eq!(row(RecentList::Venues, 1).as_deref(), Some("z"));
+        assert_eq!(row(RecentList::Venues, 2), None);
+        assert_eq!(row(RecentList::Bookings, 2).as_deref(), Some("bk_2"));
+        let other = Recent::open(&folder.path().join("recent.db"), "b".into()).unwrap();
+        assert_eq!(other.listed(RecentList::Venues, 1).unwrap(), None);
     }
 
     fn slot(id: &str) -> Slot {
@@ -310,44 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_remembered_with_what_was_asked_for_it_and_its_row_in_the_list() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
-        let recent = Recent::open(&path, "a".into()).unwrap();
-        let slots = [slot("one"), slot("two")];
-        recent
-            .remember_slots("ven_1", Some("provider_a"), 3, &slots, Shown::AsList)
-            .unwrap();
-        recent
-            .remember_slots("ven_2", None, 2, &[slot("unseen")], Shown::No)
-            .unwrap();
-        let known = recent.slot("two").unwrap().unwrap();
-        assert_eq!(known.slot.value(), slots[1].value());
-        assert_eq!(
-            (
-                known.venue_id.as_str(),
-                known.provider.as_deref(),
-                known.party_size
-            ),
-            ("ven_1", Some("provider_a"), 3)
-        );
-        assert_eq!(
-            recent.listed(RecentList::Slots, 2).unwrap().as_deref(),
-            Some("two")
-        );
-        assert_eq!(recent.listed(RecentList::Slots, 3).unwrap(), None);
-        assert!(recent.slot("three").unwrap().is_none());
-    }
-
-    #[test]
-    fn a_slot_is_forgotten_after_thirty_days_and_not_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
-        let recent = Recent::open(&path, "a".into()).unwrap();
+    fn a_slot_is_remembered_for_thirty_days_with_what_was_asked_for_it() {
+        let (_folder, recent) = recent();
         let slots = [slot("old"), slot("older")];
-        recent
-            .remember_slots("ven_1", None, 2, &slots, Shown::No)
-            .unwrap();
+        let provider = Some("provider_a");
+        recent.remember_slots("v", provider, 3, &slots).unwrap();
         recent
             .write(|connection| {
                 connection.execute_batch(
@@ -356,18 +264,28 @@ mod tests {
                 )
             })
             .unwrap();
-        recent
-            .remember_slots("ven_1", None, 2, &[slot("new")], Shown::No)
-            .unwrap();
-        let remembered = ["new", "old", "older"].map(|id| recent.slot(id).unwrap().is_some());
-        assert_eq!(remembered, [true, true, false]);
+        recent.remember_slots("w", None, 2, &[slot("new")]).unwrap();
+        let known = |id: &str| recent.slot(id).unwrap();
+        let old = known("old").unwrap();
+        assert_eq!(old.slot.value(), slots[0].value());
+        assert_eq!(
+            (
+                old.venue_id.as_str(),
+                old.provider.as_deref(),
+                old.party_size
+            ),
+            ("v", Some("provider_a"), 3)
+        );
+        assert!(known("new").is_some() && known("older").is_none());
+        let last = recent.listed(RecentList::LastVenue, 1).unwrap();
+        assert_eq!(last.as_deref(), Some("w"));
     }
 
     #[test]
     fn a_list_of_another_terminal_moves_no_row_and_a_new_terminal_has_the_newest_list() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
+        let (folder, _) = recent();
         let at = |terminal: &str| {
+            let path = folder.path().join("recent.db");
             let mut recent = Recent::open(&path, "a".into()).unwrap();
             recent.terminal = terminal.to_owned();
             recent
@@ -385,11 +303,11 @@ mod tests {
         assert_eq!(row("1", 2), None, "rows of two lists are never mixed");
         assert_eq!(row("2", 1).as_deref(), Some("byron"));
         assert_eq!(row("3", 2).as_deref(), Some("hopper"));
-        assert_eq!(row("", 2).as_deref(), Some("hopper"));
-        at("1")
-            .remember_one(RecentList::Bookings, "lovelace")
-            .unwrap();
+        let one = at("1").remember_one(RecentList::Bookings, "lovelace");
+        one.unwrap();
         assert_eq!(row("3", 1).as_deref(), Some("lovelace"));
+        list("2", &[]);
+        assert_eq!(row("2", 1), None, "an empty list is a list");
         at("1")
             .write(|connection| {
                 connection.execute_batch("UPDATE lists SET listed_at = listed_at - 8 * 86400")
@@ -401,23 +319,5 @@ mod tests {
             Some("newest"),
             "an old list is forgotten"
         );
-    }
-
-    #[test]
-    fn rows_of_bookings_and_of_venues_are_counted_apart() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
-        let recent = Recent::open(&path, "a".into()).unwrap();
-        recent
-            .remember_list(RecentList::Bookings, ["bk_1", "bk_2"].into_iter())
-            .unwrap();
-        recent
-            .remember_venues(&[venue("x")], Shown::AsList)
-            .unwrap();
-        assert_eq!(
-            recent.listed(RecentList::Bookings, 2).unwrap().as_deref(),
-            Some("bk_2")
-        );
-        assert_eq!(recent.listed(RecentList::Venues, 2).unwrap(), None);
     }
 }

@@ -254,28 +254,6 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
 }
 
 #[test]
-fn a_new_time_without_a_slot_lists_the_nearest_ones() {
-    let home = Home::new();
-    let id = in_three_days(&home, "ven_confirms");
-    let modify = ["modify", &id, "--at", "20:10"];
-    let error = home.run(modify.iter().chain(&["--json"]));
-    let error = error.refused(7, "no_availability");
-    let hint = text(&error, "hint");
-    let at = hint.rsplit_once("--at ").unwrap().1.to_owned();
-    assert!(hint.contains("20:00") && hint.contains("20:30"), "{hint}");
-    assert!(at.contains("T20:00:00"), "{hint}");
-
-    let mut terminal = Terminal::start(&home, &modify);
-    terminal.see("Change this booking?").type_in("y\r");
-    terminal.see("No slot at").see("Which slot on");
-    terminal.press(Key::Down).press(Key::Enter);
-    terminal.see("20:30 (+00:00)").see("Change this booking?");
-    terminal.type_in("y\r");
-    terminal.end().exits(0);
-    assert_eq!(clock_of(&home.booking(&id)), "20:30");
-}
-
-#[test]
 fn a_booking_that_has_ended_is_refused_without_a_question() {
     let home = Home::new();
     let id = in_three_days(&home, "ven_confirms");
@@ -324,16 +302,11 @@ fn a_cancel_that_cannot_work_says_so_before_it_asks_and_after() {
 
 #[test]
 fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
-    for (free_until, part, cost) in [
-        (
-            "2031-11-30T18:00:00+00:00",
-            "free now, the deadline is in",
-            "cost nothing, by its terms",
-        ),
+    for (free_until, part) in [
+        ("2031-11-30T18:00:00+00:00", "free now, the deadline is in"),
         (
             "2024-11-30T18:00:00+00:00",
             "costs 23.00 EUR now, the deadline passed",
-            "cost 23.00 EUR, by its terms",
         ),
     ] {
         let booking = json!({
@@ -350,7 +323,7 @@ fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
         let shown = terminal.end().exits(17);
         let said = shown.screen.matches("  cancellation  ").count();
         assert_eq!(said, 1, "{}", shown.screen);
-        let script = home.run(["cancel", "bk_1", "--yes"]).exits(0).prints(cost);
+        let script = home.run(["cancel", "bk_1", "--yes"]).exits(0);
         let is_told = script.stderr.contains("the cancellation costs 23.00 EUR");
         assert_eq!(is_told, part.starts_with("costs"), "{script}");
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Key, Output, Reply, Scripted, Served, Terminal, text};
+use crate::harness::{GUEST, Home, Output, Served, text};
 
 fn modify(home: &Home, id: &str, changes: &[&str]) -> Output {
     home.run(["modify", id, "--json"].iter().chain(changes))
@@ -34,22 +34,6 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
         "{changed}"
     );
     assert_eq!(home.booking(&id), changed);
-}
-
-/// "a short card with the state first" (command line, Output 2)
-#[test]
-fn in_a_pipe_the_card_says_what_was_changed() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    let output = home.run(["modify", &id, "--party", "4"]).exits(0);
-    let lines: Vec<&str> = output.stdout.lines().collect();
-    assert_eq!(lines[0], format!("confirmed\t{id}"));
-    assert!(lines.contains(&"change\tparty_size 2 → 4"), "{output}");
-    let output = home.run(["cancel", &id, "--yes"]).exits(0);
-    assert!(
-        output.stdout.starts_with(&format!("cancelled\t{id}\n")),
-        "{output}"
-    );
 }
 
 /// modify_unsupported: "provider cannot modify; nothing attempted" (spec, Errors); exit 7
@@ -153,27 +137,6 @@ fn off_a_terminal_a_cancel_wants_its_yes_and_sends_nothing_without() {
     assert_eq!(home.booking(&id)["status"], "confirmed");
 }
 
-/// Exit 17: "declined at a prompt; nothing was sent" (command line, Exit codes)
-#[test]
-fn at_a_terminal_the_booking_is_shown_before_it_is_cancelled_or_not() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    let ask = || {
-        let mut terminal = Terminal::start(&home, &["cancel", &id]);
-        terminal.see("Ada Lovelace").see("? Cancel this booking?");
-        terminal
-    };
-    let mut terminal = ask();
-    terminal.press(Key::Enter);
-    terminal.end().exits(17).says("Nothing was cancelled.");
-    assert_eq!(home.booking(&id)["status"], "confirmed");
-    let mut terminal = ask();
-    terminal.type_in("y\r");
-    terminal.press(Key::Enter);
-    terminal.end().exits(0).says("cancelled");
-    assert_eq!(home.booking(&id)["status"], "cancelled");
-}
-
 /// A dining venue of provider A in a city, and two of its slots on the same evening.
 fn two_slots(home: &Home, city: &str) -> (String, [Value; 2]) {
     let search = [
@@ -230,32 +193,6 @@ fn a_new_time_without_an_offset_is_read_from_the_venues_clock() {
             assert_eq!(changed["datetime"], wanted, "{city}");
         }
     }
-}
-
-/// The same where the venue offers nothing on the day, so that no slot can tell.
-#[test]
-fn where_no_slot_tells_the_venues_clock_the_bookings_own_time_does() {
-    let booking = json!({
-        "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
-        "datetime": "2031-12-01T19:30:00+09:00",
-    });
-    let server = Scripted::start(move |request| match request.path.as_str() {
-        "/v1/availability/search" => Reply::json(200, &json!({"slots": []})),
-        "/v1/bookings/bk_1/modify" => {
-            let mut changed = booking.clone();
-            changed["datetime"] = request.json()["datetime"].clone();
-            Reply::json(200, &changed)
-        }
-        _ => Reply::json(200, &booking),
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    modify(&home, "bk_1", &["--at", "2031-12-02 20:00"]).exits(0);
-    let sent = server.requests().pop().unwrap();
-    assert!(sent.is("POST", "/v1/bookings/bk_1/modify"));
-    assert_eq!(
-        sent.json(),
-        json!({"datetime": "2031-12-02T20:00:00+09:00"})
-    );
 }
 
 /// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)

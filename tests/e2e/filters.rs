@@ -98,21 +98,6 @@ fn rows_come_out_as_tabs_and_commas() {
     }
 }
 
-/// "`--jq EXPR` filters it in-process." (command line, Output 3)
-#[test]
-fn what_is_told_without_any_service_is_filtered_too() {
-    let home = Home::new();
-    let filtered = |arguments: &[&str]| home.run(arguments).exits(0).stdout;
-    let first = ["help", "exit-codes", "--jq", ".exit_codes[0].code"];
-    assert_eq!(filtered(&first), "0\n");
-    let shell = ["completions", "zsh", "--jq", ".shell"];
-    assert_eq!(filtered(&shell), "zsh\n");
-    let code = ["explain", "429", "--jq", ".codes[].exit_code"];
-    assert_eq!(filtered(&code), "9\n");
-    home.run(["help", "output", "--jq", "nonsense"])
-        .refused(2, "usage");
-}
-
 /// What a filter is told is escaped once, by JSON.
 #[test]
 fn the_error_of_a_filter_quotes_its_text_once() {

@@ -1,12 +1,11 @@
 //! The disk that misbehaves: without a journal nothing is sent, and no file is lost.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use crate::faults::{SLOT_TIME, confirmed, creating};
-use crate::harness::{GUEST, Home, Reply, Running, Scripted, text};
+use crate::harness::{GUEST, Home, Reply, text};
 
 /// "No journal, no POST." (design); exit 3: "the configuration, a profile, the keyring or the journal cannot be used"
 #[test]
@@ -33,29 +32,6 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     assert!(server.creates().is_empty());
 }
 
-/// A full disk: the file system takes not a byte more than is there.
-#[test]
-fn where_the_disk_is_full_nothing_is_sent() {
-    let server = creating(|_| Reply::json(201, &confirmed()));
-    for prepared in [false, true] {
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        if prepared {
-            home.run(["attempts"]).exits(0);
-        }
-        let mut shell = Command::new("bash");
-        home.enter(&mut shell);
-        // A limit of no blocks fails each write to a file, and leaves pipes alone.
-        let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
-        shell.args(["-c", script, "bash", env!("CARGO_BIN_EXE_bookctl")]);
-        shell.args([
-            "book", "ven_1", "--slot", "slot_1", "--at", SLOT_TIME, "--json",
-        ]);
-        shell.args(&GUEST[2..]).stdin(Stdio::null());
-        Running::start(shell).end().refused(3, "journal");
-        assert!(server.creates().is_empty());
-    }
-}
-
 /// "a corrupt one stops creates (3) until `attempts recover` sets it aside, never deleted" (design)
 #[test]
 fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
@@ -70,19 +46,6 @@ fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
         .refused(3, "journal");
     assert!(server.creates().is_empty());
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
-}
-
-/// "a read opens no journal" (design)
-#[test]
-fn a_damaged_journal_does_not_stop_reading() {
-    let server = Scripted::start(|_| Reply::json(200, &confirmed()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    fs::create_dir_all(home.path()).unwrap();
-    fs::write(home.path().join("journal.db"), "no database").unwrap();
-    assert_eq!(
-        home.run(["show", "bk_1", "--json"]).exits(0).json(),
-        confirmed()
-    );
 }
 
 #[test]

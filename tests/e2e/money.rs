@@ -141,13 +141,4 @@ fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
     let cancelled = home.run(["cancel", late, "--yes", "-q"]).exits(0);
     let told = format!("warning: the cancellation costs {fee} the booking's terms\n");
     assert_eq!(cancelled.stderr, told);
-    home.advance("48h");
-    for (id, cost) in [
-        (late, format!("cost {fee}")),
-        (early, "cost nothing, by".to_owned()),
-    ] {
-        let shown = home.run(["show", id]).exits(0);
-        let line = format!("cancellation\t{cost} its terms · Free to cancel");
-        assert!(shown.stdout.contains(&line), "{line} in {shown}");
-    }
 }

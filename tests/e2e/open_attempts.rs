@@ -367,23 +367,6 @@ fn a_journal_with_a_second_name_is_refused_until_the_named_command_gives_it_a_fi
     home.run(["attempts", "resume", "k"]).exits(0);
 }
 
-/// SQLite opens what lies next to a database without asking what it is.
-#[cfg(unix)]
-#[test]
-fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
-    let served = Served::start();
-    let home = served.home();
-    home.booked("ven_confirms", &[], 0);
-    let pipe = home.path().join("journal.db-journal");
-    std::fs::remove_file(&pipe).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
-    for arguments in [&["attempts", "--json"][..], &["bookings", "--json"]] {
-        let output = home.run(arguments).exits(3);
-        assert!(output.stderr.contains("is not a regular file"), "{output}");
-    }
-}
-
 /// A person who gives an attempt up is told that another process is still at it.
 #[test]
 fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
@@ -465,25 +448,4 @@ fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
         .says("20:30")
         .says("and 2 more")
         .says("bookctl attempts\n");
-}
-
-/// An attempt that was answered may have a booking that failed: the list says "made", and names it.
-#[cfg(unix)]
-#[test]
-fn the_list_of_all_attempts_names_their_bookings_and_does_not_end_as_if_it_were_empty() {
-    let home = Home::new();
-    let list = ["attempts", "list", "--all"];
-    home.run(list).exits(0).says("No attempts yet.");
-    let failed = home.booked("ven_provider_fails", &[], 11);
-    let piped = home.run(list).exits(0);
-    assert!(piped.stdout.contains(&failed), "{piped}");
-    assert!(!piped.stderr.contains("attempts"), "{piped}");
-    let wide = Terminal::of_width(&home, 200, &list).end().exits(0);
-    for part in [failed.as_str(), "made"] {
-        assert!(wide.screen.contains(part), "{}", wide.screen);
-    }
-    for part in ["booked", "No open attempts"] {
-        assert!(!wide.screen.contains(part), "{}", wide.screen);
-    }
-    home.run(["attempts"]).exits(0).says("No open attempts.");
 }

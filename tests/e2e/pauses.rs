@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Served, text};
+use crate::harness::{Home, Output, text};
 
 fn answer(home: &Home, id: &str, code: &str) -> Output {
     home.feed(["continue", id, "--otp-stdin", "--json"], code)
@@ -35,13 +35,6 @@ fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it
     assert_eq!(home.booking(&id), confirmed);
 }
 
-#[test]
-fn the_code_is_also_taken_as_an_argument() {
-    let home = Home::new();
-    let id = home.booked("ven_otp_b", &[], 10);
-    home.run(["continue", &id, "--otp", &home.code()]).exits(0);
-}
-
 /// Wrong OTP: "the booking stays paused; after the 5th the booking is failed with `otp_attempts_exceeded`"
 /// (wire contract, Errors)
 #[test]
@@ -62,20 +55,6 @@ fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
     assert_eq!(fifth["status"], "failed");
     assert_eq!(fifth["error_code"], "otp_attempts_exceeded");
     home.run(["show", &id, "--exit-status"]).exits(11);
-}
-
-/// "continue, modify or cancel where the status does not allow it" is the 409 (wire contract, Errors); exit 7
-#[test]
-fn a_booking_that_waits_for_nothing_takes_no_answer() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    answer(&home, &id, "123456").refused(7, "http_409");
-    assert_eq!(home.booking(&id)["status"], "confirmed");
-}
-
-#[test]
-fn an_answer_to_an_unknown_booking_is_not_found() {
-    answer(&Home::new(), "bk_nobody", "123456").refused(6, "http_404");
 }
 
 #[test]
@@ -150,41 +129,10 @@ fn a_booking_in_processing_exits_8_and_is_confirmed_once_its_time_is_over() {
 }
 
 #[test]
-fn waiting_ends_as_soon_as_the_booking_is_confirmed() {
-    let served = Served::start();
-    let home = served.home();
-    let waiting = home.start(
-        ["book", "ven_processing", "--wait=60s", "--json"]
-            .iter()
-            .chain(&crate::harness::GUEST),
-    );
-    // The clock is moved once there is something to wait for.
-    served.wait_until(|bookings| !bookings.is_empty());
-    home.advance("5s");
-    let booking = waiting.end().exits(0).json();
-    assert_eq!(booking["status"], "confirmed");
-}
-
-#[test]
 fn a_wait_that_is_over_leaves_the_booking_in_processing() {
     let home = Home::new();
     let booking = home.book("ven_processing", &["--wait=0s"]).exits(8).json();
     assert_eq!(booking["status"], "processing");
-}
-
-/// "A booking left in requires_action for more than 20 minutes is expired. … read the booking to see it"
-/// (spec, States and transitions); exit 11: "failed, expired or was cancelled instead"
-#[test]
-fn a_booking_left_unanswered_for_more_than_20_minutes_is_expired() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
-    let code = home.code();
-    home.advance("19m30s");
-    assert_eq!(home.booking(&id)["status"], "requires_action");
-    home.advance("1m1s");
-    assert_eq!(home.booking(&id)["status"], "expired");
-    home.run(["show", &id, "--exit-status"]).exits(11);
-    answer(&home, &id, &code).exits(7);
 }
 
 /// What a payment pause of this venue asks for.
@@ -279,56 +227,6 @@ fn a_late_payment_answer_ends_with_the_state_that_the_booking_then_has() {
         // Money may have moved.
         assert_eq!(status.contains("do not book again"), exit == 16, "{shown}");
     }
-}
-
-/// payment_approval_expired: "no answer before expires_at" (spec, Vendor payment codes)
-#[test]
-fn a_payment_that_nobody_answers_fails_when_its_time_is_over() {
-    let home = Home::new();
-    let (id, _) = paying(&home, "ven_payment");
-    home.advance("14m");
-    assert_eq!(home.booking(&id)["status"], "requires_action");
-    home.advance("61s");
-    let booking = home.booking(&id);
-    assert_eq!(booking["status"], "failed");
-    assert_eq!(booking["error_code"], "payment_approval_expired");
-}
-
-/// The codes of "Vendor payment codes" (spec, Errors) that an approved payment can end with.
-#[test]
-fn what_goes_wrong_behind_an_approved_payment_has_a_code_and_an_exit_code() {
-    for (venue, code, exit) in [
-        ("ven_payment_declines", "card_declined", 11),
-        ("ven_payment_replay_fails", "payment_replay_failed", 16),
-    ] {
-        let home = Home::new();
-        let (id, action) = paying(&home, venue);
-        let booking = pay(&home, &id, &approval(&action)).exits(exit).json();
-        assert_eq!(booking["error_code"], code, "{venue}");
-    }
-}
-
-#[test]
-fn a_payment_that_cannot_be_prepared_fails_the_booking_at_once() {
-    let home = Home::new();
-    let booking = home
-        .book("ven_payment_setup_fails", &["--payment", "vendor"])
-        .exits(11)
-        .json();
-    assert_eq!(booking["error_code"], "payment_setup_failed");
-}
-
-/// vault_unavailable, 409 at create: "venue cannot be paid through the vendor; nothing created" (spec, Errors)
-#[test]
-fn a_venue_that_cannot_be_paid_through_the_vendor_refuses_and_nothing_is_created() {
-    let home = Home::new();
-    for venue in ["ven_vault_unavailable", "ven_confirms_b"] {
-        let error = home
-            .book(venue, &["--payment", "vendor"])
-            .refused(7, "vault_unavailable");
-        assert_eq!(error["http_status"], 409, "{venue}");
-    }
-    assert!(Served::of(&home).bookings().is_empty());
 }
 
 #[test]

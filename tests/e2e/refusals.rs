@@ -5,55 +5,30 @@ use serde_json::Value;
 
 use crate::harness::{Home, Output, text};
 
-/// One row of a table.
-struct Row {
-    /// The row as the specification has it.
-    quote: &'static str,
-    happens: fn() -> Output,
-    exit: i32,
-    code: &'static str,
-    status: u16,
-    /// Fields of the body that the row names.
-    body: &'static [&'static str],
-}
-
-const fn row(
-    quote: &'static str,
-    happens: fn() -> Output,
-    exit: i32,
-    code: &'static str,
-    status: u16,
-    body: &'static [&'static str],
-) -> Row {
-    Row {
-        quote,
-        happens,
-        exit,
-        code,
-        status,
-        body,
-    }
-}
+/// One row of a table: as the specification has it, how it happens, the exit code, the code, the HTTP status, and the fields
+/// of the body that the row names.
+struct Row(
+    &'static str,
+    fn() -> Output,
+    i32,
+    &'static str,
+    u16,
+    &'static [&'static str],
+);
 
 impl Row {
     fn check(&self) {
-        let output = (self.happens)();
-        assert_eq!(output.code, Some(self.exit), "{}: {output}", self.quote);
+        let Row(quote, happens, exit, code, status, body) = self;
+        let output = happens();
+        assert_eq!(output.code, Some(*exit), "{quote}: {output}");
         let error = output.error();
-        assert_eq!(error["code"], self.code, "{}: {output}", self.quote);
-        assert_eq!(
-            error["http_status"], self.status,
-            "{}: {output}",
-            self.quote
-        );
-        assert!(!text(&error, "hint").is_empty(), "{}: {output}", self.quote);
-        assert!(
-            !text(&error, "message").is_empty(),
-            "{}: {output}",
-            self.quote
-        );
-        for field in self.body {
-            assert!(!error["body"][field].is_null(), "{}: {output}", self.quote);
+        assert_eq!(error["code"], *code, "{quote}: {output}");
+        assert_eq!(error["http_status"], *status, "{quote}: {output}");
+        for said in ["hint", "message"] {
+            assert!(!text(&error, said).is_empty(), "{quote}: {output}");
+        }
+        for field in *body {
+            assert!(!error["body"][field].is_null(), "{quote}: {output}");
         }
     }
 }
@@ -110,22 +85,22 @@ fn paying(home: &Home, venue: &str) -> (String, String) {
 /// Errors, Body shapes.
 #[rustfmt::skip]
 const BODY_SHAPES: &[Row] = &[
-    row(
+    Row(
         "400 | error, missing (list of names) | required fields missing on venue search",
         || Home::new().run(["api", "POST", "/v1/venues/search", "-F", "vertical=dining", "--json"]),
         12, "http_400", 400, &["error", "missing"],
     ),
-    row(
+    Row(
         "400 | error \"invalid request body\", field, detail | body not valid JSON or a field has the wrong type",
         || create(&Home::new(), r#"{"venue_id": "ven_confirms", "party_size": "two"}"#),
         12, "http_400", 400, &["error", "field", "detail"],
     ),
-    row(
+    Row(
         "400 | error, error_code placeholder_customer | the guest is a placeholder on booking create",
         || book(&Home::new(), "tomorrow 19:30", "Test User"),
         12, "placeholder_customer", 400, &["error", "error_code"],
     ),
-    row(
+    Row(
         "400 | error | booking create with a venue_id without resolvable provider and no provider field",
         || create(
             &Home::new(),
@@ -133,17 +108,17 @@ const BODY_SHAPES: &[Row] = &[
         ),
         12, "http_400", 400, &["error"],
     ),
-    row(
+    Row(
         "401 | error unauthorized | bad or missing key",
         || with_key("sk_live_nonsense").run(["status", "--json"]),
         4, "unauthorized", 401, &["error"],
     ),
-    row(
+    Row(
         "402 | error billing_required, message | live key without billing",
         || search(&with_key("sk_live_nobilling"), "London"),
         5, "billing_required", 402, &["error", "message"],
     ),
-    row(
+    Row(
         "402 | error free_tier_exhausted, limit, message | test allowance used up",
         || {
             let home = with_key("sk_test_sandbox");
@@ -154,12 +129,12 @@ const BODY_SHAPES: &[Row] = &[
         },
         5, "free_tier_exhausted", 402, &["error", "limit", "message"],
     ),
-    row(
+    Row(
         "403 | error insufficient_scope, required_scope | scope missing",
         || with_key("sk_live_readonly").book("ven_confirms", &[]),
         5, "insufficient_scope", 403, &["error", "required_scope"],
     ),
-    row(
+    Row(
         "429 | error rate_limited, message, limit, retry_after_seconds (also header Retry-After) | rate limit exceeded",
         || {
             let home = Home::new();
@@ -175,12 +150,12 @@ const BODY_SHAPES: &[Row] = &[
 /// Errors, Codes by condition.
 #[rustfmt::skip]
 const CODES_BY_CONDITION: &[Row] = &[
-    row(
+    Row(
         "400 | missing_last_name | provider A needs first and last name in customer.name; nothing created",
         || book(&Home::new(), "tomorrow 19:30", "Ada"),
         12, "missing_last_name", 400, &[],
     ),
-    row(
+    Row(
         "400 | slot_not_offered | datetime differs from the time the availability_id was offered at",
         || {
             let home = Home::new();
@@ -196,27 +171,27 @@ const CODES_BY_CONDITION: &[Row] = &[
         },
         12, "slot_not_offered", 400, &[],
     ),
-    row(
+    Row(
         "400 | (none) | \"validation failed\" naming each field, e.g. datetime must be in the future; nothing created",
         || book(&Home::new(), "2020-01-01 19:30", "Ada Lovelace"),
         12, "http_400", 400, &["fields"],
     ),
-    row(
+    Row(
         "400 | (none) | location could not be resolved on venue search; send a more specific location or latitude and longitude",
         || search(&Home::new(), "Atlantis"),
         12, "http_400", 400, &[],
     ),
-    row(
+    Row(
         "403 | wrong_key_environment | beta (v3) key sent to /v1",
         || with_key("sk_v3_sandbox").run(["status", "--json"]),
         4, "wrong_key_environment", 403, &[],
     ),
-    row(
+    Row(
         "403 | org_suspended | organization suspended; retry does not help",
         || search(&with_key("sk_live_suspended"), "London"),
         5, "org_suspended", 403, &["reason"],
     ),
-    row(
+    Row(
         "404 | (none) | booking not found; body lists the organization's unfinished bookings of the last day in open_bookings",
         || {
             let home = Home::new();
@@ -225,12 +200,12 @@ const CODES_BY_CONDITION: &[Row] = &[
         },
         6, "http_404", 404, &["open_bookings"],
     ),
-    row(
+    Row(
         "404 | (none) | venue not found; run venue search first",
         || Home::new().run(["slots", "ven_nowhere", "--at", "tomorrow 19:30", "--json"]),
         6, "http_404", 404, &[],
     ),
-    row(
+    Row(
         "409 | (none) | modify on a booking that is not confirmed",
         || {
             let home = Home::new();
@@ -239,7 +214,7 @@ const CODES_BY_CONDITION: &[Row] = &[
         },
         7, "http_409", 409, &[],
     ),
-    row(
+    Row(
         "413 | (none) | body too large (limit 1 MB)",
         || {
             let body = format!(r#"{{"note": "{}"}}"#, "x".repeat(1_100_000));
@@ -247,7 +222,7 @@ const CODES_BY_CONDITION: &[Row] = &[
         },
         12, "http_413", 413, &[],
     ),
-    row(
+    Row(
         "422 | modify_unsupported | provider cannot modify; nothing attempted",
         || {
             let home = Home::new();
@@ -256,7 +231,7 @@ const CODES_BY_CONDITION: &[Row] = &[
         },
         7, "modify_unsupported", 422, &[],
     ),
-    row(
+    Row(
         "422 | the provider's code | venue refused the change; body carries the unchanged booking, still confirmed",
         || {
             let home = Home::new();
@@ -265,32 +240,32 @@ const CODES_BY_CONDITION: &[Row] = &[
         },
         7, "modification_refused", 422, &["booking"],
     ),
-    row(
+    Row(
         "502 | search_failed | every provider failed on search; providers_failed lists them; retry",
         || search(&Home::new(), "Outage"),
         13, "search_failed", 502, &["providers_failed"],
     ),
-    row(
+    Row(
         "502 | availability_failed | provider failed reading availability; provider names it; retry",
         || Home::new().run(["slots", "ven_availability_fails", "--at", "tomorrow 19:30", "--json"]),
         13, "availability_failed", 502, &["provider"],
     ),
-    row(
+    Row(
         "503 | no_search_provider | no search-capable provider configured",
         || search(&with_setting("search_providers=[]"), "London"),
         13, "no_search_provider", 503, &[],
     ),
-    row(
+    Row(
         "503 | no_search_provider | … (400 when the caller named providers)",
         || Home::new().run(["search", "dining", "--near", "London", "--at", "tomorrow 19:30", "--provider", "provider_z", "--json"]),
         13, "no_search_provider", 400, &[],
     ),
-    row(
+    Row(
         "503 | billing_check_unavailable, … | billing could not be checked; retry shortly",
         || search(&with_setting("billing_check=unavailable"), "London"),
         14, "billing_check_unavailable", 503, &[],
     ),
-    row(
+    Row(
         "503 | …, entitlement_check_unavailable | billing could not be checked; retry shortly",
         || {
             let home = with_key("sk_test_sandbox");
@@ -304,17 +279,17 @@ const CODES_BY_CONDITION: &[Row] = &[
 /// Errors, Vendor payment codes: those that are answers of their own.
 #[rustfmt::skip]
 const VENDOR_PAYMENT: &[Row] = &[
-    row(
+    Row(
         "vault_unavailable | 409 at create | venue cannot be paid through the vendor; nothing created",
         || Home::new().book("ven_vault_unavailable", &["--payment", "vendor"]),
         7, "vault_unavailable", 409, &[],
     ),
-    row(
+    Row(
         "vendor_disabled | 503 at create | vendor payments are off",
         || with_setting("vendor_payments=false").book("ven_payment", &["--payment", "vendor"]),
         14, "vendor_disabled", 503, &[],
     ),
-    row(
+    Row(
         "(none) | 400 on continue | malformed psp_response; booking stays paused; retry before expires_at",
         || {
             let home = Home::new();
@@ -328,12 +303,12 @@ const VENDOR_PAYMENT: &[Row] = &[
 /// Session codes named (spec, Errors).
 #[rustfmt::skip]
 const SESSIONS: &[Row] = &[
-    row(
+    Row(
         "live_key_required",
         || with_key("sk_test_sandbox").run(["session", "list", "--json"]),
         5, "live_key_required", 403, &[],
     ),
-    row(
+    Row(
         "invalid_code",
         || {
             let home = Home::new();
@@ -343,7 +318,7 @@ const SESSIONS: &[Row] = &[
         },
         12, "invalid_code", 400, &[],
     ),
-    row(
+    Row(
         "reconnect_required",
         || Home::new().book("ven_confirms_b", &["--end-user", "nobody"]),
         7, "reconnect_required", 409, &[],

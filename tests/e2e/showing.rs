@@ -148,29 +148,6 @@ fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     }
 }
 
-#[test]
-fn a_field_that_nobody_knows_stands_at_the_end() {
-    let server = Scripted::start(|_| {
-        Reply::json(
-            200,
-            &json!({
-                "id": "bk_1", "status": "confirmed", "loyalty": {"tier": "gold"}, "note": null,
-                "customer": {"name": "Ada Lovelace", "vip": true},
-                "card_terms": {"text": "Held: 20 EUR."}, "cancellation_terms": {"text": "Free for a day."},
-            }),
-        )
-    });
-    let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
-    assert_lines(
-        &card,
-        &[
-            "guest\tAda Lovelace\n",
-            "card\tHeld: 20 EUR.\ncancellation\tFree for a day.\n",
-            "other\tloyalty.tier = gold\nother\tcustomer.vip = true\nnext\t",
-        ],
-    );
-}
-
 /// What the service sends is never a command of its own, wherever it is printed in one.
 #[test]
 fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
@@ -209,52 +186,6 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
             "{output}"
         );
     }
-}
-
-/// "several: a table, or a JSON array" (command line, Command tree); "An error under `--json`: stdout empty"
-/// (Output 4)
-#[test]
-fn of_several_bookings_the_bad_ones_are_a_line_each_and_the_good_ones_are_shown() {
-    let home = Home::new();
-    let (one, two) = (
-        home.booked("ven_confirms", &[], 0),
-        home.booked("ven_otp", &[], 10),
-    );
-    let shown = home
-        .run(["show", &one, "bk_no", &two, "bk_none", "--quiet"])
-        .exits(6);
-    let rows: Vec<&str> = shown
-        .stdout
-        .lines()
-        .map(|row| row.split('\t').next().unwrap())
-        .collect();
-    assert_eq!(rows, [&one, &two]);
-    let said: Vec<&str> = shown.stderr.lines().collect();
-    assert_eq!(
-        said,
-        [
-            "error: booking not found: bk_no",
-            "error: booking not found: bk_none"
-        ]
-    );
-    home.run(["show", &one, "bk_no", &two, "--json"])
-        .refused(6, "http_404");
-    home.run(["show", &one, &two, "--exit-status"]).exits(10);
-}
-
-#[test]
-fn an_unknown_id_shows_nobody_elses_bookings_and_says_how_to_search() {
-    let home = Home::new();
-    home.booked("ven_otp", &[], 10);
-    let shown = home.run(["show", "bk_none", "--quiet"]).exits(6);
-    let said: Vec<&str> = shown.stderr.lines().collect();
-    assert_eq!(
-        said,
-        [
-            "error: booking not found: bk_none",
-            "hint: check the id, or search the bookings that this computer knows: bookctl bookings bk_none",
-        ]
-    );
 }
 
 /// "402 billing_required", "402 free_tier_exhausted", "403 org_suspended; a reason field says why when given" (spec)
@@ -333,20 +264,6 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     assert_eq!(looks(&server), 1);
 }
 
-/// "A wait without an end or a word" must never happen (design): where nothing is redrawn it is said once.
-#[test]
-fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
-    for (name, value) in [("BOOKCTL_ACCESSIBLE", "1"), ("TERM", "dumb")] {
-        let server = limited(120);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x").with(name, value);
-        let mut terminal = Terminal::start(&home, &["show", "bk_1", "--max-wait", "3m"]);
-        terminal
-            .see("rate limited; continuing in 2 min")
-            .press(Key::CtrlC);
-        terminal.end().exits(130);
-    }
-}
-
 #[test]
 fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
     let server = limited(1);
@@ -392,4 +309,18 @@ fn among_several_bookings_too_a_script_is_told_of_a_status_that_bookctl_does_not
     home.run(["show", "bk_1", "bk_2", "--exit-status", "--json"])
         .exits(15)
         .says("`PARKED` is a status that bookctl does not know");
+}
+
+/// "several: a table, or a JSON array" (command line, Command tree)
+#[test]
+fn several_bookings_are_a_table_or_an_array_and_the_first_that_is_not_confirmed_decides() {
+    let home = Home::new();
+    let one = home.booked("ven_confirms", &[], 0);
+    let two = home.booked("ven_otp", &[], 10);
+    let table = home.run(["show", &one, &two, "--exit-status"]).exits(10);
+    assert_eq!(table.stdout.lines().count(), 2, "{table}");
+    let array = home.run(["show", &one, &two, "--json"]).exits(0).json();
+    assert_eq!(array, json!([home.booking(&one), home.booking(&two)]));
+    home.run(["show", &one, "bk_no", "--json"])
+        .refused(6, "http_404");
 }

@@ -140,34 +140,6 @@ fn its_documents_are_the_services_own_text() {
     assert_eq!(filtered.stdout.lines().count(), 1);
 }
 
-#[test]
-fn a_status_that_bookctl_does_not_know_ends_with_the_command_that_maps_it() {
-    let body = r#"{"data":{"id":"bk_1","object":"booking","status":"PARKED","provider":"p"}}"#;
-    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", body.to_owned()));
-    let home = Home::new()
-        .configured(&format!(
-            "default_profile = 'acme'\n[profiles.acme]\nbase_url = '{}'\n",
-            server.base_url()
-        ))
-        .with("BOOKCTL_API_KEY", "sk_live_x");
-    let output = home.run(["watch", "bk_1"]).exits(15);
-    let said = output
-        .stderr
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    let at = said
-        .find("profile set acme 'read.booking=")
-        .unwrap_or_else(|| panic!("{output}"));
-    let setting = said[at..]
-        .split('\'')
-        .nth(1)
-        .unwrap()
-        .replace("STATUS", "confirmed");
-    home.run(["profile", "set", "acme", &setting]).exits(0);
-    home.run(["watch", "bk_1"]).exits(0);
-}
-
 /// "`watch` waits out 5xx, lost connections and 429 within its own time" (command line, Exit codes)
 #[test]
 fn what_passes_by_itself_is_waited_out_with_a_note_and_the_rest_ends_the_watch() {
@@ -206,48 +178,6 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     home.run(["watch", "bk_1", "--timeout", SHORT, "--json"])
         .refused(14, "vendor_disabled");
     assert!(server.requests().len() > 1);
-}
-
-/// The rule of `watch` holds for `book --wait` as well.
-#[test]
-fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
-    let reads = AtomicUsize::new(0);
-    let server = Scripted::start(move |request| {
-        let status = match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/v1/bookings") => "processing",
-            ("GET", "/v1/bookings/bk_1") => match reads.fetch_add(1, Ordering::SeqCst) {
-                0..9 => return Reply::json(503, &json!({"error": "deploy"})),
-                _ => "confirmed",
-            },
-            _ => return Reply::json(404, &json!({"error": "not found"})),
-        };
-        let mut booking = json!({"id": "bk_1", "object": "booking", "status": status});
-        if request.method == "POST" {
-            for (name, value) in request.json().as_object().unwrap() {
-                booking[name] = value.clone();
-            }
-        }
-        Reply::json(if request.method == "POST" { 201 } else { 200 }, &booking)
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let call = [
-        "book",
-        "ven_1",
-        "--at",
-        "2031-05-01T19:30:00Z",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--provider",
-        "p",
-        "--slot",
-        "slot_1",
-        "--wait=1m",
-        "--json",
-    ];
-    let output = home.run(call).exits(0);
-    assert_eq!(output.json()["status"], "confirmed", "{output}");
 }
 
 /// "`watch` … ends at `requires_action` even under `--until`, unless that names it." (command line, Exit codes)

@@ -141,7 +141,7 @@ fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
         );
         let line = RowRequest {
             row: keyed.row.number,
-            request: request.value(),
+            request: request.json().value().clone(),
         };
         let body = line.request.get("body").map(Value::to_string);
         let page = |_: &Document| {

@@ -1,19 +1,17 @@
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, resume_command};
-use crate::commands::timing::Zone;
-use crate::flows::{Confirmation, locate_booking};
+use crate::flows::{confirmation, locate};
 use crate::journal::{Forgotten, Journal};
 use crate::json::Document;
 use crate::model::id::id;
-use crate::model::when::When;
+use crate::model::plural;
+use crate::model::when::Days;
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::terminal::output::{Page, Tone, View, visible};
+use crate::terminal::output::{DocumentView, Page, Tone, visible};
 
 /// Delete guests' data from this computer
 ///
@@ -23,91 +21,67 @@ use crate::terminal::output::{Page, Tone, View, visible};
 #[command(after_help = "Examples:\n  \
     bookctl bookings forget bk_01\n  \
     bookctl bookings forget --before 2026-06-01\n  \
-    bookctl bookings forget --before 'today 00:00' --yes")]
+    bookctl bookings forget --before today --yes")]
 #[command(group(clap::ArgGroup::new("which").args(["booking", "before"]).required(true)))]
 pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// Forget everything booked before this date or time, e.g. `2026-06-01` or `today 00:00`
-    #[arg(long, value_name = "DATE|WHEN", value_parser = Before::parse)]
-    before: Option<Before>,
-    #[command(flatten)]
-    zone: Zone,
+    /// Forget everything booked before this day, such as `2026-06-01` or `tomorrow`
+    #[arg(long, value_name = "DATE", value_parser = Days::parse)]
+    before: Option<Days>,
     /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
 }
 
-/// A day, at whose beginning the selection ends, or a time.
-#[derive(Clone, Debug)]
-enum Before {
-    Day(Date),
-    Time(When),
-}
-
-impl Before {
-    fn parse(text: &str) -> Result<Self, String> {
-        if let Ok(day) = text.trim().parse::<Date>()
-            && !text.contains(':')
-        {
-            return Ok(Before::Day(day));
-        }
-        let when = When::parse(text);
-        when.map(Before::Time).map_err(|error| error.to_string())
-    }
-
-    /// The last moment that is selected. Bookings are dated by this machine's clock.
-    fn last(&self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp> {
-        let end = match self {
-            Before::Day(day) => day
-                .to_zoned(zone.clone())
-                .map_err(|error| Error::usage(error.to_string()))?
-                .timestamp(),
-            Before::Time(when) => {
-                let moment = when.resolve(now, zone);
-                let moment = moment.map_err(|error| Error::usage(error.to_string()))?;
-                moment.timestamp()
-            }
-        };
-        let nanosecond = jiff::SignedDuration::from_nanos(1);
-        Ok(end.saturating_sub(nanosecond).unwrap_or(Timestamp::MIN))
-    }
-}
-
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let forgotten = match (&args.booking, &args.before) {
-        (Some(named), _) => forget_one(context, &locate_booking(context, named)?)?,
-        (None, Some(before)) => {
-            let zone = args.zone.tz.clone().unwrap_or_else(system_zone);
-            let until = before.last(Timestamp::now(), &zone)?;
-            forget_until(context, until, args.yes).await?
-        }
+    let forgotten = if let Some(before) = &args.before {
+        forget_until(context, last_before(before)?, args.yes).await?
+    } else {
         // clap requires one of the two.
-        (None, None) => Forgotten::default(),
+        let named = args.booking.as_deref().unwrap_or_default();
+        forget_one(context, &locate::locate_booking(context, named)?)?
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
     leave_nothing(context).await?;
-    context.out.emit(&ForgottenView(forgotten))?;
-    if forgotten.unsettled > 0 {
+    let Forgotten { count, unsettled } = forgotten;
+    let document = json!({"forgotten": count, "unsettled": unsettled});
+    let page = |_: &Document| {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "forgotten", count.to_string());
+        page
+    };
+    context.out.emit(&DocumentView(document.into(), page))?;
+    if unsettled > 0 {
         context.out.warn(&format!(
-            "open attempts keep their guests, because a booking may exist ({}); find out what happened, then try again: \
-             bookctl attempts",
-            forgotten.unsettled
+            "open attempts keep their guests, because a booking may exist ({unsettled}); find out what happened, then try again: \
+             bookctl attempts"
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The last moment before these days. Bookings are dated by this machine's clock.
+fn last_before(days: &Days) -> Result<Timestamp> {
+    let zone = system_zone();
+    let days = days.resolve(Timestamp::now(), &zone);
+    let (first, _) = days.map_err(|why| Error::usage(format!("--before: {why}")))?;
+    let begin = first.to_zoned(zone);
+    let begin = begin.map_err(|why| Error::usage(format!("--before: {why}")))?;
+    let nanosecond = SignedDuration::from_nanos(1);
+    Ok(begin
+        .timestamp()
+        .saturating_sub(nanosecond)
+        .unwrap_or(Timestamp::MIN))
 }
 
 fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
     let mut journal = context.journal()?;
     if !journal.made(id)? {
         let shown = visible(id);
-        let unsettled = journal.open_attempts()?;
-        if unsettled
-            .iter()
-            .any(|attempt| attempt.idempotency_key == id)
-        {
+        let open = journal.open_attempts()?;
+        if open.iter().any(|attempt| attempt.idempotency_key == id) {
             let what =
                 format!("attempt {shown} is open: it keeps its guest until its outcome is known");
             return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
@@ -148,11 +122,8 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
 }
 
 async fn confirm(context: &Context, count: u32) -> Result<()> {
-    let bookings = match count {
-        1 => "1 booking".to_owned(),
-        many => format!("{many} bookings"),
-    };
-    let confirmation = Confirmation {
+    let bookings = plural(count as usize, "booking", "bookings");
+    let confirmation = confirmation::Confirmation {
         action: &format!("deleting the guests of {bookings}"),
         question: format!("Delete the guests of {bookings} from this computer?"),
         declined: "Nothing was deleted.",
@@ -181,18 +152,4 @@ async fn leave_nothing(context: &Context) -> Result<()> {
             format!("the guests were deleted, but traces may remain in the file: {why}");
         error.hint("run the same command again to overwrite them")
     })
-}
-
-struct ForgottenView(Forgotten);
-
-impl View for ForgottenView {
-    fn json(&self) -> Document {
-        json!({"forgotten": self.0.count, "unsettled": self.0.unsettled}).into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        page.heading(Tone::Good, "forgotten", self.0.count.to_string());
-        page
-    }
 }

@@ -1,20 +1,26 @@
 //! `bookctl bookings`: the bookings that this machine knows, from its journal, because the service has no such list.
 
 mod forget;
-mod refresh;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::app::Context;
-use crate::flows::{open_bookings, open_requests, take_in_received};
-use crate::journal::{KeptBooking, Sought};
+use crate::flows::{open_bookings, pick, received, wait};
+use crate::journal::Sought;
+use crate::json::Document;
 use crate::model::booking::Booking;
+use crate::model::certainty::Certainty;
 use crate::model::when::Days;
 use crate::model::zone::system_zone;
+use crate::model::{plural, shell};
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::view::{LocalBookings, OpenBookings};
-use refresh::refresh;
+use crate::terminal::output::DocumentView;
+use crate::terminal::view::{kept_page, open_page};
+
+/// The most bookings to refresh: a third of what the service allows in five minutes (spec, Limits).
+const AT_ONCE: u32 = 100;
 
 /// List and search the bookings that this computer knows
 ///
@@ -83,6 +89,13 @@ enum Action {
     Forget(forget::Args),
 }
 
+fn part(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("there is nothing to look for".to_owned()),
+        part => Ok(part.to_owned()),
+    }
+}
+
 impl Args {
     fn limit(&self) -> Option<u32> {
         (self.limit > 0).then_some(self.limit)
@@ -116,7 +129,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if args.open {
         return list_open(context, &args).await;
     }
-    take_in_received(context)?;
+    received::take_in_received(context)?;
     if args.refresh {
         refresh(context, args.limit()).await?;
     }
@@ -125,21 +138,17 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let found = context.journal()?.find(&sought, args.limit(), &venue)?;
     let ids = found.kept.iter().map(|kept| kept.booking.id());
     context.remember_rows(RecentList::Bookings, ids);
-    let list = LocalBookings {
-        kept: &found.kept,
-        more: found.more,
-        now: Timestamp::now(),
-    };
-    let none = match context.named_service() {
-        Some(service) => format!("No bookings found ({service})."),
-        None => "No bookings found (embedded sandbox).".to_owned(),
-    };
+    let bookings = Document::array(found.kept.iter().map(|it| it.booking.document()));
+    let more = Document::from(Value::from(found.more));
+    let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
+    let page = |_: &Document| kept_page(&found.kept, Timestamp::now());
+    let list = DocumentView(document, page);
+    let service = context.named_service();
+    let service = service.as_deref().unwrap_or("embedded sandbox");
+    let none = format!("No bookings found ({service}).");
     context.out.emit_list(&list, found.kept.is_empty(), &none)?;
-    if let Some(open) = open_requests(context).filter(|_| context.out.is_human()) {
+    if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&format!("Not in this list: {open}."));
-    }
-    if context.out.is_human() {
-        note_overdue(context, &found.kept);
     }
     if found.more {
         context.out.note(&format!(
@@ -147,45 +156,59 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             args.limit
         ));
     }
-    match context.journal()?.lost()? {
-        0 => {}
-        1 => context
-            .out
-            .note("Left out 1 booking that the service no longer knows."),
-        many => context.out.note(&format!(
-            "Left out {many} bookings that the service no longer knows."
-        )),
+    let lost = context.journal()?.lost()?;
+    if lost > 0 {
+        let bookings = plural(lost as usize, "booking", "bookings");
+        context.out.note(&format!(
+            "Left out {bookings} that the service no longer knows."
+        ));
     }
     Ok(Exit::Done)
 }
 
-/// Tells of bookings that waited for an action when they were last seen, and no longer can.
-fn note_overdue(context: &Context, kept: &[KeptBooking]) {
-    let deadlines = kept.iter().filter_map(|it| it.booking.waits_until());
-    let deadlines: Vec<_> = deadlines.collect();
-    if deadlines.is_empty() {
-        return;
+/// Reads the unfinished bookings of the journal, newest first and at most `limit`, and stores each as it is now.
+async fn refresh(context: &Context, limit: Option<u32>) -> Result<()> {
+    let most = limit.unwrap_or(AT_ONCE).min(AT_ONCE);
+    let mut ids = context.journal()?.unfinished_bookings(most + 1)?;
+    let more = ids.len() > most as usize;
+    ids.truncate(most as usize);
+    let progress = context.out.progress("");
+    let mut gone = Vec::new();
+    for (number, id) in ids.iter().enumerate() {
+        progress.say(&format!("updating {} of {}", number + 1, ids.len()));
+        match wait::read_booking(context, id).await {
+            Ok(booking) => context.journal()?.update(&booking)?,
+            Err(error) if error.exit == Exit::NotFound => gone.push(id.as_str()),
+            Err(error) => return Err(error),
+        }
+        // At a real service another API key may still show it.
+        if gone.last() == Some(&id.as_str()) && context.certainty() == Certainty::Contract {
+            context.journal()?.lose(id)?;
+        }
     }
-    let now = context.service_now();
-    let (of, them) = match deadlines.iter().filter(|it| **it <= now).count() {
-        0 => return,
-        1 => ("1 booking".to_owned(), "it"),
-        many => (format!("{many} bookings"), "them"),
-    };
-    context.out.note(&format!(
-        "The time to answer {of} has passed. To update {them}: bookctl bookings --refresh"
-    ));
-}
-
-fn part(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("there is nothing to look for".to_owned()),
-        part => Ok(part.to_owned()),
+    drop(progress);
+    if let Some(first) = gone.first() {
+        let (named, others) = gone.split_at(gone.len().min(3));
+        let and_more = match others.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        context.out.warn(&format!(
+            "the service no longer knows {}{and_more}; to remove a booking from the list: {}",
+            named.join(", "),
+            shell::command("bookings forget", first, "")
+        ));
     }
+    if more {
+        context.out.note(&format!(
+            "Updated the newest {most} unfinished bookings. Run the same command again to update more."
+        ));
+    }
+    Ok(())
 }
 
 async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
-    let mut bookings = open_bookings(context).await?;
+    let mut bookings = open_bookings::open_bookings(context).await?;
     if let Some(status) = &args.status {
         bookings.retain(|booking| booking.status().as_str() == status);
     }
@@ -193,15 +216,15 @@ async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     let ids = bookings.iter().map(Booking::id);
     context.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {
-        let kept = context
-            .journal()
-            .and_then(|journal| journal.kept(booking.id()));
-        (booking, kept.ok().flatten().map(|kept| kept.booking))
+        let kept = || context.journal()?.kept(booking.id());
+        let known = kept().ok().flatten().map(|kept| kept.booking);
+        (booking, known)
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
-    let list = OpenBookings {
-        bookings: &bookings,
-    };
+    let documents = bookings.iter().map(|(booking, _)| booking.document());
+    let document = Document::array(documents).named("bookings");
+    let page = |_: &Document| open_page(&bookings);
+    let list = DocumentView(document, page);
     let none = "No unfinished bookings in the last day.";
     context.out.emit_list(&list, bookings.is_empty(), none)?;
     Ok(Exit::Done)

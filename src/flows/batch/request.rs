@@ -12,7 +12,6 @@ use crate::json::plain;
 use crate::model::document_time::DocumentTime;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
-use crate::recent::Shown;
 
 /// The request to send for a row under one of its keys. The same request is sent again, whatever the venue offers by then.
 ///
@@ -85,7 +84,7 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
     let provider = row.get("provider").and_then(Value::as_str);
     let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await?;
     // With its terms, which the booking itself may not repeat.
-    offer.remember(context, Shown::No);
+    offer.remember(context);
     let slot = offer
         .at_wanted()
         .ok_or_else(|| offer.no_slot(venue.name(), "set the row's availability_id to"))?;

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{BookingView, SlotList, TermsReader, VenueList};
+use super::{BookingView, TermsReader, slots_page, venues_page};
 use crate::adapter::{Adapter, Dialect, scalars};
 use crate::json::Document;
 use crate::model::booking::Status;
 use crate::model::certainty::Certainty;
 use crate::model::document_time::{DocumentTime, time_text};
-use crate::terminal::output::{ColorPrefs, StreamStyle, View};
+use crate::terminal::output::{ColorPrefs, Page, StreamStyle, View};
 
 /// How the documents of one service differ.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ struct Manner {
 fn manner() -> impl Strategy<Value = Manner> {
     (
         prop::collection::vec("[a-m]{3,8}", 0..4),
-        prop::collection::vec(prop::option::of("x_[a-z]{3,9}"), OPEN.len()),
+        prop::collection::vec(prop::option::of("x_[a-z]{3,9}"), OPEN.split(' ').count()),
         any::<[bool; 4]>(),
     )
         .prop_map(|(envelopes, names, [ids, epochs, money, upper])| Manner {
@@ -39,28 +39,9 @@ fn manner() -> impl Strategy<Value = Manner> {
         })
 }
 
-const OPEN: &[&str] = &[
-    "name",
-    "address",
-    "price_level",
-    "tags",
-    "party_size",
-    "duration_minutes",
-    "seating",
-    "price",
-    "card_terms",
-    "cancellation_terms",
-    "hold_amount",
-    "currency",
-    "text",
-    "venue_name",
-    "customer",
-    "email",
-    "created_at",
-    "message",
-    "sent_to",
-    "fields",
-];
+/// The open names that another service may give other names to.
+const OPEN: &str = "name address price_level tags party_size duration_minutes seating price card_terms cancellation_terms hold_amount currency \
+    text venue_name customer email created_at message sent_to fields";
 
 impl Manner {
     fn apply(&self, value: &Value) -> Value {
@@ -68,7 +49,7 @@ impl Manner {
             Value::Object(object) => {
                 let mut changed = Map::new();
                 for (key, value) in object {
-                    let open = OPEN.iter().position(|open| open == key);
+                    let open = OPEN.split(' ').position(|open| open == key);
                     let name = open.and_then(|at| self.names[at].clone());
                     changed.insert(name.unwrap_or_else(|| key.clone()), self.member(key, value));
                 }
@@ -145,10 +126,8 @@ fn letters(text: &str) -> String {
 }
 
 /// Fails where a value of the object is not on the page.
-fn shows(view: &dyn View, object: &Value) -> Result<(), TestCaseError> {
-    let page = view
-        .page()
-        .render(&StreamStyle::decide(ColorPrefs::default(), false, 0));
+fn shows(page: &Page, object: &Value) -> Result<(), TestCaseError> {
+    let page = page.render(&StreamStyle::decide(ColorPrefs::default(), false, 0));
     for (path, text) in scalars(object) {
         // The party that was asked for, the name of the type, and a price level as so many signs.
         if matches!(path.as_str(), "object" | "party_size" | "price_level") {
@@ -174,7 +153,7 @@ proptest! {
         let read = adapter.venues(&document).map_err(|it| TestCaseError::fail(it.why))?;
         let venues = read.item.items;
         prop_assert_eq!(venues.len(), 1);
-        shows(&VenueList { document: &document, venues: &venues }, &venue)?;
+        shows(&venues_page(&venues), &venue)?;
 
         let slot = manner.apply(&slot());
         let document = manner.wrapped(json!([slot]));
@@ -183,7 +162,7 @@ proptest! {
         prop_assert_eq!(slots.len(), 1);
         let (certainty, now) = (Certainty::Specification, jiff::Timestamp::UNIX_EPOCH);
         let reader = TermsReader { certainty, now, party: 2 };
-        shows(&SlotList { document: &document, slots: &slots, reader }, &slot)?;
+        shows(&slots_page(&slots, reader), &slot)?;
     }
 
     #[test]
@@ -200,6 +179,6 @@ proptest! {
             certainty: Certainty::Specification,
             terms: None,
         };
-        shows(&view, &value)?;
+        shows(&view.page(), &value)?;
     }
 }

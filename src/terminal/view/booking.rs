@@ -46,10 +46,11 @@ impl View for BookingView<'_> {
         };
         page.heading(tone, state, self.booking.id());
         self.state(&mut page, fields);
+        self.since(&mut page, fields);
         self.guest(&mut page, fields);
         self.venue(&mut page, fields);
-        self.times(&mut page, fields);
-        self.last_change(&mut page, fields);
+        self.terms(&mut page, fields);
+        self.changes(&mut page, fields);
         // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
         for (path, value) in fields.rest().iter().chain(self.booking.around()) {
             page.field("other", format!("{path} = {value}"));
@@ -87,67 +88,60 @@ impl<'a> BookingView<'a> {
         if let Status::Other(word) = &status {
             page.sentence(format!("`{word}` is a status that bookctl does not know."));
         } else if let Some(entry) = code::entry(status.as_str()).filter(|_| !says_more) {
-            let state = status.as_str().replace('_', " ");
+            let state = capitalised(&status.as_str().replace('_', " "));
             let meaning = match status == Status::Confirmed && booking.is_over(self.now) {
                 true => "the venue expected this guest",
                 false => entry.meaning,
             };
-            page.sentence(format!(
-                "{}. {}.",
-                capitalised(&state),
-                capitalised(meaning)
-            ));
+            page.sentence(format!("{state}. {}.", capitalised(meaning)));
         }
-        let why = fields.text("error_message").map(str::to_owned);
-        let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
-        page.field_if(
-            "why",
-            match (why, code) {
-                (Some(why), Some(code)) => Some(format!("{why} ({code})")),
-                (why, code) => why.or_else(|| code.map(str::to_owned)),
-            },
-        );
+        let why = fields.text("error_message");
+        let why = why.or(known.map(|entry| entry.meaning));
+        let why = match (why, code) {
+            (Some(why), Some(code)) => Some(format!("{why} ({code})")),
+            (why, code) => why.or(code).map(str::to_owned),
+        };
+        page.field_if("why", why);
         let advice = (booking.retry() != Retry::NotNeeded).then(|| booking.retry().advice());
-        let parts = [advice, known.map(|entry| entry.next)];
-        let parts: Vec<&str> = parts.into_iter().flatten().collect();
-        page.field_if("retry", Some(parts.join(": ")).filter(|it| !it.is_empty()));
+        let next = known.map(|entry| entry.next);
+        let parts: Vec<&str> = advice.into_iter().chain(next).collect();
+        page.field_if("retry", (!parts.is_empty()).then(|| parts.join(": ")));
         if status == Status::RequiresAction {
-            pause(
-                page,
-                fields,
-                booking,
-                &self.dialect,
-                self.now,
-                self.certainty,
-            );
+            let (dialect, certainty) = (&self.dialect, self.certainty);
+            pause(page, fields, booking, dialect, self.now, certainty);
         }
     }
 
-    /// When the status began or the booking last changed, before the guest.
-    fn guest(&self, page: &mut Page, fields: &mut Fields<'a>) {
-        match (self.booking.since(), fields.get("updated_at")) {
+    /// When the status began or the booking last changed, and when it was made.
+    fn since(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        let since = self.booking.since();
+        match since {
             // It is `updated_at`.
-            (Some(since), _) => {
+            Some(since) => {
                 fields.scalar("updated_at");
                 page.field("status since", self.moment(since));
             }
-            (None, _) => self.time(page, fields, "updated", "updated_at"),
+            None => self.time(page, fields, "updated", "updated_at"),
         }
-        match fields.scalar("customer") {
-            Some(name) => drop(page.field("guest", name)),
-            None => {
-                for (label, path) in [
-                    ("guest", "customer.name"),
-                    ("email", "customer.email"),
-                    ("phone", "customer.phone"),
-                ] {
-                    page.field_if(label, fields.scalar(path));
-                }
-            }
+        let created = fields.get("created_at").and_then(DocumentTime::read);
+        match created.is_some_and(|created| created.instant == since) {
+            true => drop(fields.scalar("created_at")),
+            false => self.time(page, fields, "created", "created_at"),
         }
-        page.field_if("party", fields.scalar("party_size"));
-        page.field_if("end user", fields.scalar("end_user"));
-        page.field_if("payment", fields.scalar("payment_collection"));
+    }
+
+    fn guest(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        for (label, path) in [
+            ("guest", "customer"),
+            ("guest", "customer.name"),
+            ("email", "customer.email"),
+            ("phone", "customer.phone"),
+            ("party", "party_size"),
+            ("end user", "end_user"),
+            ("payment", "payment_collection"),
+        ] {
+            page.field_if(label, fields.scalar(path));
+        }
     }
 
     fn venue(&self, page: &mut Page, fields: &mut Fields<'a>) {
@@ -162,63 +156,47 @@ impl<'a> BookingView<'a> {
             page.field("when", with_own_time(&as_text(when), &system_zone()));
         }
         page.field_if("seating", fields.scalar("seating_preference"));
+    }
+
+    /// The booking's own terms, else those of the slot that it was made with.
+    fn terms(&self, page: &mut Page, fields: &mut Fields<'a>) {
         let kept = |name: &str| self.terms.as_ref()?.get(name);
-        let card = fields.take("card_terms").or_else(|| kept("card_terms"));
         let reader = TermsReader {
             certainty: self.certainty,
             now: self.now,
             party: self.booking.party(),
         };
+        // The booking's own price is listed with the other fields.
         let price = kept("price").filter(|_| fields.get("price").is_none());
         page.field_if("price", price.and_then(|it| reader.price(it)));
+        let card = fields.take("card_terms").or_else(|| kept("card_terms"));
         let card = card.and_then(|it| reader.card(it));
         page.field_if("card", card.map(|terms| terms.text));
-        let cancellation = fields.take("cancellation_terms");
-        let cancellation = cancellation.or_else(|| kept("cancellation_terms"));
-        let cancelled_at =
-            kept("cancelled_at").filter(|_| self.booking.status() == Status::Cancelled);
-        let cancelled_at = cancelled_at.and_then(DocumentTime::read);
-        let cancelled_at = cancelled_at.and_then(|at| at.instant);
-        let cancellation = cancellation.and_then(|it| match cancelled_at {
-            Some(at) => reader.cost_then(it, at),
-            None => Some(reader.cancellation(it)?.text),
-        });
-        page.field_if("cancellation", cancellation);
-    }
-
-    fn times(&self, page: &mut Page, fields: &mut Fields<'a>) {
-        let created = fields.get("created_at").and_then(DocumentTime::read);
-        if created.is_some() && created.and_then(|at| at.instant) == self.booking.since() {
-            fields.scalar("created_at");
-        } else {
-            self.time(page, fields, "created", "created_at");
-        }
+        let terms = fields.take("cancellation_terms");
+        let terms = terms.or_else(|| kept("cancellation_terms"));
+        let terms = terms.and_then(|it| reader.cancellation(it));
+        page.field_if("cancellation", terms.map(|terms| terms.text));
     }
 
     /// What the last modification changed, one line per field.
-    fn last_change(&self, page: &mut Page, fields: &mut Fields<'a>) {
+    fn changes(&self, page: &mut Page, fields: &mut Fields<'a>) {
         self.time(page, fields, "changed", "last_modification.at");
         let changes = fields.get("last_modification.changes");
         for (field, change) in changes.and_then(Value::as_object).into_iter().flatten() {
-            let sides = change.as_object().map(|sides| {
-                let is_side = |name: &str| matches!(name, "from" | "to");
-                sides.keys().all(|name| is_side(name)) && !sides.is_empty()
-            });
-            // Changes of another shape are listed with the other fields, as they came.
-            if sides != Some(true) {
-                continue;
-            }
             let side = |name: &str| match change.get(name).map(plain) {
                 Some(text) if text.is_empty() => "none".to_owned(),
                 Some(text) if text.parse::<Timestamp>().is_ok() => human(&text),
                 Some(text) => text,
                 None => "?".to_owned(),
             };
-            page.field(
-                "change",
-                format!("{field} {} → {}", side("from"), side("to")),
-            );
-            fields.took(change);
+            // Changes of another shape are listed with the other fields, as they came.
+            let is_side = |name: &String| matches!(name.as_str(), "from" | "to");
+            let sides = change.as_object().filter(|sides| !sides.is_empty());
+            if sides.is_some_and(|sides| sides.keys().all(is_side)) {
+                let sides = format!("{field} {} → {}", side("from"), side("to"));
+                page.field("change", sides);
+                fields.took(change);
+            }
         }
     }
 
@@ -239,28 +217,18 @@ impl<'a> BookingView<'a> {
 
 /// A paused booking before the prompts: what is asked, with all that stands in the action.
 pub(crate) fn pause_page(view: &BookingView<'_>) -> Page {
-    let (booking, certainty) = (view.booking, view.certainty);
-    let is_object = booking.next_action().is_some_and(Value::is_object);
-    if !is_object {
+    let booking = view.booking;
+    if !booking.next_action().is_some_and(Value::is_object) {
         // What belongs to the action then stands anywhere in the booking.
         return view.page();
     }
     let mut page = Page::default();
     let fields = &mut Fields::of(booking.value());
+    let (status, id) = (booking.status(), booking.id());
     let venue = booking.str("venue_name").unwrap_or_default();
-    page.heading(
-        tone_of(&booking.status()),
-        booking.status().as_str(),
-        format!("{} · {venue}", booking.id()),
-    );
-    pause(
-        &mut page,
-        fields,
-        booking,
-        &view.dialect,
-        view.now,
-        certainty,
-    );
+    page.heading(tone_of(&status), status.as_str(), format!("{id} · {venue}"));
+    let (dialect, certainty) = (&view.dialect, view.certainty);
+    pause(&mut page, fields, booking, dialect, view.now, certainty);
     for (path, value) in fields.rest() {
         if path.starts_with("next_action") {
             page.field("other", format!("{path} = {value}"));

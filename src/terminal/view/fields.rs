@@ -48,7 +48,11 @@ impl<'a> Fields<'a> {
 
     /// The text at a path. Anything else there is left.
     pub(crate) fn text(&mut self, path: &str) -> Option<&'a str> {
-        let found = self.get(path)?;
+        self.text_of(self.get(path)?)
+    }
+
+    /// The text that a value of the document is.
+    pub(crate) fn text_of(&mut self, found: &'a Value) -> Option<&'a str> {
         let text = found.as_str().filter(|text| !text.is_empty())?;
         self.took(found);
         Some(text)
@@ -103,27 +107,25 @@ impl<'a> Fields<'a> {
         found
     }
 
-    /// [`Fields::rest`] as one text: `tier 3 · links[0].href /x`.
-    pub(crate) fn rest_text(&self) -> String {
+    /// [`Fields::rest`] as one text, if there is any: `tier 3 · links[0].href /x`.
+    pub(crate) fn rest_text(&self) -> Option<String> {
         let rest = self.rest().into_iter();
-        let parts = rest.map(|(path, text)| match path.is_empty() {
-            true => text,
-            false => format!("{path} {text}"),
-        });
-        parts.collect::<Vec<_>>().join(" · ")
+        let parts = rest.map(|(path, text)| format!("{path} {text}").trim_start().to_owned());
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+
+    fn is_taken(&self, value: &Value) -> bool {
+        self.taken.iter().any(|taken| std::ptr::eq(*taken, value))
     }
 
     fn collect(&self, value: &Value, path: String, found: &mut Vec<(String, String)>) {
-        if self.taken.iter().any(|it| std::ptr::eq(*it, value)) {
-            return;
-        }
-        let is_whole =
-            |member: &Value| !self.taken.iter().any(|taken| std::ptr::eq(*taken, member));
-        match value {
+        let is_whole = |member: &Value| is_scalar(member) && !self.is_taken(member);
+        let text = match value {
+            _ if self.is_taken(value) => return,
             Value::Object(object) => {
-                if object.values().all(is_whole)
-                    && let Some(amount) = money_of(value, Certainty::Specification)
-                {
+                let amount = money_of(value, Certainty::Specification);
+                if let Some(amount) = amount.filter(|_| object.values().all(is_whole)) {
                     found.push((path, amount));
                     return;
                 }
@@ -134,25 +136,22 @@ impl<'a> Fields<'a> {
                     };
                     self.collect(member, path, found);
                 }
+                return;
             }
-            Value::Array(elements) if elements.iter().all(|it| is_scalar(it) && is_whole(it)) => {
-                let texts = elements.iter().map(plain).filter(|text| !text.is_empty());
-                let text = texts.collect::<Vec<_>>().join(", ");
-                if !text.is_empty() {
-                    found.push((path, text));
-                }
-            }
-            Value::Array(elements) => {
+            Value::Array(elements) if !elements.iter().all(is_whole) => {
                 for (index, element) in elements.iter().enumerate() {
                     self.collect(element, format!("{path}[{index}]"), found);
                 }
+                return;
             }
-            scalar => {
-                let text = plain(scalar);
-                if !text.is_empty() {
-                    found.push((path, text));
-                }
+            Value::Array(elements) => {
+                let texts = elements.iter().map(plain).filter(|text| !text.is_empty());
+                texts.collect::<Vec<_>>().join(", ")
             }
+            scalar => plain(scalar),
+        };
+        if !text.is_empty() {
+            found.push((path, text));
         }
     }
 }
@@ -173,14 +172,8 @@ pub(crate) fn money_of(value: &Value, certainty: Certainty) -> Option<String> {
 
 /// A value of any shape on one line, as it came.
 pub(crate) fn raw(value: &Value, certainty: Certainty) -> Option<String> {
-    let text = money_of(value, certainty).unwrap_or_else(|| {
-        Fields {
-            value,
-            taken: Vec::new(),
-        }
-        .rest_text()
-    });
-    Some(text).filter(|text| !text.is_empty())
+    let taken = Vec::new();
+    money_of(value, certainty).or_else(|| Fields { value, taken }.rest_text())
 }
 
 fn is_scalar(value: &Value) -> bool {
@@ -206,11 +199,11 @@ mod tests {
         assert_eq!(fields.text("name"), Some("Hut"));
         assert_eq!(fields.scalar("price"), None, "an object is no scalar");
         assert_eq!(
-            fields.rest_text(),
+            fields.rest_text().unwrap(),
             "price.tier 3 · tags a, b · cost 12.50 EUR · fee 2.50 EUR · links[0].href /x · open true"
         );
         assert_eq!(fields.scalar("price.tier").as_deref(), Some("3"));
-        assert!(!fields.rest_text().contains("tier"));
+        assert!(!fields.rest_text().unwrap().contains("tier"));
     }
 
     proptest! {

@@ -10,21 +10,19 @@ mod pause;
 mod request;
 mod slot_list;
 mod terms;
-mod timeline;
 mod venue_list;
 
 pub(crate) use booking::{BookingView, pause_page};
 pub(crate) use fields::Fields;
-pub(crate) use local_bookings::{BookingList, LocalBookings, OpenBookings, RowParts, row_lines};
-pub(crate) use pause::{AskedField, asked_fields};
+pub(crate) use local_bookings::{RowParts, bookings_page, kept_page, open_page, row_lines};
+pub(crate) use pause::asked_fields;
 pub(crate) use request::RequestView;
-pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
+pub(crate) use slot_list::{SlotDetails, slot_line, slots_page};
 pub(crate) use terms::TermsReader;
-pub(crate) use timeline::{Timeline, TimelineRow};
-pub(crate) use venue_list::{VenueList, venue_line, venue_place};
+pub(crate) use venue_list::{venue_line, venue_place, venues_page};
 
 use crate::model::booking::Status;
-use crate::terminal::output::Tone;
+use crate::terminal::output::{Page, TableCell, Tone};
 
 /// A sentence with its first letter in upper case.
 pub(crate) fn capitalised(sentence: &str) -> String {
@@ -41,4 +39,31 @@ pub(crate) fn tone_of(status: &Status) -> Tone {
         Status::Cancelled => Tone::Dim,
         Status::Other(_) => Tone::Strong,
     }
+}
+
+/// A table whose rows `@N` names, each with its cells and with what else came. A service that keeps the contract says nothing
+/// else, and has no column for it.
+fn numbered(
+    headers: &[&'static str],
+    rows: impl Iterator<Item = (Vec<TableCell>, Option<String>)>,
+) -> Page {
+    let mut page = Page::default();
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return page;
+    }
+    let says_more = rows.iter().any(|(_, also)| also.is_some());
+    let rows = rows
+        .into_iter()
+        .enumerate()
+        .map(|(row, (mut cells, also))| {
+            cells.insert(0, TableCell::from(format!("@{}", row + 1)));
+            if says_more {
+                cells.push(TableCell::from(also.unwrap_or_default()));
+            }
+            cells
+        });
+    let also: &[&str] = if says_more { &["also"] } else { &[] };
+    page.table([&[""], headers, also].concat(), rows.collect(), vec![0]);
+    page
 }

@@ -56,23 +56,24 @@ pub(super) fn commands(
 }
 
 fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
-    let answer = |flags: &str| shell::command("continue", id, flags);
-    match dialect.pause(action) {
-        Pause::Otp => vec![answer("--otp CODE")],
-        Pause::Payment => vec![answer("--psp-response @answer.json"), answer("--psp-abort")],
+    let flags = match dialect.pause(action) {
+        Pause::Otp => vec!["--otp CODE".to_owned()],
+        Pause::Payment => vec![
+            "--psp-response @answer.json".to_owned(),
+            "--psp-abort".to_owned(),
+        ],
         Pause::Other => {
             let asked = asked_fields(action).into_iter();
             let mut names: Vec<String> = asked.map(|field| field.name).collect();
             if names.is_empty() {
                 names.push("key".to_owned());
             }
-            let flags = names
-                .iter()
-                .map(|name| format!("-F {}=VALUE", shell::word(name)));
-            let flags: Vec<String> = flags.collect();
-            vec![answer(&flags.join(" "))]
+            let flag = |name: &String| format!("-F {}=VALUE", shell::word(name));
+            vec![names.iter().map(flag).collect::<Vec<_>>().join(" ")]
         }
-    }
+    };
+    let command = |flags: &String| shell::command("continue", id, flags);
+    flags.iter().map(command).collect()
 }
 
 /// A search for other slots around the requested time, if booking again is safe.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{Fields, raw};
-use crate::adapter::{Dialect, Pause};
+use crate::adapter::{Dialect, Pause, scalars};
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::certainty::Certainty;
@@ -30,64 +30,43 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField> {
     members.into_iter().map(|(field, _)| field).collect()
 }
 
-/// The fields that are asked, each with the values that it was read from.
+/// The fields that are asked, each with the values that its name and its label show.
 fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
-    let label = |field: &'_ Value| {
-        let label = field.get("label").or_else(|| field.get("title"));
-        let label = label.and_then(Value::as_str).map(str::to_owned);
-        label.filter(|label| !label.is_empty())
-    };
-    let is_typed = |field: &'_ Value| {
-        let kind = field.get("type").and_then(Value::as_str);
-        matches!(kind, Some("boolean" | "bool" | "number" | "integer"))
-    };
-    let is_optional = |field: &'_ Value| {
-        field.get("required") == Some(&Value::Bool(false))
-            || field.get("optional") == Some(&Value::Bool(true))
-    };
-    let found = match action.get("fields") {
-        Some(Value::Array(fields)) => fields
-            .iter()
-            .map(|field| {
-                let name = match field {
-                    Value::Object(_) => field.get("name").unwrap_or(&Value::Null),
-                    name => name,
+    let named: Vec<(String, Option<&Value>, &Value)> = match action.get("fields") {
+        Some(Value::Array(fields)) => {
+            let named = fields.iter().map(|field| {
+                let name = if field.is_object() {
+                    field.get("name")
+                } else {
+                    Some(field)
                 };
-                let asked = AskedField {
-                    name: match name {
-                        Value::Array(_) | Value::Object(_) => String::new(),
-                        name => plain(name),
-                    },
-                    label: label(field),
-                    is_typed: is_typed(field),
-                    is_optional: is_optional(field),
-                };
-                (asked, shown_of(field, Some(name)))
-            })
-            .collect(),
-        Some(Value::Object(fields)) => fields
-            .iter()
-            .map(|(name, field)| {
-                let asked = AskedField {
-                    name: name.clone(),
-                    label: label(field),
-                    is_typed: is_typed(field),
-                    is_optional: is_optional(field),
-                };
-                (asked, shown_of(field, None))
-            })
-            .collect(),
+                let name = name.filter(|it| !it.is_object() && !it.is_array());
+                (name.map(plain).unwrap_or_default(), name, field)
+            });
+            named.filter(|(name, ..)| !name.is_empty()).collect()
+        }
+        Some(Value::Object(fields)) => {
+            let named = fields
+                .iter()
+                .map(|(name, field)| (name.clone(), None, field));
+            named.collect()
+        }
         _ => Vec::new(),
     };
-    let is_named = |(asked, _): &(AskedField, Vec<&Value>)| !asked.name.is_empty();
-    found.into_iter().filter(is_named).collect()
-}
-
-/// The values of a field that its name and its label show.
-fn shown_of<'a>(field: &'a Value, name: Option<&'a Value>) -> Vec<&'a Value> {
-    let label = field.get("label").or_else(|| field.get("title"));
-    let label = label.filter(|label| label.is_string());
-    name.into_iter().chain(label).collect()
+    let members = named.into_iter().map(|(name, value, field)| {
+        let label = field.get("label").or_else(|| field.get("title"));
+        let label = label.filter(|label| label.as_str().is_some_and(|it| !it.is_empty()));
+        let is = |member: &str, said: bool| field.get(member) == Some(&said.into());
+        let kind = field.get("type").and_then(Value::as_str);
+        let asked = AskedField {
+            name,
+            label: label.map(plain),
+            is_typed: matches!(kind, Some("boolean" | "bool" | "number" | "integer")),
+            is_optional: is("required", false) || is("optional", true),
+        };
+        (asked, value.into_iter().chain(label).collect())
+    });
+    members.collect()
 }
 
 /// Adds what is needed, where it was sent, the service's own words, and when it expires. Takes from the booking's
@@ -100,37 +79,46 @@ pub(super) fn pause<'a>(
     now: Timestamp,
     certainty: Certainty,
 ) {
-    if let Some(action) = booking.next_action() {
-        if let Value::String(text) = action {
+    match booking.next_action() {
+        Some(action @ Value::String(text)) => {
             page.field("waiting for", text);
             fields.took(action);
-        } else {
-            let kind = format!("next_action.{}", dialect.next_action_type_field);
-            let kind = fields.scalar(&kind);
-            let what = match dialect.pause(booking.next_action()) {
+        }
+        Some(action) => {
+            let mut text = |name: &str| action.get(name).and_then(|it| fields.text_of(it));
+            let kind = text(&dialect.next_action_type_field).map(str::to_owned);
+            let what = match dialect.pause(Some(action)) {
                 Pause::Otp => Some("one-time code".to_owned()),
                 Pause::Payment => Some("payment approval".to_owned()),
                 Pause::Other => kind,
             };
-            page.field_if("waiting for", waiting_for(fields, action, what));
-        }
-        page.field_if("message", member_text(fields, action, "message"));
-        page.field_if("amount", amount(fields, action, certainty));
-        if let Some(request) = action.get("psp_request") {
-            page.field_if("payment data", parts(request));
-            fields.took(request);
-        }
-        let asked = asked_members(action);
-        if !asked.is_empty() {
+            let sent = text("sent_to").map(|to| match text("channel") {
+                Some(channel) => format!("sent to {to} by {channel}"),
+                None => format!("sent to {to}"),
+            });
+            let waiting_for = match (what, sent) {
+                (Some(what), Some(sent)) => Some(format!("{what} ({sent})")),
+                (what, sent) => what.or(sent),
+            };
+            page.field_if("waiting for", waiting_for);
+            page.field_if("message", text("message"));
+            page.field_if("amount", amount(fields, action, certainty));
+            if let Some(request) = action.get("psp_request") {
+                page.field_if("payment data", parts(request));
+                fields.took(request);
+            }
+            let asked = asked_members(action);
             let names = asked.iter().map(|(field, _)| match &field.label {
                 Some(label) => format!("{} ({label})", field.name),
                 None => field.name.clone(),
             });
-            page.field("fields", names.collect::<Vec<_>>().join(", "));
+            let names = names.collect::<Vec<_>>().join(", ");
+            page.field_if("fields", Some(names).filter(|names| !names.is_empty()));
             for value in asked.into_iter().flat_map(|(_, values)| values) {
                 fields.took(value);
             }
         }
+        None => {}
     }
     if let Some(deadline) = booking.waits_until() {
         let label = if deadline > now { "expires" } else { "expired" };
@@ -144,37 +132,19 @@ pub(super) fn pause<'a>(
     }
 }
 
-/// What is needed, and where it was sent: `one-time code (sent to +44 ··· 21 by sms)`.
-fn waiting_for<'a>(
-    fields: &mut Fields<'a>,
-    action: &'a Value,
-    what: Option<String>,
-) -> Option<String> {
-    let sent = member_text(fields, action, "sent_to");
-    let sent = sent.map(|to| match member_text(fields, action, "channel") {
-        Some(channel) => format!("sent to {to} by {channel}"),
-        None => format!("sent to {to}"),
-    });
-    match (what, sent) {
-        (Some(what), Some(sent)) => Some(format!("{what} ({sent})")),
-        (what, sent) => what.or(sent),
-    }
-}
-
 /// What is to be paid, in any shape.
 fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) -> Option<String> {
     let amount = action.get("amount")?;
     let currency = action.get("currency").filter(|it| it.is_string());
-    let text = match amount {
-        Value::Object(_) | Value::Array(_) => raw(amount, certainty),
-        amount => money(amount, currency.and_then(Value::as_str), certainty).map(|text| {
-            if is_unit_known(amount, certainty) {
-                text
-            } else {
-                format!("{text}, in a unit that the service does not state")
-            }
-        }),
-    }?;
+    let text = if amount.is_object() || amount.is_array() {
+        raw(amount, certainty)?
+    } else {
+        let text = money(amount, currency.and_then(Value::as_str), certainty)?;
+        match is_unit_known(amount, certainty) {
+            true => text,
+            false => format!("{text}, in a unit that the service does not state"),
+        }
+    };
     fields.took(amount);
     if let Some(currency) = currency.filter(|_| !amount.is_object()) {
         fields.took(currency);
@@ -182,23 +152,10 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     Some(text)
 }
 
-fn member_text<'a>(fields: &mut Fields<'a>, action: &'a Value, name: &str) -> Option<&'a str> {
-    let found = action.get(name)?;
-    let text = found.as_str().filter(|text| !text.is_empty())?;
-    fields.took(found);
-    Some(text)
-}
-
 /// What the vendor needs on one line: `approval_id psp_1 · amount 4600`. Nothing is worded, because it is copied.
 fn parts(request: &Value) -> Option<String> {
-    let listed = crate::adapter::scalars(request).into_iter();
-    let listed = listed.map(|(path, text)| {
-        if path.is_empty() {
-            text
-        } else {
-            format!("{path} {text}")
-        }
-    });
+    let listed = scalars(request).into_iter();
+    let listed = listed.map(|(path, text)| format!("{path} {text}").trim_start().to_owned());
     let text = listed.collect::<Vec<_>>().join(" · ");
     (!text.is_empty()).then_some(text)
 }

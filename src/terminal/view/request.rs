@@ -1,27 +1,30 @@
 //! The request that `--dry-run` shows instead of sending.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::adapter::Adapter;
 use crate::client::{Call, redacted, shown_headers, shown_path};
-use crate::json::Document;
+use crate::json::{Document, plain};
 use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
 /// A request that is not sent.
+#[derive(Serialize)]
 pub(crate) struct RequestView {
     method: String,
     path: String,
-    headers: Vec<(String, String)>,
+    headers: Map<String, Value>,
     body: Option<Value>,
 }
 
 impl RequestView {
     pub(crate) fn new(call: Call, headers: Vec<(String, String)>) -> Self {
+        let headers = headers.into_iter();
         RequestView {
             method: call.method.as_str().to_owned(),
             path: call.path,
-            headers,
+            headers: headers.map(|(name, it)| (name, it.into())).collect(),
             body: call.body,
         }
     }
@@ -42,32 +45,18 @@ impl RequestView {
         });
         RequestView::new(call, headers)
     }
-
-    /// `{"method", "path", "headers", "body"}`
-    pub(crate) fn value(&self) -> Value {
-        let headers = self.headers.iter();
-        let headers: Map<String, Value> = headers
-            .map(|(name, value)| (name.clone(), json!(value)))
-            .collect();
-        json!({
-            "method": self.method,
-            "path": self.path,
-            "headers": headers,
-            "body": self.body,
-        })
-    }
 }
 
 impl View for RequestView {
     fn json(&self) -> Document {
-        self.value().into()
+        Document::serialized(self)
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.line(format!("{} {}", self.method, self.path));
         for (name, value) in &self.headers {
-            page.line(format!("{name}: {value}"));
+            page.line(format!("{name}: {}", plain(value)));
         }
         if let Some(body) = &self.body {
             page.line(body.to_string());

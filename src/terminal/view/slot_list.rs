@@ -1,76 +1,42 @@
 //! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
 
 use super::fields::Fields;
+use super::numbered;
 use super::terms::{Terms, TermsReader};
-use crate::json::Document;
 use crate::model::slot::Slot;
-use crate::terminal::output::{Page, TableCell, View};
+use crate::terminal::output::{Page, TableCell};
 
-pub(crate) struct SlotList<'a> {
-    pub(crate) document: &'a Document,
-    pub(crate) slots: &'a [Slot],
-    pub(crate) reader: TermsReader,
-}
-
-impl View for SlotList<'_> {
-    fn json(&self) -> Document {
-        self.document.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        if self.slots.is_empty() {
-            return page;
-        }
-        let mut headers = vec![
-            "",
-            "slot",
-            "when",
-            "min",
-            "seating",
-            "price",
-            "card",
-            "cancellation",
+pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
+    let headers = [
+        "slot",
+        "when",
+        "min",
+        "seating",
+        "price",
+        "card",
+        "cancellation",
+    ];
+    let rows = slots.iter().map(|slot| {
+        let details = SlotDetails::of(slot, reader);
+        let local = slot.local();
+        let local = local.map(|local| local.strftime("%a %H:%M").to_string());
+        let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
+        let terms = |terms: Option<Terms>| match terms {
+            Some(terms) => TableCell::from(terms.text).in_short(Some(terms.short)),
+            None => TableCell::from(""),
+        };
+        let cells = vec![
+            TableCell::from(slot.id()),
+            TableCell::from(slot.time_text()).in_short(local),
+            text(details.minutes),
+            text(details.seating),
+            text(details.price),
+            terms(details.card),
+            terms(details.cancellation),
         ];
-        let details = self.slots.iter();
-        let details: Vec<SlotDetails> = details
-            .map(|slot| SlotDetails::of(slot, self.reader))
-            .collect();
-        // A service that keeps the contract has nothing else to say, and its lists end with the terms.
-        let says_more = details.iter().any(|it| it.also.is_some());
-        if says_more {
-            headers.push("also");
-        }
-        let rows = self.slots.iter().zip(details).enumerate();
-        let rows = rows.map(|(row, (slot, details))| {
-            let mut cells = vec![
-                TableCell::from(format!("@{}", row + 1)),
-                TableCell::from(slot.id()),
-                TableCell::from(slot.time_text()).in_short(
-                    slot.local()
-                        .map(|local| local.strftime("%a %H:%M").to_string()),
-                ),
-                TableCell::from(details.minutes.unwrap_or_default()),
-                TableCell::from(details.seating.unwrap_or_default()),
-                TableCell::from(details.price.unwrap_or_default()),
-                terms_cell(details.card),
-                terms_cell(details.cancellation),
-            ];
-            if says_more {
-                cells.push(TableCell::from(details.also.unwrap_or_default()));
-            }
-            cells
-        });
-        page.table(headers, rows.collect(), vec![0]);
-        page
-    }
-}
-
-fn terms_cell(terms: Option<Terms>) -> TableCell {
-    match terms {
-        Some(terms) => TableCell::from(terms.text).in_short(Some(terms.short)),
-        None => TableCell::from(""),
-    }
+        (cells, details.also)
+    });
+    numbered(&headers, rows)
 }
 
 /// What a slot says beside its id and its time, for people.
@@ -110,26 +76,20 @@ impl SlotDetails {
 
     pub(crate) fn of(slot: &Slot, reader: TermsReader) -> Self {
         let mut fields = Fields::of(slot.value());
-        fields.scalar("availability_id");
-        fields.scalar("datetime");
-        // The party that was asked for.
-        fields.scalar("party_size");
+        // What every row has, and the party that was asked for.
+        for name in ["availability_id", "datetime", "party_size"] {
+            fields.scalar(name);
+        }
         let minutes = fields.get("duration_minutes").filter(|it| it.is_u64());
-        let minutes = minutes.and_then(|_| fields.scalar("duration_minutes"));
-        let seating = fields.scalar("seating");
         let price = fields.take("price");
-        let price = price.and_then(|it| reader.price(it));
-        let card = fields.take("card_terms");
-        let card = card.and_then(|it| reader.card(it));
-        let cancellation = fields.take("cancellation_terms");
-        let cancellation = cancellation.and_then(|it| reader.cancellation_now(it));
+        let (card, cancellation) = (fields.take("card_terms"), fields.take("cancellation_terms"));
         SlotDetails {
-            minutes,
-            seating,
-            price,
-            card,
-            cancellation,
-            also: Some(fields.rest_text()).filter(|rest| !rest.is_empty()),
+            minutes: minutes.and_then(|_| fields.scalar("duration_minutes")),
+            seating: fields.scalar("seating"),
+            price: price.and_then(|it| reader.price(it)),
+            card: card.and_then(|it| reader.card(it)),
+            cancellation: cancellation.and_then(|it| reader.cancellation_now(it)),
+            also: fields.rest_text(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fields::{Fields, raw};
 use crate::model::certainty::Certainty;
-use crate::model::document_time::DocumentTime;
+use crate::model::document_time::{DocumentTime, time_text};
 use crate::model::money::GuestMoney;
 use crate::model::time_text::relative;
 
@@ -29,64 +29,78 @@ pub(crate) struct TermsReader {
 impl TermsReader {
     /// What the guest's card is needed for.
     pub(crate) fn card(&self, terms: &Value) -> Option<Terms> {
-        if !terms.is_object() {
-            return as_they_came(terms, self.certainty);
-        }
-        let mut fields = fields_of(terms);
-        let text = fields.text("text");
+        let mut fields = Fields::of(terms);
         let held = self.amount(&mut fields, "hold_amount");
-        let needed = fields.get("required").and_then(Value::as_bool);
-        if let Some(required) = fields.get("required").filter(|it| it.is_boolean()) {
-            fields.took(required);
+        let held = held.map(|held| (format!("{} held", held.words()), held));
+        let needed = fields.get("required").filter(|it| it.is_boolean());
+        let mut words = Vec::new();
+        if let Some(needed) = needed {
+            fields.took(needed);
+            words.push(if needed == &Value::Bool(true) {
+                "card"
+            } else {
+                "no card"
+            });
         }
-        let held_words = held.as_ref().map(|held| format!("{} held", held.words()));
-        let short = match (needed, held_words.clone()) {
-            (Some(false), None) => Some("no card".to_owned()),
-            (Some(true), Some(held)) => Some(format!("card, {held}")),
-            (Some(true), None) => Some("card".to_owned()),
-            (Some(false), Some(held)) => Some(format!("no card, {held}")),
-            (None, held) => held,
-        };
-        let left_out = text.zip(held.as_ref());
-        let left_out = left_out.and_then(|(text, held)| left_out_of(text, held, held_words));
-        drop_currency(&mut fields, held.is_some() || text.is_some());
-        let short = self.in_short(text, held.is_some(), short);
-        match text {
-            Some(text) => terms_of(vec![Some(text.to_owned()), left_out], short, &fields),
-            None => terms_of(vec![short], None, &fields),
-        }
+        words.extend(held.as_ref().map(|(words, _)| words.as_str()));
+        let words = (!words.is_empty()).then(|| words.join(", "));
+        self.worded(fields, held.as_ref(), words.clone(), words)
     }
 
     pub(crate) fn cancellation(&self, terms: &Value) -> Option<Terms> {
-        if !terms.is_object() {
-            return as_they_came(terms, self.certainty);
-        }
-        let mut fields = fields_of(terms);
-        let text = fields.text("text");
+        let mut fields = Fields::of(terms);
         let fee = self.amount(&mut fields, "fee_amount");
+        let fee = fee.map(|fee| (fee.words(), fee));
         let until = fields.time("free_until");
-        let clock = until.map(|(value, time)| match time.local {
-            Some(local) => local.strftime("%a %H:%M").to_string(),
-            None => crate::model::document_time::time_text(value),
-        });
-        let full_clock = until.map(|(value, _)| crate::model::document_time::time_text(value));
-        let fee_words = fee.as_ref().map(GuestMoney::words);
-        let phrase = |until: Option<String>| match (until, &fee_words) {
-            (Some(until), Some(fee)) => Some(format!("free until {until}, then {fee}")),
+        let words = |until: Option<String>| match (until, &fee) {
+            (Some(until), Some((fee, _))) => Some(format!("free until {until}, then {fee}")),
             (Some(until), None) => Some(format!("free until {until}")),
-            (None, Some(fee)) => Some(format!("cancelling costs {fee}")),
+            (None, Some((fee, _))) => Some(format!("cancelling costs {fee}")),
             (None, None) => None,
         };
-        let left_out = text.zip(fee.as_ref());
-        let left_out = left_out.and_then(|(text, fee)| left_out_of(text, fee, fee_words.clone()));
-        drop_currency(&mut fields, fee.is_some() || text.is_some());
-        let short = self.in_short(text, fee.is_some(), phrase(clock));
-        // The venue's own text says until when, in its own way.
-        let words = match text {
-            Some(text) => vec![Some(text.to_owned()), left_out],
-            None => vec![phrase(full_clock)],
-        };
-        terms_of(words, short, &fields)
+        let full = words(until.map(|(value, _)| time_text(value)));
+        let short = words(until.map(|(value, time)| match time.local {
+            Some(local) => local.strftime("%a %H:%M").to_string(),
+            None => time_text(value),
+        }));
+        self.worded(fields, fee.as_ref(), full, short)
+    }
+
+    /// Terms with an amount, which has words of its own. The service's own text says the rest in its own way, else `full`
+    /// does.
+    fn worded<'a>(
+        &self,
+        mut fields: Fields<'a>,
+        amount: Option<&(String, GuestMoney)>,
+        full: Option<String>,
+        mut short: Option<String>,
+    ) -> Option<Terms> {
+        let text = fields.text("text");
+        // If they are an object of their own at the service, its id says nothing to a person, and neither does the currency
+        // of an amount that is not there.
+        fields.scalar("id");
+        if text.is_some() || amount.is_some() {
+            fields.text("currency");
+        }
+        // What the text leaves out of the amount: all of it, or what it is for the whole party.
+        let left_out = text.zip(amount).and_then(|(text, (words, amount))| {
+            match says_amount(text, &amount.each) {
+                true => amount.all.clone(),
+                false => Some(words.clone()),
+            }
+        });
+        // The service's own sentence says what an amount is for, if nothing else does.
+        if amount.is_some() && self.certainty != Certainty::Contract {
+            short = text.map(str::to_owned).or(short);
+        }
+        let rest = fields.rest_text();
+        let own = text.map(str::to_owned).or(full);
+        let text = joined([own, left_out, rest.clone()])?;
+        let short = short.and_then(|short| joined([Some(short), rest, None]));
+        Some(Terms {
+            short: short.unwrap_or_else(|| text.clone()),
+            text,
+        })
     }
 
     /// The cancellation terms of a slot as they are now: a deadline that has passed is no offer.
@@ -110,24 +124,12 @@ impl TermsReader {
             return Some(words);
         };
         let away = relative(deadline, self.now);
-        let cost = match (self.now <= deadline, self.fee(terms)) {
-            (true, _) => format!("free now, the deadline is {away}"),
-            (false, Some(fee)) => format!("costs {fee} now, the deadline passed {away}"),
-            (false, None) => format!("no longer free, the deadline passed {away}"),
+        let cost = match self.fee(terms) {
+            _ if self.now <= deadline => format!("free now, the deadline is {away}"),
+            Some(fee) => format!("costs {fee} now, the deadline passed {away}"),
+            None => format!("no longer free, the deadline passed {away}"),
         };
         Some(format!("{cost} · {words}"))
-    }
-
-    /// What a cancellation at a time cost by the terms, followed by the terms themselves.
-    pub(crate) fn cost_then(&self, terms: &Value, at: Timestamp) -> Option<String> {
-        let words = self.cancellation(terms)?.text;
-        let is_free = deadline(terms).is_some_and(|deadline| at <= deadline);
-        let cost = match self.fee_at(terms, at) {
-            Some(fee) => format!("cost {fee}"),
-            None if is_free => "cost nothing".to_owned(),
-            None => return Some(words),
-        };
-        Some(format!("{cost}, by its terms · {words}"))
     }
 
     /// The fee of a cancellation at a time. `None` if there is none, or if it is not certain that it is due.
@@ -159,83 +161,24 @@ impl TermsReader {
             GuestMoney::of(amount, currency, certainty, party)
         })
     }
-
-    /// Terms in few words. The service's own sentence says what an amount is for, if nothing else does.
-    fn in_short(
-        &self,
-        text: Option<&str>,
-        has_amount: bool,
-        short: Option<String>,
-    ) -> Option<String> {
-        let is_certain = !has_amount || self.certainty == Certainty::Contract;
-        text.filter(|_| !is_certain).map(str::to_owned).or(short)
-    }
 }
 
-/// The fields of terms. If they are an object of their own at the service, its id says nothing to a person.
-fn fields_of(terms: &Value) -> Fields<'_> {
-    let mut fields = Fields::of(terms);
-    fields.scalar("id");
-    fields
+fn joined(parts: [Option<String>; 3]) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 fn deadline(terms: &Value) -> Option<Timestamp> {
     DocumentTime::read(terms.get("free_until")?)?.instant
 }
 
-/// What a text of the service leaves out of an amount: all of it, or what it is for the whole party.
-fn left_out_of(text: &str, money: &GuestMoney, words: Option<String>) -> Option<String> {
-    if says_amount(text, &money.each) {
-        money.all.clone()
-    } else {
-        words
-    }
-}
-
-/// The currency of an amount that is not there says nothing.
-fn drop_currency(fields: &mut Fields<'_>, is_said: bool) {
-    if is_said {
-        fields.text("currency");
-    }
-}
-
 /// Whether a text has the digits of an amount, however it writes them.
 fn says_amount(text: &str, amount: &str) -> bool {
-    let digits = |text: &str| {
-        text.chars()
-            .filter(char::is_ascii_digit)
-            .collect::<String>()
-    };
+    let digits = |text: &str| text.replace(|it: char| !it.is_ascii_digit(), "");
     let amount = digits(amount);
-    let numbers = text.split(char::is_whitespace).map(digits);
     let whole = amount.strip_suffix("00").unwrap_or(&amount);
-    numbers
-        .into_iter()
-        .any(|number| number == amount || number == whole)
-}
-
-fn terms_of(
-    words: Vec<Option<String>>,
-    short: Option<String>,
-    fields: &Fields<'_>,
-) -> Option<Terms> {
-    let rest = Some(fields.rest_text()).filter(|rest| !rest.is_empty());
-    let words: Vec<String> = words.into_iter().chain([rest.clone()]).flatten().collect();
-    let text = words.join(" · ");
-    let short = match (short, rest) {
-        (Some(short), None) => short,
-        (Some(short), Some(rest)) => format!("{short} · {rest}"),
-        (None, _) => text.clone(),
-    };
-    (!text.is_empty()).then_some(Terms { text, short })
-}
-
-fn as_they_came(terms: &Value, certainty: Certainty) -> Option<Terms> {
-    let text = raw(terms, certainty)?;
-    Some(Terms {
-        short: text.clone(),
-        text,
-    })
+    let mut numbers = text.split(char::is_whitespace).map(digits);
+    numbers.any(|number| number == amount || number == whole)
 }
 
 #[cfg(test)]
@@ -315,24 +258,13 @@ mod tests {
     #[test]
     fn a_deadline_that_has_passed_is_not_offered() {
         let terms = json!({"free_until": "2026-12-01T09:30:00+00:00", "fee_amount": 900, "currency": "EUR"});
-        let at = |now: &str| {
+        let short = |now: &str| {
             let reader = reader(now, Certainty::Contract);
-            reader.cancellation_now(&terms).unwrap()
+            reader.cancellation_now(&terms).unwrap().short
         };
-        assert!(
-            at("2026-12-01T09:30:00Z")
-                .short
-                .starts_with("free until Tue 09:30")
-        );
-        let over = at("2026-12-01T09:30:01Z");
-        assert_eq!(
-            over.short,
-            "cancelling costs 9.00 EUR per guest (36.00 EUR for 4)"
-        );
-        assert!(
-            over.text
-                .starts_with("costs 9.00 EUR per guest (36.00 EUR for 4) now, the deadline passed")
-        );
+        assert!(short("2026-12-01T09:30:00Z").starts_with("free until Tue 09:30"));
+        let over = "cancelling costs 9.00 EUR per guest (36.00 EUR for 4)";
+        assert_eq!(short("2026-12-01T09:30:01Z"), over);
     }
 
     #[test]

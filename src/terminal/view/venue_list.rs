@@ -1,54 +1,30 @@
 //! The venues of a search. Their row numbers are saved as `@1`, `@2`, ….
 
 use super::fields::Fields;
-use crate::json::{Document, plain};
+use super::numbered;
+use crate::json::plain;
 use crate::model::venue::Venue;
-use crate::terminal::output::{Page, TableCell, View};
+use crate::terminal::output::{Page, TableCell};
 
-pub(crate) struct VenueList<'a> {
-    pub(crate) document: &'a Document,
-    pub(crate) venues: &'a [Venue],
-}
-
-impl View for VenueList<'_> {
-    fn json(&self) -> Document {
-        self.document.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        if self.venues.is_empty() {
-            return page;
-        }
-        let mut headers = vec![
-            "", "venue", "name", "address", "price", "provider", "away", "tags",
+pub(crate) fn venues_page(venues: &[Venue]) -> Page {
+    let headers = [
+        "venue", "name", "address", "price", "provider", "away", "tags",
+    ];
+    let rows = venues.iter().map(|venue| {
+        let details = VenueDetails::of(venue);
+        let cells = [
+            Some(venue.id().to_owned()),
+            Some(venue.name().to_owned()),
+            details.address,
+            details.price,
+            details.providers,
+            details.away,
+            details.tags,
         ];
-        let details: Vec<VenueDetails> = self.venues.iter().map(VenueDetails::of).collect();
-        // A service that keeps the contract has nothing else to say, and its lists end with the tags.
-        let says_more = details.iter().any(|it| it.also.is_some());
-        if says_more {
-            headers.push("also");
-        }
-        let rows = self.venues.iter().zip(details).enumerate();
-        let rows = rows.map(|(row, (venue, details))| {
-            let mut cells = vec![
-                TableCell::from(format!("@{}", row + 1)),
-                TableCell::from(venue.id()),
-                TableCell::from(venue.name()),
-                TableCell::from(details.address.unwrap_or_default()),
-                TableCell::from(details.price.unwrap_or_default()),
-                TableCell::from(details.providers.unwrap_or_default()),
-                TableCell::from(details.away.unwrap_or_default()),
-                TableCell::from(details.tags.unwrap_or_default()),
-            ];
-            if says_more {
-                cells.push(TableCell::from(details.also.unwrap_or_default()));
-            }
-            cells
-        });
-        page.table(headers, rows.collect(), vec![0]);
-        page
-    }
+        let cells = cells.map(|cell| TableCell::from(cell.unwrap_or_default()));
+        (cells.to_vec(), details.also)
+    });
+    numbered(&headers, rows)
 }
 
 /// What a venue says beside its id and its name, for people.
@@ -65,12 +41,16 @@ struct VenueDetails {
 impl VenueDetails {
     fn of(venue: &Venue) -> Self {
         let mut fields = Fields::of(venue.value());
-        for shown in ["venue_id", "name"] {
-            fields.scalar(shown);
-        }
-        // What was asked for, and what only programs need.
-        for aside in ["vertical", "latitude", "longitude", "timezone"] {
-            fields.scalar(aside);
+        // What every row has, what was asked for, and what only programs need.
+        for name in [
+            "venue_id",
+            "name",
+            "vertical",
+            "latitude",
+            "longitude",
+            "timezone",
+        ] {
+            fields.scalar(name);
         }
         let address = fields.scalar("address");
         if address.is_some() {
@@ -79,24 +59,22 @@ impl VenueDetails {
         }
         let level = fields.get("price_level").and_then(|it| it.as_u64());
         let level = level.filter(|level| (1..10).contains(level));
-        let price = level.map(|level| "$".repeat(usize::try_from(level).unwrap_or(0)));
+        let price = level.map(|level| {
+            fields.scalar("price_level");
+            "$".repeat(level as usize)
+        });
         let away = fields.get("distance_km").and_then(|it| it.as_f64());
-        let away = away.map(|km| format!("{km:.1} km"));
-        for (is_shown, name) in [
-            (price.is_some(), "price_level"),
-            (away.is_some(), "distance_km"),
-        ] {
-            if is_shown {
-                fields.scalar(name);
-            }
-        }
+        let away = away.map(|km| {
+            fields.scalar("distance_km");
+            format!("{km:.1} km")
+        });
         VenueDetails {
             address,
             price,
             away,
             providers: texts(&mut fields, "providers").or_else(|| fields.scalar("provider")),
             tags: texts(&mut fields, "tags"),
-            also: Some(fields.rest_text()).filter(|rest| !rest.is_empty()),
+            also: fields.rest_text(),
         }
     }
 }

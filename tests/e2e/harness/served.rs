@@ -113,15 +113,6 @@ impl Served {
         assert_eq!(status, 200, "{document}");
     }
 
-    /// Waits until its bookings are so.
-    pub(crate) fn wait_until(&self, condition: impl Fn(&[Value]) -> bool) {
-        let deadline = Instant::now() + HANG;
-        while !condition(&self.bookings()) {
-            assert!(Instant::now() < deadline, "{:?}", self.bookings());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
     /// Asks for its end, and tells what it wrote to stderr.
     pub(crate) fn log(mut self) -> String {
         self.terminate();
