@@ -31,7 +31,7 @@ use app::{Context, Signals, Startup};
 use cli::{Cli, completion};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
-use flows::reminder::remind_of_open_attempts;
+use flows::open_attempts::remind_of_open_attempts;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
 use platform::system::process;

@@ -10,7 +10,7 @@ use crate::model::plural;
 use crate::model::time_text::to_the_second;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
 /// List and resolve booking requests with an unknown result
 ///
@@ -101,10 +101,8 @@ fn list(context: &Context, all: bool) -> Result<()> {
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
-    context.out.emit_long(&AttemptList {
-        attempts: &attempts,
-        is_list: true,
-    })?;
+    let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, true));
+    context.out.emit_long(&view)?;
     if !context.out.is_human() {
         return Ok(());
     }
@@ -142,19 +140,14 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
             "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
         );
     }
-    context.out.emit(&AttemptList {
-        attempts: &[attempt],
-        is_list: false,
-    })
+    let attempts = [attempt];
+    let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, false));
+    context.out.emit(&view)
 }
 
 /// Shows the attempt and what giving it up means, and asks.
 async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
-    let mut page = AttemptList {
-        attempts: std::slice::from_ref(attempt),
-        is_list: false,
-    }
-    .page();
+    let mut page = page(std::slice::from_ref(attempt), false);
     page.line(
         "The venue may have this booking. Once the attempt is abandoned, bookctl no longer asks about it, and the same \
          booking can be made twice.",
@@ -215,67 +208,56 @@ fn replace_damaged(context: &Context) -> Result<()> {
     context.out.emit(&DocumentView(document.into(), page))
 }
 
-/// An attempt as scripts read it, without what is not known of it or of a run.
-fn document(attempt: &Attempt) -> Value {
-    let mut document = serde_json::to_value(attempt).unwrap_or_default();
-    let runs = document.get_mut("runs").and_then(Value::as_array_mut);
-    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
-        run.retain(|_, value| !value.is_null());
+/// Attempts as scripts read them, without what is not known of one or of a run.
+fn document(attempts: &[Attempt]) -> Document {
+    let mut attempts = serde_json::to_value(attempts).unwrap_or_default();
+    let each = attempts.as_array_mut().into_iter().flatten();
+    for attempt in each.filter_map(Value::as_object_mut) {
+        let runs = attempt.get_mut("runs").and_then(Value::as_array_mut);
+        for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+            run.retain(|_, value| !value.is_null());
+        }
+        attempt.retain(|name, value| name == "profile" || !value.is_null());
     }
-    if let Some(members) = document.as_object_mut() {
-        members.retain(|name, value| name == "profile" || !value.is_null());
-    }
-    document
+    Document::from(attempts).named("attempts")
 }
 
-struct AttemptList<'a> {
-    attempts: &'a [Attempt],
-    /// Whether `@N` names the rows.
-    is_list: bool,
-}
-
-impl View for AttemptList<'_> {
-    fn json(&self) -> Document {
-        let attempts: Vec<Value> = self.attempts.iter().map(document).collect();
-        json!({ "attempts": attempts }).into()
-    }
-
-    fn page(&self) -> Page {
-        let rows = self.attempts.iter().enumerate().map(|(row, attempt)| {
-            let asked = |pointer| attempt.asked().pointer(pointer);
-            let text = |pointer| TableCell::from(asked(pointer).map(plain).unwrap_or_default());
-            let row = self.is_list.then(|| format!("@{}", row + 1));
-            // Scripts get the journal's own word. What became of the booking is its own status.
-            let (tone, word) = match attempt.state {
-                State::Unsettled => (Tone::Warn, Some("open")),
-                State::Settled => (Tone::Good, Some("made")),
-                State::Refused | State::Abandoned => (Tone::Dim, None),
-            };
-            vec![
-                TableCell::from(row.unwrap_or_default()),
-                TableCell::from(attempt.idempotency_key.as_str()),
-                TableCell::toned(attempt.state.as_str(), tone).in_short(word.map(str::to_owned)),
-                TableCell::from(to_the_second(&attempt.created_at)),
-                text("/venue_id"),
-                TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),
-                text("/customer/name"),
-                TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
-            ]
-        });
-        let mut page = Page::default();
-        // A sandbox's clock, which `when` goes by, may have been moved.
-        let started = "started (this computer)";
-        let headers = [
-            "",
-            "key",
-            "state",
-            started,
-            "venue",
-            "when",
-            "guest",
-            "booking id",
-        ];
-        page.table(headers.to_vec(), rows.collect(), vec![0]);
-        page
-    }
+/// A row for each; `@N` names those of a list.
+fn page(attempts: &[Attempt], is_list: bool) -> Page {
+    let rows = attempts.iter().enumerate().map(|(row, attempt)| {
+        let asked = |pointer| attempt.asked().pointer(pointer);
+        let text = |pointer| TableCell::from(asked(pointer).map(plain).unwrap_or_default());
+        let row = is_list.then(|| format!("@{}", row + 1));
+        // Scripts get the journal's own word. What became of the booking is its own status.
+        let (tone, word) = match attempt.state {
+            State::Unsettled => (Tone::Warn, Some("open")),
+            State::Settled => (Tone::Good, Some("made")),
+            State::Refused | State::Abandoned => (Tone::Dim, None),
+        };
+        vec![
+            TableCell::from(row.unwrap_or_default()),
+            TableCell::from(attempt.idempotency_key.as_str()),
+            TableCell::toned(attempt.state.as_str(), tone).in_short(word.map(str::to_owned)),
+            TableCell::from(to_the_second(&attempt.created_at)),
+            text("/venue_id"),
+            TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),
+            text("/customer/name"),
+            TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
+        ]
+    });
+    let mut page = Page::default();
+    // A sandbox's clock, which `when` goes by, may have been moved.
+    let started = "started (this computer)";
+    let headers = [
+        "",
+        "key",
+        "state",
+        started,
+        "venue",
+        "when",
+        "guest",
+        "booking id",
+    ];
+    page.table(headers.to_vec(), rows.collect(), vec![0]);
+    page
 }

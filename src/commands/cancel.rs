@@ -4,7 +4,7 @@ use super::field::ExtraFields;
 use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{before_change, change, compared, confirmation, finish, offer, pick, preview};
+use crate::flows::{change, compared, confirmation, finish, offer, pick, terms};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
@@ -42,12 +42,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, Status::is_alive).await?;
+    let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
     let id = &named.id.clone();
     let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview::preview(context, call);
+        return finish::preview(context, call);
     }
     if !args.yes {
         confirm(context, &mut named).await?;
@@ -79,7 +79,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// Tells a script of the fee that is due by the terms. A person has confirmed it.
 fn warn_of_fee(context: &Context, booking: &Booking) {
     let reader = offer::terms_reader(context, booking.party());
-    let terms = before_change::cancellation_terms(context, booking);
+    let terms = terms::cancellation_terms(context, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
     if let Some(fee) = fee.filter(|_| !context.prompter.interactive()) {
         context.out.warn(&format!(
@@ -97,7 +97,7 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
     };
     confirmation.check(&context.prompter)?;
     let booking = named.booking(context).await?;
-    before_change::refuse_uncancellable(&booking, "there is nothing to cancel")?;
+    change::refuse_uncancellable(&booking, "there is nothing to cancel")?;
     let shown = finish::card(context, &booking);
     if let Some(limits) = shown.limits() {
         context.out.warn(&format!(
@@ -106,5 +106,5 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
     let page = shown.page().without_commands();
-    before_change::confirm(context, page, &booking, &confirmation).await
+    terms::confirm(context, page, &booking, &confirmation).await
 }

@@ -8,7 +8,7 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    compared, confirmation, input, pause_answer, pause_prompts, pick, preview, wait,
+    compared, confirmation, finish, input, pause_answer, pause_prompts, pick, wait,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -60,15 +60,15 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let (dry_run, yes) = (args.dry_run, args.yes);
-    let named = args.booking.as_deref();
     let is_waiting = |status: &Status| *status == Status::RequiresAction;
-    let mut named = pick::booking_or_pick(context, named, is_waiting).await?;
+    let named = args.booking.as_deref();
+    let mut named = pick::booking_or_pick(context, named, is_waiting, !dry_run).await?;
     let given = given(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return preview::preview(context, answer.call(&named.id, context.adapter())?);
+        return finish::preview(context, answer.call(&named.id, context.adapter())?);
     }
     context.before_change()?;
     let interactive = context.prompter.interactive();

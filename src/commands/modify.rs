@@ -6,9 +6,7 @@ use super::field::ExtraFields;
 use super::timing::Zone;
 use crate::app::Context;
 use crate::client::Changes;
-use crate::flows::{
-    before_change, change, compared, confirmation, finish, locate, offer, pick, preview,
-};
+use crate::flows::{change, compared, confirmation, finish, locate, offer, pick, terms};
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::contact;
@@ -71,7 +69,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         context.prompter.check(&what)?;
     }
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, Status::is_alive).await?;
+    let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
     let id = &named.id.clone();
     let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
     let adapter = context.adapter();
@@ -83,7 +81,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         let booking = named.booking(context).await?;
         if booking.status() != Status::Confirmed {
             let why = "only a confirmed booking can be changed";
-            return Err(before_change::refused(&booking, why));
+            return Err(change::refused(&booking, why));
         }
         before = Some(booking);
     } else if !args.dry_run {
@@ -113,7 +111,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     };
     let call = changes.call(id, adapter)?.with_fields(&fields)?;
     if args.dry_run {
-        return preview::preview(context, call);
+        return finish::preview(context, call);
     }
     let mut asked = changes.body();
     asked.extend(fields);
@@ -168,35 +166,35 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     page.heading(Tone::Strong, "change", about.join(" · "));
     page.field_if("note", finish::card(context, before).limits());
     for (name, new) in asked {
-        let shown = |value: &Value| match name.as_str() {
-            "datetime" => shown_time(value),
+        let label = match name.as_str() {
+            "datetime" => "when",
+            "party_size" => "party",
+            "seating_preference" => "seating",
+            _ => "other",
+        };
+        let shown = |value: &Value| match label {
+            "when" => shown_time(value),
             _ => plain(value),
         };
         let old = before.value().get(name);
         let old_text = old.map(shown).filter(|old| !old.is_empty());
-        let mut sides = format!(
-            "{} → {}",
-            old_text.as_deref().unwrap_or("not set"),
-            shown(new)
-        );
-        match name.as_str() {
-            "datetime" => {
-                if let Some(far) = old.and_then(|old| moved_far(old, new)) {
-                    sides.push_str(&format!(" · {far}"));
-                }
-                page.field("when", sides)
-            }
-            "party_size" => page.field("party", sides),
-            "seating_preference" => page.field("seating", sides),
-            _ => page.field("other", format!("{name} {sides}")),
-        };
+        let old_text = old_text.unwrap_or_else(|| "not set".to_owned());
+        let mut sides = format!("{old_text} → {}", shown(new));
+        if label == "other" {
+            sides = format!("{name} {sides}");
+        }
+        let far = old.and_then(|old| moved_far(old, new));
+        if let Some(far) = far.filter(|_| label == "when") {
+            sides.push_str(&format!(" · {far}"));
+        }
+        page.field(label, sides);
     }
     let confirmation = confirmation::Confirmation {
         action: "changing a booking",
         question: "Change this booking?".to_owned(),
         declined: "Nothing was changed.",
     };
-    before_change::confirm(context, page, before, &confirmation).await
+    terms::confirm(context, page, before, &confirmation).await
 }
 
 /// How far the booking moves, if that is more than a week.

@@ -1,7 +1,7 @@
 mod timeline;
 
 use crate::app::Context;
-use crate::flows::{finish, locate, pick, wait};
+use crate::flows::{finish, pick, wait};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::model::id::id;
@@ -39,20 +39,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
-        let mut named = pick::booking_or_pick(context, named, |_| true).await?;
+        let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
         let (booking, exit) = read(context, &mut named, args.exit_status).await?;
         context.out.emit(&finish::card(context, &booking))?;
         finish::remember_shown(context, &booking);
         return Ok(exit);
     }
     let named = args.bookings.iter();
-    let ids: Vec<String> = named
-        .map(|named| locate::locate_booking(context, named))
-        .collect::<Result<_>>()?;
+    let named = named.map(|named| pick::located(context, named));
+    let named: Vec<pick::NamedBooking> = named.collect::<Result<_>>()?;
     let mut bookings = Vec::new();
     let mut exit = Exit::Done;
-    for id in ids {
-        let mut named = pick::NamedBooking { id, read: None };
+    for mut named in named {
         let (booking, its) = read(context, &mut named, args.exit_status).await?;
         bookings.push(booking);
         // The first booking that is not confirmed decides.

@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, |_| true).await?;
+    let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
     let id = named.id.clone();
     let known = match named.read.take() {
         Some(Err(error)) if !wait::passes(&error) => return Err(error),

@@ -81,25 +81,19 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
 
 /// Resolves an argument that may be `@N` or `@last` to the id that it stands for.
 pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
-    let (command, nouns) = match list {
-        RecentList::Venues => ("bookctl search", "venues"),
-        RecentList::Slots => ("bookctl slots", "slots"),
-        RecentList::Attempts => ("bookctl attempts", "attempts"),
-        RecentList::Requests => ("bookctl sandbox requests", "requests"),
-        RecentList::Deliveries => ("bookctl sandbox deliveries", "deliveries"),
-        RecentList::Events => ("bookctl webhook events list", "events"),
-        RecentList::LastSession => ("bookctl session list", "sessions"),
-        _ => ("bookctl bookings", "bookings"),
-    };
-    let last = match list {
-        RecentList::Venues => Some(RecentList::LastVenue),
-        RecentList::Bookings => Some(RecentList::LastBooking),
-        RecentList::LastSession => Some(list),
-        _ => None,
-    };
     if !argument.starts_with('@') {
         return Ok(argument.to_owned());
     }
+    let (nouns, command, last) = match list {
+        RecentList::Venues => ("venues", "search", Some(RecentList::LastVenue)),
+        RecentList::Slots => ("slots", "slots", None),
+        RecentList::Attempts => ("attempts", "attempts", None),
+        RecentList::Requests => ("requests", "sandbox requests", None),
+        RecentList::Deliveries => ("deliveries", "sandbox deliveries", None),
+        RecentList::Events => ("events", "webhook events list", None),
+        RecentList::LastSession => ("sessions", "session list", Some(list)),
+        _ => ("bookings", "bookings", Some(RecentList::LastBooking)),
+    };
     let (list, row) = match last.filter(|_| argument == LAST) {
         Some(last) => (last, 1),
         None => (list, row_number(argument)?),
@@ -117,7 +111,7 @@ pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) ->
         Some(_) => format!("the last list of {nouns} has no row @{row}"),
         None => format!("no row @{row}: no list of {nouns} was shown yet, or it was empty"),
     };
-    Err(Error::usage(why).hint(format!("list {nouns} with `{command}`")))
+    Err(Error::usage(why).hint(format!("list {nouns} with `bookctl {command}`")))
 }
 
 fn row_number(argument: &str) -> Result<u32> {

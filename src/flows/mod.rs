@@ -35,34 +35,15 @@ pub(crate) mod wait;
 pub(crate) mod walk;
 pub(crate) mod webhook_secrets;
 
-pub(crate) use change::{change, refuse_uncancellable, refused};
-pub(crate) use compared::{finish_compared, finish_modified};
 pub(crate) use confirmation::Confirmation;
-pub(crate) use finish::{card, finish, preview, remember_shown, warn_of_unknown_status};
+pub(crate) use finish::preview;
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use input::{one_time_code, read_file, read_stdin};
-pub(crate) use locate::{LAST, locate_booking, locate_row, locate_session, locate_venue};
-pub(crate) use offer::{
-    Offer, known_zone, note_unused_zone, offered, resolve, terms_reader, unknown_zone,
-};
-pub(crate) use open_attempts::{find_attempt, remind_of_open_attempts, resume};
-pub(crate) use open_bookings::open_bookings;
+pub(crate) use locate::{LAST, locate_booking, locate_row, locate_session};
 pub(crate) use own_address::own_address;
 pub(crate) use pages::DEFAULT_LIMIT;
-pub(crate) use pause_answer::{AnswerOutcome, answered_otherwise, send_answer};
-pub(crate) use pause_prompts::{ABORTS, answer_pauses, payment_answer, show_pause};
-pub(crate) use pick::{
-    NamedBooking, Offered, Reads, attempt_or_pick, booking_or_pick, not_found, open_requests,
-    venue_or_pick,
-};
-pub(crate) use received::take_in_received;
-pub(crate) use review::choose_slot;
-pub(crate) use sessions::{PENDING, find_sessions, read_session, waits_for_code};
-pub(crate) use terms::{add_stakes, cancellation_terms, keep_cancellation};
-pub(crate) use timeline::timeline;
+pub(crate) use sessions::{PENDING, find_sessions, read_session};
 pub(crate) use understood::note_around;
-pub(crate) use venues::find_venues;
-pub(crate) use wait::{Wait, find_booking, read_booking, wait_while_processing};
-pub(crate) use walk::VERTICALS;
+pub(crate) use wait::read_booking;
 pub(crate) use webhook_secrets::webhook_secrets;

@@ -48,12 +48,20 @@ impl NamedBooking {
     }
 }
 
+/// The booking of an argument as it is, with nothing sent to find it.
+pub(crate) fn located(context: &Context, argument: &str) -> Result<NamedBooking> {
+    let id = locate_booking(context, argument)?;
+    Ok(NamedBooking { id, read: None })
+}
+
 /// Resolves a booking argument. Without one, a terminal offers the bookings that this computer knows and whose status is
-/// of `offered`; for a text that is not an id, it offers those that the text finds.
+/// of `offered`; for a text that is not an id, it offers those that the text finds. To know that, an id that this computer does not
+/// know is read, unless nothing may be sent.
 pub(crate) async fn booking_or_pick(
     context: &Context,
     argument: Option<&str>,
     offered: fn(&Status) -> bool,
+    reads: bool,
 ) -> Result<NamedBooking> {
     let Some(argument) = argument else {
         let id = pick_booking(context, offered).await?;
@@ -66,7 +74,7 @@ pub(crate) async fn booking_or_pick(
         // Hardly an id, so it is looked for and not sent.
         let what = format!("{} is not the id of a booking", visible(&id));
         Some(Err(Error::new(Code::Http404, what)))
-    } else if can_choose {
+    } else if can_choose && reads {
         Some(look_up(context, &id).await)
     } else {
         None

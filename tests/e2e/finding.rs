@@ -465,15 +465,7 @@ fn an_unsettled_attempt_is_mentioned_once_a_day_and_never_to_a_script() {
 #[test]
 fn the_last_session_and_the_last_event_need_no_id() {
     let home = Home::new();
-    let connect = [
-        "session",
-        "connect",
-        "--end-user",
-        "u1",
-        "--phone",
-        "+447700900001",
-        "--json",
-    ];
+    let connect = "session connect --end-user u1 --phone +447700900001 --json".split(' ');
     let id = text(&home.run(connect).exits(0).json(), "id");
     let code = home.code();
     let verified = home
@@ -544,7 +536,7 @@ fn a_list_that_is_left_says_that_nothing_was_chosen() {
 }
 
 #[test]
-fn a_booking_is_read_once_to_find_it_and_to_show_it() {
+fn a_booking_is_read_once_to_find_it_and_to_show_it_and_a_dry_run_sends_nothing() {
     let booking =
         json!({"id": "bk_1", "status": "confirmed", "datetime": "2031-12-01T18:00:00+00:00"});
     let server = Scripted::start(move |_| Reply::json(200, &booking));
@@ -574,6 +566,9 @@ fn a_booking_is_read_once_to_find_it_and_to_show_it() {
         asked(&["modify", "bk_1", "--party", "3"], "Change this booking?"),
         1
     );
+    let before = server.requests().len();
+    assert_eq!(asked(&["cancel", "bk_1", "--dry-run"], ""), 0);
+    assert_eq!(server.requests().len(), before);
 }
 
 #[test]

@@ -82,23 +82,6 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// The amount at a path with the currency at another, in the words of `say`.
-    pub(crate) fn money<T>(
-        &mut self,
-        amount: &str,
-        currency: &str,
-        say: impl Fn(&Value, Option<&str>) -> Option<T>,
-    ) -> Option<T> {
-        let found = self.get(amount)?;
-        let unit = self.get(currency).filter(|unit| unit.is_string());
-        let said = say(found, unit.and_then(Value::as_str))?;
-        self.took(found);
-        if let Some(unit) = unit {
-            self.took(unit);
-        }
-        Some(said)
-    }
-
     /// What was not taken: every value that says something, with its path. An amount and its currency are one value, as
     /// are the texts of a list.
     pub(crate) fn rest(&self) -> Vec<(String, String)> {

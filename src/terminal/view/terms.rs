@@ -155,11 +155,17 @@ impl TermsReader {
         Some(fee.words())
     }
 
+    /// The amount in a field, in the currency beside it.
     fn amount(&self, fields: &mut Fields<'_>, name: &str) -> Option<GuestMoney> {
-        let (certainty, party) = (self.certainty, self.party);
-        fields.money(name, "currency", |amount, currency| {
-            GuestMoney::of(amount, currency, certainty, party)
-        })
+        let found = fields.get(name)?;
+        let currency = fields.get("currency").filter(|it| it.is_string());
+        let unit = currency.and_then(Value::as_str);
+        let money = GuestMoney::of(found, unit, self.certainty, self.party)?;
+        fields.took(found);
+        if let Some(currency) = currency {
+            fields.took(currency);
+        }
+        Some(money)
     }
 }
 
