@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 
 use percent_encoding::percent_decode_str;
-use reqwest::Url;
 
 use crate::outcome::{Error, Result};
 
@@ -55,32 +54,40 @@ impl Address {
                 "write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full, or leave it out for the local file",
             )
         };
-        let url = Url::parse(text).ok();
-        let url = url.filter(|url| matches!(url.scheme(), "postgresql" | "postgres"));
-        let url = url.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
-        let host = url.host_str().unwrap_or_default();
-        if url.path().contains('@') {
+        let schemes = ["postgresql://", "postgres://"];
+        let rest = schemes.iter().find_map(|it| text.strip_prefix(it));
+        let rest = rest.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
+        let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = base.split_once('/').unwrap_or((base, ""));
+        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let (user, password) = login.split_once(':').unwrap_or((login, ""));
+        if database.contains('@') {
             return Err(refuse(
                 "has an @ where the name of the database should be; in a user or a password write / as %2F, ? as %3F and @ as %40",
             ));
         }
-        if host.contains(',') {
+        if place.contains(',') {
             return Err(refuse("names several hosts; name one"));
         }
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, port),
+            _ => (place, ""),
+        };
+        let port = if port.is_empty() { "5432" } else { port };
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let unless_empty = |text: &str| (!text.is_empty()).then(|| decoded(text));
         let mut address = Address {
             is_encrypted: true,
             root_file: None,
             host: decoded(host.trim_matches(['[', ']'])),
-            port: url.port().unwrap_or(5432),
-            user: unless_empty(url.username()),
-            database: unless_empty(url.path().trim_start_matches('/')),
+            port: port.parse().map_err(|_| refuse("has an impossible port"))?,
+            user: unless_empty(user),
+            database: unless_empty(database),
             options: None,
-            password: url.password().and_then(unless_empty),
+            password: unless_empty(password),
         };
         let mut mode = "";
-        for pair in url.query().into_iter().flat_map(|query| query.split('&')) {
+        for pair in query.split('&') {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             match key {
                 "" => {}
@@ -186,6 +193,7 @@ mod tests {
             ("postgresql://u@localhost/b?sslmode=verify-full", true),
             ("postgresql:///b?host=/tmp/s&sslmode=verify-full", false),
             ("postgresql://u@%2Ftmp%2Fs/b", false),
+            ("postgresql://u@:6432/b?host=/tmp/s", false),
         ] {
             assert_eq!(read(url).unwrap().is_encrypted, is_encrypted, "{url}");
         }

@@ -100,7 +100,10 @@ impl Theme {
         let mut lines = broken(row, room.saturating_sub(INDENT));
         if lines.len() > most {
             lines.truncate(most);
-            lines[most - 1] = fit(&format!("{} …", lines[most - 1]), room - INDENT);
+            lines[most - 1] = fit(
+                &format!("{} …", lines[most - 1]),
+                room.saturating_sub(INDENT),
+            );
         }
         let style = &self.styles.active_item_style;
         below(self.row(&lines[0], true), &lines[1..], 2 * INDENT, style)
