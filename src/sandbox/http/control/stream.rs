@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::super::Service;
 use super::super::request::Request;
@@ -28,9 +28,13 @@ pub(super) fn answer(service: &Arc<Service>, request: &Request) -> Result<Respon
     let last = request.header("last-event-id");
     let place = last.map_or(now, |it| it.parse().unwrap_or(i64::MIN));
     let first = Event::default().retry(Duration::from_secs(1));
+    // The first check is at once: what another process writes from now on is a change.
+    let mut checks = interval(CHECK);
+    checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let feed = Feed {
         service: Arc::clone(service),
         tip,
+        checks,
         place,
         waiting: VecDeque::from([first.id(place.to_string())]),
     };
@@ -44,6 +48,7 @@ pub(super) fn answer(service: &Arc<Service>, request: &Request) -> Result<Respon
 struct Feed {
     service: Arc<Service>,
     tip: watch::Receiver<Tip>,
+    checks: Interval,
     /// The place of the last change that was read.
     place: i64,
     waiting: VecDeque<Event>,
@@ -68,7 +73,7 @@ impl Feed {
             }
             tokio::select! {
                 _ = self.tip.changed() => {}
-                () = sleep(CHECK) => self.check().await,
+                _ = self.checks.tick() => self.check().await,
             }
         }
     }
