@@ -481,3 +481,31 @@ fn a_row_that_may_have_booked_the_last_slot_is_sent_again_without_looking_for_an
         assert_eq!(served.bookings().len(), 1);
     }
 }
+
+/// Trying a file in the sandbox first is what it is there for.
+#[test]
+fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
+    let served = Served::start();
+    let home = Home::new();
+    let file = file(&home, "friday.jsonl", &rows(2));
+    home.run(["book", "--from", &file]).exits(0);
+    let home = home
+        .with("BOOKCTL_BASE_URL", served.base_url())
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    home.run(["book", "--from", &file]).exits(0);
+    assert_eq!(served.bookings().len(), 2);
+}
+
+/// A sandbox may have had limits before, and a journal knows them.
+#[test]
+fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
+    let home = Home::new();
+    let first = file(&home, "first.jsonl", &rows(10));
+    home.run(["book", "--from", &first]).exits(0);
+    let known = |home: &Home| home.run(["limits", "--json"]).exits(0).json()["limits"].clone();
+    assert!(known(&home).to_string().contains("POST /v1/bookings"));
+    let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
+    home.run(["book", "--from", &second, "--no-limits"])
+        .exits(0);
+    assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
+}

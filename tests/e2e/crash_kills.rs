@@ -1,11 +1,17 @@
 //! "Whatever then happens, kill -9 at any instruction included, the next run knows it, and `attempts resume` settles
 //! it with the same key." (design, What must never happen)
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::slice;
+use std::time::{Duration, Instant};
 
-use crate::harness::{Home, Served, SystemCall, run_injected, run_traced, strace_is_missing, text};
-use crate::promise::{Intent, Kept, all_cases, sample_around, try_each};
+use serde_json::{Value, json};
+
+use crate::harness::{
+    Home, Running, Served, SystemCall, random, run_injected, run_traced, strace_is_missing, text,
+};
+use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
 const KILL: &str = "signal=KILL";
 /// In the call that sends a booking request.
@@ -40,31 +46,46 @@ fn copy_of(home: &Home, journal: &Path) {
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
     if strace_is_missing() {
         return;
     }
-    // In a blank home, and in one where searches were remembered and no attempt is there yet.
-    let used = Served::unlimited().home();
-    used.run(["attempts"]).exits(0);
-    let journal = used.path().join("journal.db");
-    for is_used in [false, true] {
-        let prepare = |home: &Home| {
-            if is_used {
-                copy_of(home, &journal);
-            }
-        };
-        let calls = worth_killing(calls_of_a_create(prepare), 11);
-        let ways = try_each("kills of a create", 4, &calls, |served, number, call| {
+    let calls = worth_killing(calls_of_a_create(|_| ()), 9);
+    let ways = try_each(
+        "kills of a first create",
+        4,
+        &calls,
+        |served, number, call| {
             let (home, intent) = (served.home(), Intent::number(number));
-            prepare(&home);
             let ended = run_injected(&home, intent.arguments(), &[call.inject(KILL)]);
             assert_eq!(ended.code, None, "{}: {ended}", call.line);
             intent.is_kept(served, &home, &ended)
-        });
-        let expected = [Kept::Nothing, Kept::Unsent, Kept::Open, Kept::Known];
-        assert!(ways.keys().eq(&expected), "{ways:?}");
+        },
+    );
+    let expected = [Kept::Nothing, Kept::Unsent, Kept::Open, Kept::Known];
+    assert!(ways.keys().eq(&expected), "{ways:?}");
+}
+
+#[test]
+#[ignore = "samples of every moment take minutes"]
+fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+    if strace_is_missing() {
+        return;
     }
+    // Searches were remembered; no attempt is there yet.
+    let used = Served::unlimited().home();
+    used.run(["attempts"]).exits(0);
+    let journal = used.path().join("journal.db");
+    let calls = worth_killing(calls_of_a_create(|home| copy_of(home, &journal)), 13);
+    let ways = try_each("kills of a create", 4, &calls, |served, number, call| {
+        let (home, intent) = (served.home(), Intent::number(number));
+        copy_of(&home, &journal);
+        let ended = run_injected(&home, intent.arguments(), &[call.inject(KILL)]);
+        assert_eq!(ended.code, None, "{}: {ended}", call.line);
+        intent.is_kept(served, &home, &ended)
+    });
+    let expected = [Kept::Nothing, Kept::Unsent, Kept::Open, Kept::Known];
+    assert!(ways.keys().eq(&expected), "{ways:?}");
 }
 
 /// What kills a booking request once its request is out, where its answer is read.
@@ -170,56 +191,160 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
     );
 }
 
-/// A journal that is damaged, or of a newer version, is kept aside, whenever that ends: not a byte of it is lost, and no intent.
+/// A damaged journal is kept aside, whenever that ends: not a byte of it is lost.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_nothing() {
+fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of_it() {
+    if strace_is_missing() {
+        return;
+    }
+    let damaged = b"this was a journal once ".repeat(400);
+    let prepared = |served: &Served| -> Home {
+        let home = served.home();
+        std::fs::create_dir_all(home.path()).unwrap();
+        std::fs::write(home.path().join("journal.db"), &damaged).unwrap();
+        home
+    };
+    let recover = ["attempts", "recover", "--json"];
+    let served = Served::unlimited();
+    let (output, calls) = run_traced(&prepared(&served), recover, &[]);
+    output.exits(0);
+    let calls = worth_killing(calls, 17);
+    try_each("kills of a recovery", 4, &calls, |served, number, call| {
+        let (home, intent) = (prepared(served), Intent::number(number));
+        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
+        assert_eq!(ended.code, None, "{}: {ended}", call.line);
+        if home.run(["attempts"]).code != Some(0) {
+            home.run(recover).exits(0);
+        }
+        let files = std::fs::read_dir(home.path()).unwrap();
+        let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        assert!(contents.any(|content| content == damaged), "{}", call.line);
+        let ended = home.run(intent.arguments());
+        intent.is_kept(served, &home, &ended)
+    });
+}
+
+/// Makes a journal one of a newer version.
+fn age(home: &Home) {
+    let newer = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+}
+
+#[test]
+#[ignore = "samples of every moment take minutes"]
+fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent() {
     if strace_is_missing() {
         return;
     }
     let kill = kill_at_the_answer();
     let recover = ["attempts", "recover", "--json"];
-    let damaged = b"this was a journal once ".repeat(400);
-    for is_damaged in [true, false] {
-        let prepared = |served: &Served, number: usize| -> (Home, Intent) {
-            let intent = Intent::number(number);
-            if !is_damaged {
-                let (home, _) = open_attempt(served, &intent, &kill);
-                let journal = home.path().join("journal.db");
-                let newer = rusqlite::Connection::open(journal).unwrap();
-                newer.pragma_update(None, "user_version", 99).unwrap();
-                return (home, intent);
+    let prepared = |served: &Served, number: usize| -> (Home, Intent) {
+        let intent = Intent::number(number);
+        let (home, _) = open_attempt(served, &intent, &kill);
+        age(&home);
+        (home, intent)
+    };
+    let served = Served::unlimited();
+    let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
+    output.exits(0);
+    let calls = worth_killing(calls, 19);
+    let what = "kills of a recovery of another version's journal";
+    try_each(what, 4, &calls, |served, number, call| {
+        let (home, intent) = prepared(served, number);
+        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
+        assert_eq!(ended.code, None, "{}: {ended}", call.line);
+        if home.run(["attempts"]).code != Some(0) {
+            home.run(recover).exits(0);
+        }
+        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let key = text(&list["attempts"][0], "idempotency_key");
+        let settled = home.run(["attempts", "resume", &key, "--json"]);
+        let made = intent.bookings(served);
+        assert_eq!(made.len(), 1, "{}", call.line);
+        assert_eq!(settled.exits(0).json()["id"], made[0]["id"]);
+        Kept::Open
+    });
+}
+
+/// Between system calls too, and within them: whenever the clock says so.
+#[test]
+#[ignore = "samples of every moment take minutes"]
+fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
+    let cases: Vec<u64> = (0..if all_cases() { 1000 } else { 16 }).collect();
+    try_each("kills at random", 4, &cases, |served, number, case| {
+        // How long one takes now, as busy as the machine is.
+        let measured = served.home();
+        let running = measured.start(Intent::number(number + 100_000).arguments());
+        let began = Instant::now();
+        running.end().exits(0);
+        let longest = began.elapsed();
+        let (home, intent) = (served.home(), Intent::number(number));
+        let running = home.start(intent.arguments());
+        // Not a wait: the random moment of its death.
+        std::thread::sleep(longest.mul_f64(1.2 * random(*case)));
+        let ended = running.kill();
+        intent.is_kept(served, &home, &ended)
+    });
+}
+
+/// Processes that share a home are killed while others write: what one leaves half done in the journal, the next
+/// takes back, and nobody's intent is lost.
+#[test]
+#[ignore = "samples of every moment take minutes"]
+fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
+    const AT_ONCE: usize = 8;
+    let rounds = if all_cases() { 40 } else { 2 };
+    let served = Served::unlimited();
+    for round in 0..rounds {
+        served.reset();
+        let home = served.home();
+        let intents: Vec<Intent> = (0..AT_ONCE)
+            .map(|it| Intent::number(round * AT_ONCE + it))
+            .collect();
+        std::thread::scope(|scope| {
+            for (number, intent) in intents.iter().enumerate() {
+                let home = &home;
+                scope.spawn(move || {
+                    let running = home.start(intent.arguments());
+                    let moment = random((round * AT_ONCE + number) as u64);
+                    // Not a wait: the random moment of its death.
+                    std::thread::sleep(Duration::from_millis(120).mul_f64(moment));
+                    running.kill();
+                });
             }
-            let home = served.home();
-            std::fs::create_dir_all(home.path()).unwrap();
-            std::fs::write(home.path().join("journal.db"), &damaged).unwrap();
-            (home, intent)
-        };
-        let served = Served::unlimited();
-        let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
-        output.exits(0);
-        let calls = worth_killing(calls, 19);
-        try_each("kills of a recovery", 4, &calls, |served, number, call| {
-            let (home, intent) = prepared(served, number);
-            let ended = run_injected(&home, recover, &[call.inject(KILL)]);
-            assert_eq!(ended.code, None, "{}: {ended}", call.line);
-            if home.run(["attempts"]).code != Some(0) {
-                home.run(recover).exits(0);
-            }
-            if is_damaged {
-                let files = std::fs::read_dir(home.path()).unwrap();
-                let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
-                assert!(contents.any(|content| content == damaged), "{}", call.line);
-                let ended = home.run(intent.arguments());
-                return intent.is_kept(served, &home, &ended);
-            }
-            let list = home.run(["attempts", "--json"]).exits(0).json();
-            let key = text(&list["attempts"][0], "idempotency_key");
-            let settled = home.run(["attempts", "resume", &key, "--json"]);
-            let made = intent.bookings(served);
-            assert_eq!(made.len(), 1, "{}", call.line);
-            assert_eq!(settled.exits(0).json()["id"], made[0]["id"]);
-            Kept::Open
         });
+        settle_all(&home);
+        let known: BTreeSet<String> = attempts(&home)
+            .into_iter()
+            .filter_map(|it| it.booking_id)
+            .collect();
+        assert_eq!(known.len(), attempts(&home).len());
+        let made: Vec<Value> = intents.iter().flat_map(|it| it.bookings(&served)).collect();
+        let guests: BTreeSet<String> = made
+            .iter()
+            .map(|it| text(&it["customer"], "name"))
+            .collect();
+        assert_eq!(guests.len(), made.len(), "booked twice: {made:?}");
+        let ids: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
+        assert_eq!(known, ids);
     }
+}
+
+/// Settles what is open, each by several at once: they are told of one booking.
+fn settle_all(home: &Home) {
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    for attempt in list["attempts"].as_array().unwrap() {
+        let key = text(attempt, "idempotency_key");
+        let resumes: Vec<Running> = (0..3)
+            .map(|_| home.start(["attempts", "resume", &key, "--json"]))
+            .collect();
+        let told: BTreeSet<String> = resumes
+            .into_iter()
+            .map(|resume| text(&resume.end().exits(0).json(), "id"))
+            .collect();
+        assert_eq!(told.len(), 1);
+    }
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"], json!([]));
 }

@@ -1,10 +1,13 @@
 //! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it." (command line,
 //! Interactive) "every wait … ends within 200 ms of Ctrl-C" (design)
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use crate::harness::{
-    Home, Proxy, Running, Served, Spoil, run_injected, run_traced, skipped, strace_is_missing, text,
+    Home, Proxy, Running, SOON, Served, Spoil, run_injected, run_traced, skipped,
+    strace_is_missing, text,
 };
 use crate::promise::{Intent, Kept, attempts, sample, try_each};
 
@@ -72,6 +75,37 @@ fn a_create_that_is_interrupted_at_any_system_call_says_how_to_go_on() {
     assert!(
         ways.contains_key(&Kept::Nothing) && ways.contains_key(&Kept::Known),
         "{ways:?}"
+    );
+}
+
+#[test]
+fn a_create_that_waits_for_its_answer_ends_at_once_and_says_how_to_go_on() {
+    let places: Vec<usize> = vec![0, 1, 17, 120, 300];
+    let cases: Vec<(usize, (&str, i32))> = places
+        .into_iter()
+        .flat_map(|place| SIGNALS.map(|signal| (place, signal)))
+        .collect();
+    try_each(
+        "interrupts of a wait",
+        4,
+        &cases,
+        |served, number, (place, (signal, code))| {
+            let proxy = Proxy::start(served.base_url(), Spoil::Stall(*place), usize::MAX);
+            let home = Home::pointing_to(proxy.base_url(), "sk_live_sandbox");
+            let intent = Intent::number(number);
+            let running = home.start(intent.arguments());
+            proxy.wait_for_create();
+            let began = Instant::now();
+            running.signal(&format!("-{signal}"));
+            let ended = running.end();
+            assert!(began.elapsed() < SOON, "{:?}: {ended}", began.elapsed());
+            assert_eq!(ended.code, Some(*code), "{ended}");
+            says_what_there_is(&home, &intent, served, &ended.stderr);
+            proxy.behave();
+            let way = intent.is_kept(served, &home, &ended);
+            assert_eq!(way, Kept::Open);
+            way
+        },
     );
 }
 

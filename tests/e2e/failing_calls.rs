@@ -1,6 +1,8 @@
 //! A disk that refuses to sync, to write, to rename or to open, at the n-th call, for every n of a booking request:
 //! nothing is sent without an intent that survives a power cut, and nothing is called a success that is none.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
@@ -8,7 +10,7 @@ use serde_json::Value;
 
 use crate::harness::{
     Act, Disk, Home, Misbehaving, Output, Step, SystemCall, run_recorded_injected, run_traced,
-    strace_is_missing,
+    strace_is_missing, text,
 };
 use crate::promise::{Kept, sample_around, try_each_with};
 use crate::two_runs::{booking, home};
@@ -115,6 +117,7 @@ fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_surv
     if strace_is_missing() {
         return;
     }
+    let codes = documented_codes();
     // SQLite goes on where it cannot open a folder to sync it.
     let opens_the_folder =
         |case: &Failing| case.injection.contains("EMFILE") && case.line.contains("/bookctl\", ");
@@ -127,7 +130,7 @@ fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_surv
         || (),
         |(), _, case| {
             // Each case that breaks the promise is named, not the first alone.
-            let kept = catch_unwind(AssertUnwindSafe(|| fails(case)));
+            let kept = catch_unwind(AssertUnwindSafe(|| fails(case, &codes)));
             kept.unwrap_or_else(|_| {
                 broken.lock().unwrap().push(case.name());
                 Kept::Nothing
@@ -144,7 +147,7 @@ fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_surv
     );
 }
 
-fn fails(case: &Failing) -> Kept {
+fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
     let what = case.name();
     let service = Misbehaving::start(|_| Act::proper());
     let home = case.before.prepare(&service);
@@ -153,8 +156,7 @@ fn fails(case: &Failing) -> Kept {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let injections = std::slice::from_ref(&case.injection);
     let (ended, disk, steps) = run_recorded_injected(&home, &arguments, injections);
-    assert!(!ended.stderr.contains("panicked"), "{what}: {ended}");
-    assert!(ended.code.is_some(), "{what}: {ended}");
+    ends_as_documented(&ended, codes, &what);
     let sent = service.posted().len() > earlier;
     if sent {
         let first = steps.iter().position(|step| matches!(step, Step::Sent));
@@ -227,4 +229,30 @@ fn survives_a_power_cut(
             "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}"
         );
     }
+}
+
+/// A code of the table; and a failure says what and why in one sentence.
+fn ends_as_documented(ended: &Output, codes: &BTreeSet<i32>, what: &str) {
+    assert!(!ended.stderr.contains("panicked"), "{what}: {ended}");
+    let code = ended.code.unwrap_or_else(|| panic!("{what}: {ended}"));
+    assert!(codes.contains(&code), "{what}: {ended}");
+    if code != 0 {
+        let message = text(&ended.error(), "message");
+        assert!(
+            !message.is_empty() && !message.contains('\n'),
+            "{what}: {ended}"
+        );
+    }
+}
+
+/// The codes that the page for authors of scripts lists.
+fn documented_codes() -> BTreeSet<i32> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let codes: BTreeSet<i32> = rows
+        .filter_map(|row| row.split('`').next()?.parse().ok())
+        .collect();
+    assert!(codes.contains(&16), "{codes:?}");
+    codes
 }

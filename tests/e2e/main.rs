@@ -51,6 +51,7 @@ mod controls;
 mod crash_batch;
 #[cfg(unix)]
 mod crash_kills;
+mod crash_pairs;
 #[cfg(unix)]
 #[cfg(unix)]
 mod crash_signals;

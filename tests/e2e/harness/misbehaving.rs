@@ -109,6 +109,11 @@ impl Gate {
         assert!(!came.1.timed_out(), "no request came to the gate");
     }
 
+    /// Whether anything has come to it.
+    pub(crate) fn has_held(&self) -> bool {
+        lock(&self.0.0).arrived > 0
+    }
+
     fn pass(&self) {
         let (state, changed) = &*self.0;
         let mut state = lock(state);

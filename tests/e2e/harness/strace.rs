@@ -113,6 +113,12 @@ impl Stopped {
         self.signal("-CONT");
     }
 
+    /// Kills it where it stands.
+    pub(crate) fn kill(self) -> Output {
+        self.signal("-KILL");
+        self.running.end()
+    }
+
     /// Lets it go on to its end.
     pub(crate) fn end(self) -> Output {
         self.go_on();
