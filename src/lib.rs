@@ -27,7 +27,7 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
-use app::{Context, Signals, Startup};
+use app::{Context, Startup};
 use cli::{Cli, completion};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
@@ -137,7 +137,7 @@ async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
 }
 
 async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Result<Exit> {
-    let mut signals = Signals::listen()?;
+    let mut signals = app::listen_for_signals()?;
     tokio::select! {
         biased;
         exit = signals.next() => Err(Error::interrupted(exit)),

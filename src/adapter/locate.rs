@@ -3,15 +3,16 @@
 use serde_json::{Map, Value};
 
 use super::find::{Found, Search, lists, shallowest};
-use super::misread::NotFound;
 use super::path::Path;
 use super::shape::Shape;
+use crate::model::plural;
 
+/// The objects of a list. Without a readable one, what the document says instead; the error is a sentence.
 pub(super) fn elements<'a>(
     value: &'a Value,
     shape: Shape,
     field: &str,
-) -> Result<Found<'a>, NotFound> {
+) -> Result<Found<'a>, String> {
     let named = Path::parse(field).and_then(|path| path.get(value));
     let mut unreadable = None;
     let mut empty = None;
@@ -23,11 +24,10 @@ pub(super) fn elements<'a>(
         };
         let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
         if !objects.is_empty() {
-            let (place, elements) = (place.to_owned(), list.len());
             return Ok(Found {
-                place,
+                place: place.to_owned(),
                 objects,
-                elements,
+                elements: list.len(),
             });
         }
         match list {
@@ -35,61 +35,74 @@ pub(super) fn elements<'a>(
             _ => unreadable = unreadable.or(Some(place)),
         }
     }
+    let nouns = shape.nouns().1;
     // The contract's name is nobody's choice, so the objects may stand elsewhere.
-    let is_chosen = field != shape.nouns().1;
+    let is_chosen = field != nouns;
     match (empty, shallowest(value, shape)) {
-        (Some(place), _) if is_chosen && place == field => Ok(none(place)),
+        (Some(place), _) if is_chosen && place == field => Ok(unread(place, 0)),
         (None, Search::Found(found)) => Ok(found),
-        (None, Search::Ambiguous(places)) => Err(NotFound::Ambiguous(places)),
-        (Some(place), Search::Found(found)) => Err(NotFound::Elsewhere {
-            empty: place.to_owned(),
-            lists: vec![(found.place, found.elements)],
-        }),
-        (empty, _) => nothing_in(value, empty, unreadable),
+        (None, Search::Ambiguous(places)) => Err(format!(
+            "the answer has {nouns} at `{}`, and nothing says which of them are meant",
+            places.join("` and at `")
+        )),
+        (Some(place), Search::Found(found)) => {
+            Err(elsewhere(nouns, place, &[(found.place, found.elements)]))
+        }
+        (empty, _) => nothing_in(value, nouns, empty, unreadable),
     }
 }
 
-fn none<'a>(place: &str) -> Found<'a> {
+/// A list of so many elements, none of which can be read.
+fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
     Found {
         place: place.to_owned(),
         objects: Vec::new(),
-        elements: 0,
+        elements,
     }
+}
+
+/// The place where they are expected is empty, and elements came at others.
+fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
+    let lists = lists.iter();
+    let lists = lists.map(|(place, elements)| format!("{} at `{place}`", counted(*elements)));
+    let lists: Vec<String> = lists.collect();
+    format!(
+        "the answer has no {nouns} at `{empty}`, and {}: nothing says which of them are meant",
+        lists.join(" and ")
+    )
+}
+
+pub(super) fn counted(elements: usize) -> String {
+    plural(elements, "element", "elements")
 }
 
 /// What a document without a readable element says: none, only where no element came that could be one.
 fn nothing_in<'a>(
     value: &Value,
+    nouns: &str,
     empty: Option<&str>,
     unreadable: Option<&str>,
-) -> Result<Found<'a>, NotFound> {
+) -> Result<Found<'a>, String> {
     let lists = lists(value);
     let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
+    let with_objects: Vec<(String, usize)> = full
+        .iter()
+        .filter(|list| list.has_objects)
+        .map(|list| (list.place.clone(), list.elements))
+        .collect();
+    if let Some(place) = empty {
+        return match with_objects.is_empty() {
+            true => Ok(unread(place, 0)),
+            false => Err(elsewhere(nouns, place, &with_objects)),
+        };
+    }
     let named = full
         .iter()
         .find(|list| Some(list.place.as_str()) == unreadable);
-    let with_objects = || full.iter().find(|list| list.has_objects);
-    match (empty, named.or_else(with_objects).or(full.first())) {
-        (Some(place), Some(_)) if full.iter().any(|list| list.has_objects) => {
-            let others = full.iter().filter(|list| list.has_objects);
-            let lists = others
-                .map(|list| (list.place.clone(), list.elements))
-                .collect();
-            Err(NotFound::Elsewhere {
-                empty: place.to_owned(),
-                lists,
-            })
-        }
-        (Some(place), _) => Ok(none(place)),
-        (None, Some(list)) => Err(NotFound::Unreadable {
-            place: list.place.clone(),
-            elements: list.elements,
-        }),
-        (None, None) => match empties.first() {
-            Some(list) => Ok(none(&list.place)),
-            None => Err(NotFound::NoList),
-        },
-    }
+    let likely = named.or_else(|| full.iter().find(|list| list.has_objects));
+    let list = likely.or(full.first()).or(empties.first());
+    list.map(|list| unread(&list.place, list.elements))
+        .ok_or_else(|| format!("the answer has no list of {nouns}"))
 }
 
 fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {

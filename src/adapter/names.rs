@@ -14,7 +14,7 @@ pub(crate) fn same_words(one: &str, other: &str) -> bool {
 }
 
 /// Whether a name is one of these, which blanks separate.
-pub(super) fn is_one_of(names: &str, name: &str) -> bool {
+pub(crate) fn is_one_of(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| same_words(known, name))
 }
 

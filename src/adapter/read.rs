@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::around::around;
 use super::kind::ReadKind;
-use super::locate::{elements, one};
-use super::misread::{Misread, NotFound};
+use super::locate::{counted, elements, one};
+use super::misread::Misread;
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::{Shape, has_contract_names, with_contract_names};
@@ -40,21 +40,10 @@ pub(crate) struct OpenBookings {
     pub(crate) unread: usize,
 }
 
-/// What a document is read from.
-enum Source<'a> {
-    /// What the profile's expression gives, which has the contract's shape.
-    Translated(Value),
-    /// The document itself.
-    Document(Cow<'a, Value>),
-}
-
-impl Source<'_> {
-    fn value(&self) -> &Value {
-        match self {
-            Source::Translated(value) => value,
-            Source::Document(value) => value,
-        }
-    }
+/// What a document is read from: the document itself, or what the profile's expression gives, which has the contract's shape.
+struct Source<'a> {
+    value: Cow<'a, Value>,
+    is_translated: bool,
 }
 
 impl Adapter {
@@ -79,14 +68,12 @@ impl Adapter {
                         "read.booking {why}; the booking was found by its shape"
                     ));
                 }
-                Err(why) => return Err(Misread::of_expression(ReadKind::Booking, &why, document)),
+                Err(why) => return Err(Misread::of_expression(ReadKind::Booking, &why, &document)),
             }
         }
         let value = flattened(&document);
-        let found = match one(&value, Shape::Booking) {
-            Ok(object) => object,
-            Err(why) => return Err(Misread::of_object(ReadKind::Booking, why, document)),
-        };
+        let misread = |why: String| Misread::of_object(ReadKind::Booking, &why, &document);
+        let found = one(&value, Shape::Booking).map_err(misread)?;
         let root = document.value().as_object();
         let is_root = root.is_some_and(|it| std::ptr::eq(it, found));
         let item = if is_root && has_contract_names(found, Shape::Booking) {
@@ -97,10 +84,8 @@ impl Adapter {
             let read = with_contract_names(found, Shape::Booking);
             Booking::translated(document.clone(), read, beside)
         };
-        item.map(|item| Reading { item, warnings }).ok_or_else(|| {
-            let why = "it has no `id` and `status`".to_owned();
-            Misread::of_object(ReadKind::Booking, why, document.clone())
-        })
+        item.map(|item| Reading { item, warnings })
+            .ok_or_else(|| misread("it has no `id` and `status`".to_owned()))
     }
 
     /// Reads the index, in the contract's names as far as the profile knows them.
@@ -108,29 +93,19 @@ impl Adapter {
         let translated = self.translate(ReadKind::Index, document);
         translated
             .unwrap_or_else(|| Ok(document.value().clone()))
-            .map_err(|why| Misread::of_expression(ReadKind::Index, &why, document.clone()))
+            .map_err(|why| Misread::of_expression(ReadKind::Index, &why, document))
     }
 
     pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
         let field = &self.dialect.venues_field;
-        self.list(
-            ReadKind::Venues,
-            Shape::Venue,
-            field,
-            document,
-            Venue::from_value,
-        )
+        let make = Venue::from_value;
+        self.list(ReadKind::Venues, Shape::Venue, field, document, make)
     }
 
     pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, Misread> {
         let field = &self.dialect.slots_field;
-        self.list(
-            ReadKind::Slots,
-            Shape::Slot,
-            field,
-            document,
-            Slot::from_value,
-        )
+        let make = Slot::from_value;
+        self.list(ReadKind::Slots, Shape::Slot, field, document, make)
     }
 
     /// Reads the sessions of a list, each in the contract's shape.
@@ -146,20 +121,20 @@ impl Adapter {
         shape: Shape,
         document: &Document,
     ) -> Result<(Value, Vec<(String, String)>), Misread> {
-        match self.source(kind, document)? {
-            Source::Translated(value)
-                if value.as_object().is_some_and(|it| shape.is_usable(it)) =>
-            {
-                Ok((in_contract_names(value, shape), Vec::new()))
-            }
-            Source::Translated(_) => {
+        let Source {
+            value,
+            is_translated,
+        } = self.source(kind, document)?;
+        if !is_translated {
+            let found = one(&value, shape);
+            let found = found.map_err(|why| Misread::of_object(kind, &why, document))?;
+            return Ok((with_contract_names(found, shape), around(&value, &[found])));
+        }
+        match value.as_object().filter(|it| shape.is_usable(it)) {
+            Some(object) => Ok((with_contract_names(object, shape), Vec::new())),
+            None => {
                 let why = format!("does not give {}", shape.mark());
-                Err(Misread::of_expression(kind, &why, document.clone()))
-            }
-            Source::Document(value) => {
-                let found = one(&value, shape)
-                    .map_err(|why| Misread::of_object(kind, why, document.clone()))?;
-                Ok((with_contract_names(found, shape), around(&value, &[found])))
+                Err(Misread::of_expression(kind, &why, document))
             }
         }
     }
@@ -171,13 +146,9 @@ impl Adapter {
             Some(translated) => Cow::Owned(translated),
             None => flattened(document),
         };
-        let (objects, elements) = match elements(&value, Shape::Booking, place) {
-            Ok(found) => (found.objects, found.elements),
-            Err(NotFound::Unreadable { elements, .. }) => (Vec::new(), elements),
-            Err(_) => return None,
-        };
-        let bookings: Vec<Booking> = objects.into_iter().filter_map(booking_of).collect();
-        let unread = elements - bookings.len();
+        let found = elements(&value, Shape::Booking, place).ok()?;
+        let bookings: Vec<Booking> = found.objects.into_iter().filter_map(booking_of).collect();
+        let unread = found.elements - bookings.len();
         Some(OpenBookings { bookings, unread })
     }
 
@@ -197,13 +168,14 @@ impl Adapter {
         make: impl Fn(Value) -> Option<T>,
     ) -> Result<Reading<List<T>>, Misread> {
         let source = self.source(kind, document)?;
-        let misread = |why| Misread::of_list(kind, shape, why, document.clone());
+        let misread = |why| Misread::of_list(kind, why, document);
         // An expression writes the contract's names, whatever the dialect says of the service's.
-        let field = match source {
-            Source::Translated(_) => kind.as_str(),
-            Source::Document(_) => own_field,
+        let field = if source.is_translated {
+            kind.as_str()
+        } else {
+            own_field
         };
-        let found = elements(source.value(), shape, field).map_err(misread)?;
+        let found = elements(&source.value, shape, field).map_err(misread)?;
         let read = found.objects.iter();
         let items: Vec<T> = read
             .filter_map(|object| make(with_contract_names(object, shape)))
@@ -212,10 +184,11 @@ impl Adapter {
         let mut warnings = Vec::new();
         if unread > 0 {
             if items.is_empty() {
-                return Err(misread(NotFound::Unreadable {
-                    place,
-                    elements: unread,
-                }));
+                return Err(misread(format!(
+                    "the answer has {} at `{place}`, and none of them has {}",
+                    counted(unread),
+                    shape.mark()
+                )));
             }
             warnings.push(format!(
                 "{unread} of {} {} cannot be read: {} is missing",
@@ -224,10 +197,10 @@ impl Adapter {
                 shape.mark()
             ));
         }
-        let around = around(source.value(), &found.objects);
-        let place = match source {
-            Source::Document(_) => place,
-            Source::Translated(_) => elements(document.value(), shape, own_field)
+        let around = around(&source.value, &found.objects);
+        let place = match source.is_translated {
+            false => place,
+            true => elements(document.value(), shape, own_field)
                 .map_or_else(|_| String::new(), |found| found.place),
         };
         let item = List {
@@ -251,9 +224,15 @@ impl Adapter {
 
     fn source<'a>(&self, kind: ReadKind, document: &'a Document) -> Result<Source<'a>, Misread> {
         match self.translate(kind, document) {
-            Some(Ok(value)) => Ok(Source::Translated(value)),
-            Some(Err(why)) => Err(Misread::of_expression(kind, &why, document.clone())),
-            None => Ok(Source::Document(flattened(document))),
+            Some(Ok(value)) => Ok(Source {
+                value: Cow::Owned(value),
+                is_translated: true,
+            }),
+            Some(Err(why)) => Err(Misread::of_expression(kind, &why, document)),
+            None => Ok(Source {
+                value: flattened(document),
+                is_translated: false,
+            }),
         }
     }
 
@@ -267,11 +246,8 @@ impl Adapter {
 /// A booking that stands beside what a document is about.
 fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     let document = Document::from(Value::Object(object.clone()));
-    Booking::translated(
-        document,
-        with_contract_names(object, Shape::Booking),
-        Vec::new(),
-    )
+    let value = with_contract_names(object, Shape::Booking);
+    Booking::translated(document, value, Vec::new())
 }
 
 /// The objects that can be used as a booking, at any depth.

@@ -1,30 +1,27 @@
 //! What a command is given: settings, service, journal, prompter, output and clock. Each is opened when it is first
 //! used.
 
-mod clock;
+mod embedded;
 mod journals;
 mod rate_limit;
-mod rate_limit_prompt;
 mod sandbox_controls;
 
-pub(crate) use rate_limit::WaitOutcome;
-
 use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use crate::adapter::{Adapter, Dialect};
 use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::client::{Answer, Call, Client, Connection, Trace};
-use crate::config::{Environment, Paths, Service, Target};
+use crate::config::{BaseUrl, Environment, Paths, Service, Target};
 use crate::journal::Journal;
 use crate::model::certainty::Certainty;
 use crate::outcome::{Error, Result};
-use crate::platform::ownership;
 use crate::recent::Recent;
-use crate::sandbox::{self, Database, Sandbox};
+use crate::sandbox::{self, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::terminal::output::Output;
 use crate::terminal::prompt::Prompter;
@@ -33,34 +30,34 @@ use crate::webhook::Webhooks;
 /// The time limit of one request, including its answer, without `--timeout`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often the embedded sandbox sends deliveries while a command runs: a listener in another terminal shows them
-/// within a second.
-const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
-
 pub(crate) struct Context {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
     pub(crate) in_flight: RefCell<InFlight>,
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
-    paths: Paths,
+    pub(crate) paths: Paths,
     target: Target,
     /// How the embedded sandbox speaks.
     contract: Adapter,
-    no_sandbox: bool,
-    timeout: Option<Duration>,
+    /// Whether no sandbox is acceptable.
+    pub(crate) no_sandbox: bool,
+    /// The value of `--timeout`.
+    pub(crate) timeout: Option<Duration>,
     /// How long a rate limit may be waited out.
     max_wait: Cell<Duration>,
     max_wait_is_default: bool,
-    verbose: bool,
-    shows_calls: Cell<bool>,
-    sandbox_limits: bool,
+    pub(crate) verbose: bool,
+    /// Whether calls of the service are in what `--verbose` shows. Counts before the first of them.
+    pub(crate) shows_calls: Cell<bool>,
+    /// Whether a sandbox of this process has rate limits.
+    pub(crate) sandbox_limits: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
     /// Whether the service is a sandbox, once it was asked; `None` if it did not answer.
     is_sandbox: tokio::sync::OnceCell<Option<bool>>,
-    journal: RefCell<Option<Journal>>,
-    recent: RefCell<Option<Recent>>,
+    journal: OnceCell<Journal>,
+    recent: Rc<OnceCell<Recent>>,
 }
 
 /// The embedded sandbox. It is opened when its clock is read, and served when the first request is sent.
@@ -108,8 +105,8 @@ impl Context {
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             is_sandbox: tokio::sync::OnceCell::new(),
-            journal: RefCell::new(None),
-            recent: RefCell::new(None),
+            journal: OnceCell::new(),
+            recent: Rc::default(),
         }
     }
 
@@ -176,42 +173,35 @@ impl Context {
                 if *by_default {
                     self.out.note("embedded sandbox: nothing is really booked");
                 }
-                let key = key
-                    .clone()
-                    .unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
-                self.connection(base, true, false, KeySource::Given(key))
+                let key = key.clone();
+                let key = key.unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
+                self.connection(base, None, KeySource::Given(key))
             }
             Target::Remote(service) => {
-                let base = service.base_url.join("");
-                self.connection(
-                    base,
-                    service.base_url.is_loopback(),
-                    service.base_url.is_https(),
-                    self.key_source(service),
-                )
+                let url = &service.base_url;
+                self.connection(url.join(""), Some(url), self.key_source(service))
             }
         };
         let client = Client::new(connection)?;
         Ok(self.client.get_or_init(|| client))
     }
 
-    fn connection(&self, base: String, loopback: bool, https: bool, key: KeySource) -> Connection {
+    /// A connection to an address, or without one to the embedded sandbox.
+    fn connection(&self, base: String, url: Option<&BaseUrl>, key: KeySource) -> Connection {
         let ca_file = match &self.target {
             Target::Embedded { .. } => None,
             Target::Remote(service) => service.ca_file.clone(),
         };
+        let shows_calls = self.shows_calls.get();
         Connection {
             base,
-            loopback,
-            https,
+            loopback: url.is_none_or(BaseUrl::is_loopback),
+            https: url.is_some_and(BaseUrl::is_https),
             key,
             ca_file,
             adapter: self.adapter().clone(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
-            trace: self
-                .shows_calls
-                .get()
-                .then(|| Box::new(Output::trace) as Trace),
+            trace: shows_calls.then(|| Box::new(Output::trace) as Trace),
         }
     }
 
@@ -239,57 +229,6 @@ impl Context {
         let vault = Vault::new(self.paths.secrets.clone());
         let found = vault.find(&account, Item::WebhookSecret).await?;
         Ok(found.map(|found| found.secret))
-    }
-
-    fn embedded(&self) -> Result<&Embedded> {
-        if let Some(embedded) = self.embedded.get() {
-            return Ok(embedded);
-        }
-        let Target::Embedded { database, .. } = &self.target else {
-            return Err(Error::config(
-                "the profile does not point to the embedded sandbox",
-            ));
-        };
-        ownership::refuse_others(database)?;
-        let options = sandbox::Options {
-            delivery_interval: EMBEDDED_DELIVERIES,
-            limits: self.sandbox_limits,
-            // They would be those of this command alone.
-            keeps_requests: false,
-            ..sandbox::Options::new(Database::File(database.clone()))
-        };
-        let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
-        let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
-        let offset = now.duration_since(Timestamp::now());
-        // Two readings of the same clock differ by the time between them.
-        let offset = if offset.abs() < SignedDuration::from_secs(1) {
-            SignedDuration::ZERO
-        } else {
-            offset
-        };
-        Ok(self.embedded.get_or_init(|| Embedded {
-            waiting: RefCell::new(Some(sandbox)),
-            base: OnceCell::new(),
-            offset,
-        }))
-    }
-
-    /// Serves the embedded sandbox on a port of its own until the command ends, once. Returns its base URL.
-    fn serve_embedded(&self) -> Result<String> {
-        let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", error);
-        let embedded = self.embedded()?;
-        if let Some(base) = embedded.base.get() {
-            return Ok(base.clone());
-        }
-        let listener =
-            std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let base = format!("http://{}", listener.local_addr().map_err(failed)?);
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-        if let Some(sandbox) = embedded.waiting.borrow_mut().take() {
-            tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
-        }
-        Ok(embedded.base.get_or_init(|| base).clone())
     }
 
     /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`
@@ -330,11 +269,6 @@ impl Context {
             Target::Embedded { .. } => true,
             Target::Remote(service) => self.key_source(service).promises_a_key(),
         }
-    }
-
-    /// The value of `--timeout`, for a command whose whole wait it limits.
-    pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.timeout
     }
 
     pub(crate) fn max_wait(&self) -> Duration {
@@ -379,25 +313,6 @@ impl Context {
         Ok(())
     }
 
-    pub(crate) const fn is_verbose(&self) -> bool {
-        self.verbose
-    }
-
-    /// Keeps calls of the service out of what `--verbose` shows. Before the first of them.
-    pub(crate) fn hide_calls(&self) {
-        self.shows_calls.set(false);
-    }
-
-    /// Whether a sandbox of this process has rate limits, that is, `--no-limits` was not given.
-    pub(crate) const fn has_sandbox_limits(&self) -> bool {
-        self.sandbox_limits
-    }
-
-    /// Whether a sandbox is acceptable, that is, `--no-sandbox` was not given.
-    pub(crate) fn takes_sandboxes(&self) -> bool {
-        !self.no_sandbox
-    }
-
     pub(crate) fn webhooks(&self) -> Result<Webhooks> {
         Webhooks::open(&self.paths.webhooks, self.target.address())
     }
@@ -418,11 +333,6 @@ impl Context {
             }
             _ => None,
         }
-    }
-
-    /// The sandbox file that `sandbox serve` and the embedded sandbox share.
-    pub(crate) fn sandbox_file(&self) -> &std::path::Path {
-        &self.paths.sandbox
     }
 }
 

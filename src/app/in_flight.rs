@@ -70,71 +70,65 @@ impl InFlight {
         if error.code != Code::Interrupted {
             return error;
         }
-        let word = error.message.clone();
-        match self {
-            InFlight::Nothing => error.message = format!("{word}; nothing was changed"),
+        let (said, hint) = match self {
+            InFlight::Nothing => ("; nothing was changed".to_owned(), None),
             InFlight::Creating { key } => {
-                error.message = format!(
-                    "{word} while the booking request was being sent; the outcome is unknown"
-                );
-                error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
+                let said = " while the booking request was being sent; the outcome is unknown";
+                (said.to_owned(), Some(resume_command(key)))
             }
             InFlight::Watching {
                 id,
                 status,
                 command,
             } => {
-                error.message = match status {
-                    Some(status) => format!("{word}; booking {id} is {status}"),
-                    None => format!("{word} before booking {id} was read; nothing was changed"),
+                let said = match status {
+                    Some(status) => format!("; booking {id} is {status}"),
+                    None => format!(" before booking {id} was read; nothing was changed"),
                 };
-                error.hint = Some(command.clone());
+                (said, Some(command.clone()))
             }
             InFlight::Known { id, status } => {
-                error.message = format!("{word}; booking {id} is {status}");
-                error.hint = Some(match status {
+                let next = match status {
                     Status::RequiresAction => shell::command("continue", id, ""),
                     Status::Processing => shell::command("watch", id, ""),
                     _ => show_command(id),
-                });
+                };
+                (format!("; booking {id} is {status}"), Some(next))
             }
-            InFlight::Answering { id } => {
-                error.message = format!(
-                    "{word} while the answer to booking {id} was being sent; check before you answer again"
-                );
-                error.hint = Some(show_command(id));
-            }
-            InFlight::Changing { id, what } => {
-                error.message = format!(
-                    "{word} while the {what} of booking {id} was being sent; the outcome is unknown"
-                );
-                error.hint = Some(format!("check before trying again: {}", show_command(id)));
-            }
-            InFlight::Sent { request } => {
-                error.message =
-                    format!("{word} while {request} was being sent; the outcome is unknown");
-                error.hint = Some("check before you send it again".to_owned());
-            }
-            InFlight::Posted { what, to } => {
-                error.message = format!("{word}; {what} posted to {to}, which may have handled it");
-                error.hint = Some("check what it did before you send anything again".to_owned());
-            }
-            InFlight::DeletingGuests => {
-                error.message = format!("{word}; some guests may be deleted already");
-                error.hint = Some("run the same command again to delete the others".to_owned());
-            }
-            InFlight::ForgettingGuests => {
-                error.message = format!(
-                    "{word}; the guests were deleted, but traces may remain in the journal's file"
-                );
-                error.hint = Some("run the same command again to overwrite them".to_owned());
-            }
-            InFlight::CodeSent { session } => {
-                error.message = format!("{word}; session {session} is waiting for its code");
-                error.hint = Some(shell::command("session verify", session, "--code CODE"));
-            }
-        }
+            InFlight::Answering { id } => (
+                format!(
+                    " while the answer to booking {id} was being sent; check before you answer again"
+                ),
+                Some(show_command(id)),
+            ),
+            InFlight::Changing { id, what } => (
+                format!(" while the {what} of booking {id} was being sent; the outcome is unknown"),
+                Some(format!("check before trying again: {}", show_command(id))),
+            ),
+            InFlight::Sent { request } => (
+                format!(" while {request} was being sent; the outcome is unknown"),
+                Some("check before you send it again".to_owned()),
+            ),
+            InFlight::Posted { what, to } => (
+                format!("; {what} posted to {to}, which may have handled it"),
+                Some("check what it did before you send anything again".to_owned()),
+            ),
+            InFlight::DeletingGuests => (
+                "; some guests may be deleted already".to_owned(),
+                Some("run the same command again to delete the others".to_owned()),
+            ),
+            InFlight::ForgettingGuests => (
+                "; the guests were deleted, but traces may remain in the journal's file".to_owned(),
+                Some("run the same command again to overwrite them".to_owned()),
+            ),
+            InFlight::CodeSent { session } => (
+                format!("; session {session} is waiting for its code"),
+                Some(shell::command("session verify", session, "--code CODE")),
+            ),
+        };
+        error.message.push_str(&said);
+        error.hint = hint.or(error.hint.take());
         error
     }
 }
@@ -142,10 +136,10 @@ impl InFlight {
 /// The error where something was sent before a question. To leave it is then an interrupt: `declined` says that nothing
 /// was sent.
 pub(crate) fn once_sent(error: Error) -> Error {
-    match error.code == Code::Declined {
-        true => Error::interrupted(Exit::Interrupted),
-        false => error,
+    if error.code == Code::Declined {
+        return Error::interrupted(Exit::Interrupted);
     }
+    error
 }
 
 /// The command that finds out the outcome of an open attempt.

@@ -4,9 +4,15 @@ mod context;
 pub(crate) mod flags;
 pub(crate) mod in_flight;
 pub(crate) mod shared_journal;
-mod signals;
 mod startup;
 
-pub(crate) use context::{Context, WaitOutcome, sandbox_error};
-pub(crate) use signals::Signals;
+pub(crate) use context::{Context, sandbox_error};
 pub(crate) use startup::Startup;
+
+use crate::outcome::{Error, Result};
+use crate::platform::signals::EndSignals;
+
+/// Listens for the signals that end a command, which are awaited next to it.
+pub(crate) fn listen_for_signals() -> Result<EndSignals> {
+    EndSignals::listen().map_err(|error| Error::io("signals cannot be listened for", error))
+}

@@ -104,13 +104,11 @@ fn is_dumb(term: Option<&OsStr>) -> bool {
 /// whose clock battery is empty shows such a time.
 fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
-    match possible {
-        true => Ok(()),
-        false => Err(Error::config(
-            "this computer's clock shows a time before 1970 or after 9999; nothing was sent",
-        )
-        .hint("set the clock, then try again")),
+    if possible {
+        return Ok(());
     }
+    let what = "this computer's clock shows a time before 1970 or after 9999; nothing was sent";
+    Err(Error::config(what).hint("set the clock, then try again"))
 }
 
 #[cfg(test)]

@@ -68,50 +68,43 @@ pub(super) fn read_answer(
     headers: &HeaderMap,
     body: Vec<u8>,
 ) -> Result<Answer, Failure> {
+    let code = status.as_u16();
+    let answer = |document| {
+        Ok(Answer {
+            status: code,
+            document,
+            link: links(headers),
+        })
+    };
     // The call succeeded without a document. A caller that needs one will not find it in `null`.
     if status == StatusCode::NO_CONTENT {
-        return Ok(Answer {
-            status: status.as_u16(),
-            document: Value::Null.into(),
-            link: None,
-        });
+        return answer(Value::Null.into());
     }
     if status.is_redirection()
         && let Some(location) = headers.get(LOCATION)
     {
-        return Err(Failure::Redirected {
-            status: status.as_u16(),
-            to: origin_of(location),
-        });
+        let to = origin_of(location);
+        return Err(Failure::Redirected { status: code, to });
     }
     if values(&body) > MAX_VALUES {
-        return Err(Failure::Unusable(format!(
-            "it has more than {MAX_VALUES} values"
-        )));
+        let why = format!("it has more than {MAX_VALUES} values");
+        return Err(Failure::Unusable(why));
     }
-    let document = String::from_utf8(body)
-        .ok()
-        .and_then(|text| Document::parse(text).ok());
+    let text = String::from_utf8(body).ok();
+    let document = text.and_then(|text| Document::parse(text).ok());
     // Only an object or a list can be one of the service's documents.
-    let document =
-        document.filter(|document| document.value().is_object() || document.value().is_array());
+    let document = document.filter(|it| it.value().is_object() || it.value().is_array());
+    let refused = |refusal| Err(Failure::Refused(Box::new(refusal)));
+    let kind = || content_kind(headers);
     match document {
-        Some(document) if status.is_success() => Ok(Answer {
-            status: status.as_u16(),
-            document,
-            link: links(headers),
-        }),
-        Some(document) if !status.is_redirection() => Err(Failure::Refused(Box::new(
-            Refusal::new(status.as_u16(), headers, document),
-        ))),
-        _ if status.is_client_error() => Err(Failure::Refused(Box::new(Refusal::bare(
-            status.as_u16(),
-            headers,
-            content_kind(headers),
-        )))),
+        Some(document) if status.is_success() => answer(document),
+        Some(document) if !status.is_redirection() => {
+            refused(Refusal::new(code, headers, document))
+        }
+        _ if status.is_client_error() => refused(Refusal::bare(code, headers, kind())),
         _ => Err(Failure::Unreadable {
-            status: status.as_u16(),
-            kind: content_kind(headers),
+            status: code,
+            kind: kind(),
         }),
     }
 }
@@ -147,21 +140,18 @@ fn values(text: &[u8]) -> usize {
 
 /// The type of the body, and how it is compressed: bookctl asks for no compression, and reads none.
 fn content_kind(headers: &HeaderMap) -> String {
-    let text = |name| {
-        let value = headers.get(name);
-        value
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-    };
-    let kind = text(CONTENT_TYPE).split(';').next().unwrap_or_default();
-    let coding = text(CONTENT_ENCODING).trim();
-    let compressed = match coding.eq_ignore_ascii_case("identity") || coding.is_empty() {
-        true => String::new(),
-        false => format!("compressed with {coding}, which bookctl did not ask for"),
-    };
-    let mut parts = vec![kind.trim().to_owned(), compressed];
-    parts.retain(|part| !part.is_empty());
-    parts.join(", ")
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let kind = text(CONTENT_TYPE).and_then(|kind| kind.split(';').next());
+    let kind = kind.unwrap_or_default().trim();
+    let coding = text(CONTENT_ENCODING).unwrap_or_default().trim();
+    if coding.is_empty() || coding.eq_ignore_ascii_case("identity") {
+        return kind.to_owned();
+    }
+    let compressed = format!("compressed with {coding}, which bookctl did not ask for");
+    match kind {
+        "" => compressed,
+        kind => format!("{kind}, {compressed}"),
+    }
 }
 
 pub(super) fn failure_of(error: &reqwest::Error) -> Failure {

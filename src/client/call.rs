@@ -1,10 +1,12 @@
-//! One request of the service, before it is sent.
+//! One request of the service, before it is sent: written by the adapter, with the fields that have no name here.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Url};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::written_names::WrittenNames;
+use crate::adapter::{Adapter, WriteKind};
+use crate::outcome::{Error, Result};
 
 /// Everything but the unreserved characters (RFC 3986).
 const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
@@ -26,6 +28,31 @@ pub(crate) struct Call {
     pub(crate) written: Option<WrittenNames>,
     /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is a sandbox.
     pub(crate) is_control: bool,
+}
+
+/// The names with which a request was written.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenNames {
+    pub(super) kind: WriteKind,
+    /// Whether an expression of the profile wrote the request, so that no key of the dialect did.
+    pub(super) has_expression: bool,
+    /// The service's name, or the path to it, and the dialect's key that says so.
+    pub(super) keys: Vec<(String, &'static str)>,
+    /// The command that changes a setting, without the setting.
+    pub(super) command: String,
+}
+
+impl WrittenNames {
+    pub(super) fn new(adapter: &Adapter, kind: WriteKind, asked: &Map<String, Value>) -> Self {
+        let names = adapter.names_of(kind).into_iter();
+        let asked = names.filter(|(own, ..)| asked.contains_key(*own));
+        WrittenNames {
+            kind,
+            has_expression: adapter.write.contains_key(&kind),
+            keys: asked.map(|(_, key, name)| (name.to_owned(), key)).collect(),
+            command: adapter.set_command(""),
+        }
+    }
 }
 
 impl Call {
@@ -57,6 +84,29 @@ impl Call {
             method: Method::DELETE,
             ..Call::get(path)
         }
+    }
+
+    /// A POST of a body in the contract's shape, as the service wants it.
+    ///
+    /// # Errors
+    /// Like [`written`].
+    pub(super) fn written(
+        adapter: &Adapter,
+        kind: WriteKind,
+        path: impl Into<String>,
+        body: Map<String, Value>,
+    ) -> Result<Self> {
+        let names = WrittenNames::new(adapter, kind, &body);
+        let mut call = Call::post(path, written(adapter, kind, body)?);
+        call.written = Some(names);
+        Ok(call)
+    }
+
+    /// The same, with fields that have no name here (`-F`).
+    pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
+        let body = self.body.take().map(|body| with_fields(body, fields));
+        self.body = body.transpose()?;
+        Ok(self)
     }
 
     /// Whether the call may change something at the service: it is not one of the documented reads.
@@ -99,4 +149,64 @@ impl Call {
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
+}
+
+/// The fields of a request's body, without those that are not set.
+pub(super) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
+    fn set(value: Value) -> Value {
+        match value {
+            Value::Object(mut fields) => {
+                fields.retain(|_, field| !field.is_null());
+                let fields = fields.into_iter();
+                Value::Object(fields.map(|(name, field)| (name, set(field))).collect())
+            }
+            other => other,
+        }
+    }
+    match serde_json::to_value(body).map(set) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// A body as the service wants it.
+///
+/// # Errors
+/// Configuration (3) where the profile's expression does not work; nothing is sent then.
+pub(super) fn written(
+    adapter: &Adapter,
+    kind: WriteKind,
+    body: Map<String, Value>,
+) -> Result<Value> {
+    adapter.request(kind, body).map_err(|why| {
+        Error::config(format!("{why}; nothing was sent"))
+            .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
+    })
+}
+
+/// Adds fields to a request's body; objects are merged.
+///
+/// # Errors
+///
+/// `usage` (2) if the request already has the field. Otherwise what is sent would differ from what was looked up and
+/// shown.
+pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
+    let Value::Object(mut body) = body else {
+        return Ok(body);
+    };
+    for (name, field) in fields {
+        let joined = match (body.get_mut(name).map(Value::take), field) {
+            (Some(held @ Value::Object(_)), Value::Object(fields)) => with_fields(held, fields)?,
+            (Some(_), _) => {
+                return Err(Error::usage(format!(
+                    "-F sets {}, which the request already has",
+                    name.escape_debug()
+                ))
+                .hint("use its flag or argument instead"));
+            }
+            (None, field) => field.clone(),
+        };
+        body.insert(name.clone(), joined);
+    }
+    Ok(Value::Object(body))
 }

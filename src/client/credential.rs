@@ -16,19 +16,15 @@ pub(super) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str,
         return None;
     }
     let dialect = &adapter.dialect;
-    let value = match is_basic(adapter) {
-        true => {
-            // The key is the user, and the password is empty, unless the profile names a user (RFC 7617).
-            let pair = match &adapter.transport.auth_user {
-                Some(user) => format!("{user}:{}", key.expose()),
-                None => format!("{}:", key.expose()),
-            };
-            let encoded = STANDARD.encode(pair);
-            register_secret(&encoded);
-            encoded
-        }
-        false => key.expose().to_owned(),
-    };
+    let mut value = key.expose().to_owned();
+    if is_basic(adapter) {
+        // The key is the user, and the password is empty, unless the profile names a user (RFC 7617).
+        value = STANDARD.encode(match &adapter.transport.auth_user {
+            Some(user) => format!("{user}:{value}"),
+            None => format!("{value}:"),
+        });
+        register_secret(&value);
+    }
     Some((&dialect.auth_header, with_scheme(adapter, &value)))
 }
 
@@ -61,31 +57,16 @@ pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
     }
 }
 
-pub(super) fn described(adapter: &Adapter) -> KeySent {
-    KeySent {
-        shown: key_sent_as(adapter),
-        command: adapter.set_command("KEY=VALUE"),
-    }
-}
-
-/// How a key was sent that the service refused.
-#[derive(Debug)]
-pub(super) struct KeySent {
-    shown: String,
-    command: String,
-}
-
-impl KeySent {
-    pub(super) fn lines(&self) -> [String; 2] {
-        [
-            format!("sent as: {}", self.shown),
-            format!(
-                "if the service wants it in another way: {}, with dialect.auth_header, dialect.auth_scheme, auth_query, \
-                 auth_user or headers.NAME as the key",
-                self.command
-            ),
-        ]
-    }
+/// How a key was sent that the service refused, for a person.
+pub(super) fn described(adapter: &Adapter) -> Vec<String> {
+    vec![
+        format!("sent as: {}", key_sent_as(adapter)),
+        format!(
+            "if the service wants it in another way: {}, with dialect.auth_header, dialect.auth_scheme, auth_query, \
+             auth_user or headers.NAME as the key",
+            adapter.set_command("KEY=VALUE")
+        ),
+    ]
 }
 
 /// The path of a call as `--dry-run` and `--verbose` show it, with a key in the query masked.
@@ -157,7 +138,7 @@ mod tests {
                 "Basic c2tfdGVzdF9jcmVkZW50aWFsXzA4MTc6".to_owned()
             ))
         );
-        assert_eq!(described(&adapter).shown, "Authorization: Basic ***");
+        assert_eq!(key_sent_as(&adapter), "Authorization: Basic ***");
         adapter.transport.set_auth_user("api").unwrap();
         assert_eq!(
             header(&adapter, &key).unwrap().1,
@@ -180,6 +161,6 @@ mod tests {
             shown_headers(&adapter, true, &call)[0],
             ("X-Org".to_owned(), "7".to_owned())
         );
-        assert_eq!(described(&adapter).shown, "?api_key=***");
+        assert_eq!(key_sent_as(&adapter), "?api_key=***");
     }
 }

@@ -1,80 +1,57 @@
 //! One function per endpoint: the request (spec, Endpoints), built in the contract's names and written by the adapter.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::answer::Answer;
-use super::call::Call;
+use super::call::{Call, WrittenNames, fields_of, with_fields, written};
 use super::failure::Failure;
 use super::http_client::Client;
-use super::request_body::{insert_page, insert_some, posted, with_fields, written};
-use super::retry::{self, RetryDecision};
-use super::written_names::WrittenNames;
-use crate::adapter::{Adapter, Pause, WriteKind};
+use super::retry;
+use crate::adapter::{Adapter, Pause, WriteKind, same_words};
 use crate::json::Document;
 use crate::outcome::Result;
 use crate::secrets::{register_secret, register_secrets_in};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) enum SearchLocation {
+    #[serde(rename = "location")]
     Near(String),
+    #[serde(untagged)]
     At { latitude: f64, longitude: f64 },
 }
 
 /// POST /v1/venues/search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct VenueQuery {
     pub(crate) vertical: String,
-    pub(crate) place: SearchLocation,
     pub(crate) datetime: String,
+    #[serde(flatten)]
+    pub(crate) place: SearchLocation,
     pub(crate) party_size: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) providers: Vec<String>,
     /// Further fields of the body (`-F`).
+    #[serde(skip)]
     pub(crate) fields: Map<String, Value>,
     /// The page, by a field of the request that the answer before it led to.
+    #[serde(skip)]
     pub(crate) page: Option<(String, Value)>,
 }
 
 impl VenueQuery {
-    /// The call.
-    ///
     /// # Errors
     ///
     /// `usage` (2) if `fields` repeats a field of the request; configuration (3) if an expression of the profile fails.
     pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
-        let mut body = Map::new();
-        body.insert("vertical".into(), json!(self.vertical));
-        body.insert("datetime".into(), json!(self.datetime));
-        match &self.place {
-            SearchLocation::Near(location) => {
-                body.insert("location".into(), json!(location));
-            }
-            SearchLocation::At {
-                latitude,
-                longitude,
-            } => {
-                body.insert("latitude".into(), json!(latitude));
-                body.insert("longitude".into(), json!(longitude));
-            }
-        }
-        insert_some(&mut body, "party_size", self.party_size);
-        if !self.providers.is_empty() {
-            body.insert("providers".into(), json!(self.providers));
-        }
-        let mut fields = self.fields.clone();
-        insert_page(
-            adapter,
-            WriteKind::Search,
-            &mut body,
-            &mut fields,
-            self.page.as_ref(),
-        );
-        posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&fields)
+        let (path, page) = ("/v1/venues/search", self.page.as_ref());
+        search(adapter, WriteKind::Search, path, self, &self.fields, page)
     }
 }
 
 /// POST /v1/availability/search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct SlotQuery {
     /// As the service wrote it, a text or a number.
     pub(crate) venue_id: Value,
@@ -82,37 +59,54 @@ pub(crate) struct SlotQuery {
     pub(crate) party_size: u32,
     pub(crate) provider: Option<String>,
     /// Further fields of the body (`-F`).
+    #[serde(skip)]
     pub(crate) fields: Map<String, Value>,
     /// The page, by a field of the request that the answer before it led to.
+    #[serde(skip)]
     pub(crate) page: Option<(String, Value)>,
 }
 
 impl SlotQuery {
-    /// The call.
-    ///
     /// # Errors
     ///
     /// `usage` (2) if `fields` repeats a field of the request; configuration (3) if an expression of the profile fails.
     pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
-        let mut body = Map::new();
-        body.insert("venue_id".into(), json!(self.venue_id));
-        body.insert("datetime".into(), json!(self.datetime));
-        body.insert("party_size".into(), json!(self.party_size));
-        insert_some(&mut body, "provider", self.provider.as_deref());
-        let mut fields = self.fields.clone();
-        insert_page(
-            adapter,
-            WriteKind::Slots,
-            &mut body,
-            &mut fields,
-            self.page.as_ref(),
-        );
-        posted(adapter, WriteKind::Slots, "/v1/availability/search", body)?.with_fields(&fields)
+        let (path, page) = ("/v1/availability/search", self.page.as_ref());
+        search(adapter, WriteKind::Slots, path, self, &self.fields, page)
     }
 }
 
+/// A body of one field.
+fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), json!(value))])
+}
+
+/// A search of a page, which goes under its own name, or for an expression as `.cursor` or `.page`. It takes the place of a
+/// field of that name, with which the first page was asked for.
+fn search(
+    adapter: &Adapter,
+    kind: WriteKind,
+    path: &str,
+    body: &impl Serialize,
+    fields: &Map<String, Value>,
+    page: Option<&(String, Value)>,
+) -> Result<Call> {
+    let (mut body, mut fields) = (fields_of(body), fields.clone());
+    if let Some((name, value)) = page {
+        let is_number = same_words(name, "page") || same_words(name, "page_number");
+        if !adapter.write.contains_key(&kind) {
+            fields.insert(name.clone(), value.clone());
+        } else if is_number {
+            body.insert("page".to_owned(), value.clone());
+        } else {
+            body.insert("cursor".to_owned(), value.clone());
+        }
+    }
+    Call::written(adapter, kind, path, body)?.with_fields(&fields)
+}
+
 /// POST /v1/bookings (spec, Booking: fields accepted when creating a booking).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct NewBooking {
     /// As the service wrote it, a text or a number.
     pub(crate) venue_id: Value,
@@ -122,36 +116,26 @@ pub(crate) struct NewBooking {
     /// As the service wrote it, a text or a number.
     pub(crate) availability_id: Option<Value>,
     pub(crate) party_size: u32,
+    pub(crate) customer: Customer,
+    pub(crate) end_user: Option<String>,
+    pub(crate) webhook_url: Option<String>,
+    pub(crate) payment_collection: Option<&'static str>,
+}
+
+/// The value of `payment_collection` where the payment vendor collects the payment.
+pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Customer {
     pub(crate) name: String,
     pub(crate) email: Option<String>,
     pub(crate) phone: Option<String>,
-    pub(crate) end_user: Option<String>,
-    pub(crate) webhook_url: Option<String>,
-    pub(crate) vendor_payment: bool,
 }
 
 impl NewBooking {
     /// The request in the contract's shape.
     pub(crate) fn body(&self) -> Map<String, Value> {
-        let mut customer = Map::new();
-        customer.insert("name".into(), json!(self.name));
-        insert_some(&mut customer, "email", self.email.as_deref());
-        insert_some(&mut customer, "phone", self.phone.as_deref());
-        let mut body = Map::new();
-        body.insert("venue_id".into(), json!(self.venue_id));
-        insert_some(&mut body, "provider", self.provider.as_deref());
-        body.insert("datetime".into(), json!(self.datetime));
-        insert_some(&mut body, "availability_id", self.availability_id.as_ref());
-        body.insert("party_size".into(), json!(self.party_size));
-        body.insert("customer".into(), Value::Object(customer));
-        insert_some(&mut body, "end_user", self.end_user.as_deref());
-        insert_some(&mut body, "webhook_url", self.webhook_url.as_deref());
-        insert_some(
-            &mut body,
-            "payment_collection",
-            self.vendor_payment.then_some("vendor_external"),
-        );
-        body
+        fields_of(self)
     }
 }
 
@@ -234,45 +218,38 @@ impl Continuation {
 
     /// POST /v1/bookings/{booking_id}/continue with this answer.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
-        let one = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
         self.register_secrets();
         let (kind, body) = match self {
-            Continuation::Otp(code) => (WriteKind::Otp, one("otp", json!(code))),
-            Continuation::PspResponse(answer) => {
-                (WriteKind::Payment, one("psp_response", answer.clone()))
-            }
-            Continuation::PspAbort => (WriteKind::Abort, one("psp_abort", json!(true))),
+            Continuation::Otp(code) => (WriteKind::Otp, one("otp", code)),
+            Continuation::PspResponse(answer) => (WriteKind::Payment, one("psp_response", answer)),
+            Continuation::PspAbort => (WriteKind::Abort, one("psp_abort", true)),
             Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
         };
         let path = format!("{}/continue", booking_path(booking_id));
-        posted(adapter, kind, path, body)
+        Call::written(adapter, kind, path, body)
     }
 }
 
 /// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Changes {
     /// As the slot was offered, or as the service wants times.
     pub(crate) datetime: Option<Value>,
     pub(crate) party_size: Option<u32>,
+    #[serde(rename = "seating_preference")]
     pub(crate) seating: Option<String>,
 }
 
 impl Changes {
     /// The changes in the contract's shape.
     pub(crate) fn body(&self) -> Map<String, Value> {
-        let mut body = Map::new();
-        insert_some(&mut body, "datetime", self.datetime.as_ref());
-        insert_some(&mut body, "party_size", self.party_size);
-        insert_some(&mut body, "seating_preference", self.seating.as_deref());
-        body
+        fields_of(self)
     }
 
     /// POST /v1/bookings/{booking_id}/modify with these changes.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
-        let body = self.body();
         let path = format!("{}/modify", booking_path(booking_id));
-        posted(adapter, WriteKind::Modify, path, body)
+        Call::written(adapter, WriteKind::Modify, path, self.body())
     }
 }
 
@@ -281,10 +258,9 @@ pub(crate) fn cancel_call(
     reason: Option<&str>,
     adapter: &Adapter,
 ) -> Result<Call> {
-    let mut body = Map::new();
-    insert_some(&mut body, "reason", reason);
+    let body = reason.map_or_else(Map::new, |reason| one("reason", reason));
     let path = format!("{}/cancel", booking_path(booking_id));
-    posted(adapter, WriteKind::Cancel, path, body)
+    Call::written(adapter, WriteKind::Cancel, path, body)
 }
 
 /// The calls for a person's connected provider account (spec, Endpoints: Sessions).
@@ -298,19 +274,20 @@ pub(crate) mod session {
         phone: Option<&str>,
         adapter: &Adapter,
     ) -> Result<Call> {
-        let mut body = Map::new();
-        body.insert("end_user".into(), json!(end_user));
-        body.insert("provider".into(), json!(provider));
-        insert_some(&mut body, "phone", phone);
-        posted(adapter, WriteKind::Connect, "/v1/sessions", body)
+        let body = json!({"end_user": end_user, "provider": provider, "phone": phone});
+        Call::written(
+            adapter,
+            WriteKind::Connect,
+            "/v1/sessions",
+            fields_of(&body),
+        )
     }
 
     /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
         register_secret(code);
-        let body = Map::from_iter([("code".to_owned(), json!(code))]);
         let path = format!("{}/verify", path(id));
-        posted(adapter, WriteKind::Verify, path, body)
+        Call::written(adapter, WriteKind::Verify, path, one("code", code))
     }
 
     pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {
@@ -340,16 +317,14 @@ pub(crate) mod session {
     }
 
     fn with_query(path: &str, filters: &[(&str, Option<&str>)]) -> String {
-        let filters = filters
-            .iter()
-            .filter_map(|(key, value)| Some((key, (*value)?)));
-        let query: Vec<String> = filters
-            .map(|(key, value)| format!("{key}={}", Call::query_value(value)))
-            .collect();
-        match query.is_empty() {
-            true => path.to_owned(),
-            false => format!("{path}?{}", query.join("&")),
+        let mut whole = path.to_owned();
+        for (key, value) in filters {
+            if let Some(value) = value {
+                let sign = if whole.contains('?') { '&' } else { '?' };
+                whole.push_str(&format!("{sign}{key}={}", Call::query_value(value)));
+            }
         }
+        whole
     }
 }
 
@@ -374,8 +349,8 @@ impl Client {
             // The random bits of a fresh UUID are random enough.
             let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
             match retry::after_read(&failure, tried, jitter) {
-                RetryDecision::Again(pause) => tokio::time::sleep(pause).await,
-                RetryDecision::GiveUp => return Err(failure),
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(failure),
             }
         }
     }
@@ -402,8 +377,8 @@ impl Client {
             }
             in_doubt |= failure.leaves_a_write_open();
             match retry::after_create(&failure, tried) {
-                RetryDecision::Again(pause) => tokio::time::sleep(pause).await,
-                RetryDecision::GiveUp => return (Err(failure), in_doubt),
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return (Err(failure), in_doubt),
             }
         }
     }

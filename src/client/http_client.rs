@@ -53,10 +53,8 @@ pub(crate) struct Client {
     skew: Cell<Option<SignedDuration>>,
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     speaks_contract: Cell<bool>,
-    /// What the last answer said of its rate limit.
-    rate_limit: Cell<Option<RateLimit>>,
-    /// Whether the last answer was a success, and said nothing of a rate limit.
-    has_no_limit: Cell<bool>,
+    /// The rate limit that the last answer showed. `Some(None)` is a success that showed none.
+    rate_limit: Cell<Option<Option<RateLimit>>>,
 }
 
 impl Client {
@@ -74,7 +72,6 @@ impl Client {
             skew: Cell::default(),
             speaks_contract: Cell::default(),
             rate_limit: Cell::default(),
-            has_no_limit: Cell::default(),
         })
     }
 
@@ -110,11 +107,12 @@ impl Client {
     }
 
     pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
-        self.rate_limit.get()
+        self.rate_limit.get().flatten()
     }
 
-    pub(crate) fn has_no_limit(&self) -> bool {
-        self.has_no_limit.get()
+    /// The rate limit that the last answer showed. `Some(None)` is a success that showed none.
+    pub(crate) fn limit_seen(&self) -> Option<Option<RateLimit>> {
+        self.rate_limit.get()
     }
 
     /// The service's address, without a slash at its end.
@@ -142,38 +140,30 @@ impl Client {
     fn headers(&self, call: &Call, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
-            let unusable =
-                |what: &str| Failure::NotSent(format!("the {what} is not valid in a header"));
-            if let Some((name, value)) = credential::header(&self.connection.adapter, key) {
-                let name =
-                    HeaderName::try_from(name).map_err(|_| unusable("dialect's auth_header"))?;
+            let adapter = &self.connection.adapter;
+            if let Some((name, value)) = credential::header(adapter, key) {
+                let name = header_name(name, "dialect's auth_header")?;
                 let mut value = HeaderValue::try_from(value).map_err(|_| unsendable_key())?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
-            for (name, value) in &self.connection.adapter.transport.headers {
+            for (name, value) in &adapter.transport.headers {
                 if value.contains(key.expose()) {
                     return Err(Failure::NotSent(format!(
                         "headers.{name} of the profile holds the API key, which config.toml must not contain"
                     )));
                 }
-                let name = HeaderName::try_from(name).map_err(|_| unusable("profile's header"))?;
-                let value =
-                    HeaderValue::try_from(value).map_err(|_| unusable("profile's header"))?;
+                let value = header_value(value, "profile's header")?;
+                let name = header_name(name, "profile's header")?;
                 headers.entry(name).or_insert(value);
             }
         }
         if let Some(key) = &call.idempotency_key {
-            let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
-                Failure::NotSent("the idempotency key is not valid in a header".to_owned())
-            })?;
-            headers.insert("idempotency-key", value);
+            headers.insert("idempotency-key", header_value(key, "idempotency key")?);
         }
         for (name, value) in &call.headers {
-            let unusable = || Failure::NotSent(format!("the header {name} is not valid"));
-            let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
-            let value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
-            headers.insert(name, value);
+            let what = format!("header {name}");
+            headers.insert(header_name(name, &what)?, header_value(value, &what)?);
         }
         Ok(headers)
     }
@@ -188,16 +178,13 @@ impl Client {
     pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
         let (status, headers, body) = self.exchange(call).await?;
         let shown = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let shown = |(name, value): (&HeaderName, _)| (name.to_string(), shown(value));
         let head = Head {
             status,
-            headers: headers
-                .iter()
-                .map(|(name, value)| (name.to_string(), shown(value)))
-                .collect(),
+            headers: headers.iter().map(shown).collect(),
         };
-        let answer = self
-            .read_answer(status, &headers, body)
-            .map(|answer| answer.document);
+        let answer = self.read_answer(status, &headers, body);
+        let answer = answer.map(|answer| answer.document);
         Ok(RawAnswer { head, answer })
     }
 
@@ -221,7 +208,7 @@ impl Client {
                 refusal.translate(translated);
             }
             if status == StatusCode::UNAUTHORIZED {
-                refusal.key_sent = Some(credential::described(adapter));
+                refusal.key_sent = credential::described(adapter);
             }
             let is_other = |skew: SignedDuration| skew.abs() > ANOTHER_CLOCK;
             if self.skew.get().is_some_and(is_other) {
@@ -244,34 +231,25 @@ impl Client {
         let headers = self.headers(call, key)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
         let adapter = &self.connection.adapter;
-        trace.request(
-            &format!(
-                "{} {}",
-                call.method,
-                shown_path(adapter, key.is_some(), call)
-            ),
-            call,
-            &shown_headers(adapter, key.is_some(), call),
+        let name = format!(
+            "{} {}",
+            call.method,
+            shown_path(adapter, key.is_some(), call)
         );
+        trace.request(&name, call, &shown_headers(adapter, key.is_some(), call));
         let path = match key {
             Some(key) => credential::path(adapter, key, &call.path),
             None => call.path.clone(),
         };
-        let mut request = self
-            .http(call)
-            .await?
-            .request(
-                call.method.clone(),
-                format!("{}{path}", self.connection.base),
-            )
-            .headers(headers);
+        let url = format!("{}{path}", self.connection.base);
+        let http = self.http(call).await?;
+        let mut request = http.request(call.method.clone(), url).headers(headers);
         if let Some(body) = &call.body {
             request = request
                 .header(CONTENT_TYPE, "application/json")
                 .body(body.to_string());
         }
         self.rate_limit.set(None);
-        self.has_no_limit.set(false);
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
@@ -287,9 +265,8 @@ impl Client {
         self.speaks_contract
             .set(headers.contains_key("bookctl-contract"));
         let limit = RateLimit::of(status, &headers);
-        self.rate_limit.set(limit);
-        self.has_no_limit
-            .set(limit.is_none() && status.is_success());
+        self.rate_limit
+            .set((limit.is_some() || status.is_success()).then_some(limit));
         Ok((status, headers, body))
     }
 
@@ -297,15 +274,25 @@ impl Client {
         let Some(date) = headers.get(DATE).and_then(http_date) else {
             return;
         };
-        let skew = date.duration_since(Timestamp::now());
+        let mut skew = date.duration_since(Timestamp::now());
         // `Date` has a resolution of one second, so a smaller difference means nothing.
-        let skew = if skew.abs() < SignedDuration::from_secs(2) {
-            SignedDuration::ZERO
-        } else {
-            skew
-        };
+        if skew.abs() < SignedDuration::from_secs(2) {
+            skew = SignedDuration::ZERO;
+        }
         self.skew.set(Some(skew));
     }
+}
+
+fn header_name(name: &str, what: &str) -> Result<HeaderName, Failure> {
+    HeaderName::try_from(name).map_err(|_| unusable(what))
+}
+
+fn header_value(value: &str, what: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::try_from(value).map_err(|_| unusable(what))
+}
+
+fn unusable(what: &str) -> Failure {
+    Failure::NotSent(format!("the {what} is not valid in a header"))
 }
 
 /// The error for a key that no header can hold, as one that was read together with the end of its line.

@@ -9,21 +9,18 @@ mod http_client;
 mod named_fields;
 mod rate_limit;
 mod refusal;
-mod request_body;
 mod retry;
 mod wire_trace;
-mod written_names;
 
 pub(crate) use answer::{Answer, Head};
-pub(crate) use call::Call;
+pub(crate) use call::{Call, with_fields};
 pub(crate) use credential::{key_sent_as, shown_headers, shown_path};
 pub(crate) use endpoints::{
-    BookingRequest, Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery,
-    cancel_call, create_call, session, show_call,
+    BookingRequest, Changes, Continuation, Customer, NewBooking, SearchLocation, SlotQuery,
+    VENDOR_PAYMENT, VenueQuery, cancel_call, create_call, session, show_call,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use named_fields::{Named, named};
 pub(crate) use rate_limit::RATE_LIMIT_WINDOW;
-pub(crate) use request_body::with_fields;
 pub(crate) use wire_trace::redacted;

@@ -23,12 +23,10 @@ impl RateLimit {
     /// Reads `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds). A 429 leaves no requests,
     /// whatever else it says.
     pub(super) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
-        let refused = status == StatusCode::TOO_MANY_REQUESTS;
         let limit = number(headers, "ratelimit-limit")?;
-        let remaining = if refused {
-            0
-        } else {
-            number(headers, "ratelimit-remaining")?
+        let remaining = match status {
+            StatusCode::TOO_MANY_REQUESTS => 0,
+            _ => number(headers, "ratelimit-remaining")?,
         };
         let reset = number(headers, "ratelimit-reset").or_else(|| retry_after(headers))?;
         Some(RateLimit {

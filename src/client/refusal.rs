@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
 
-use super::credential::KeySent;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::adapter::{Shape, around};
 use crate::json::{Document, plain};
@@ -31,30 +30,27 @@ pub(crate) struct Refusal {
     pub(super) shows_the_booking: bool,
     /// The content type of a body that is not a document.
     pub(super) instead: Option<String>,
-    pub(super) key_sent: Option<KeySent>,
+    /// How a refused key was sent, for a person.
+    pub(super) key_sent: Vec<String>,
     /// The service's time, where its clock differs from this computer's.
     pub(super) other_time: Option<Timestamp>,
 }
 
 impl Refusal {
     pub(super) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
-        let code = code_in(&body);
-        let seconds = retry_after(headers).or_else(|| {
-            body.value()
-                .get("retry_after_seconds")
-                .and_then(Value::as_u64)
-        });
+        let in_body = || body.value().get("retry_after_seconds")?.as_u64();
+        let seconds = retry_after(headers).or_else(in_body);
         let retry_after =
             seconds.map(|seconds| Duration::from_secs(seconds).min(RATE_LIMIT_WINDOW));
         Refusal {
             status,
-            code,
+            code: code_in(&body),
             retry_after,
             body,
             translated: None,
             shows_the_booking: false,
             instead: None,
-            key_sent: None,
+            key_sent: Vec::new(),
             other_time: None,
         }
     }
@@ -104,6 +100,13 @@ impl Refusal {
         }
     }
 
+    /// A text of the body, or of the object in `error`.
+    fn texts<'a>(&'a self, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        let said = self.said().value();
+        let documents = [Some(said), said.get("error")].into_iter().flatten();
+        documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
+    }
+
     /// Whether the refusal says that the same request is still being worked on.
     fn says_in_progress(&self) -> bool {
         const WORDS: [&str; 4] = [
@@ -112,54 +115,28 @@ impl Refusal {
             "already processing",
             "being processed",
         ];
-        let said = self.said();
-        let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
-        let texts = [
-            self.code.as_deref(),
-            said.str("error"),
-            said.str("message"),
-            said.str("detail"),
-            inner("message"),
-            inner("detail"),
-        ];
-        texts.into_iter().flatten().any(|text| {
+        let texts = self.texts(&["error", "message", "detail"]);
+        texts.chain(self.code.as_deref()).any(|text| {
             let text = text.to_lowercase().replace(['_', '-'], " ");
             WORDS.iter().any(|words| text.contains(words))
         })
     }
 
-    /// What is said by the status alone. What it means is the service's to say, and something else may have answered.
-    fn of_status(&self) -> String {
-        let status = self.status;
-        match self.instead.as_deref() {
-            Some("") => format!("the response ({status}) has no body"),
-            Some(kind) => {
-                format!("the response ({status}, {kind}) is not a document of the service")
-            }
-            None => format!("the service refused with {status}"),
-        }
-    }
-
     /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
-        let said = self.said();
-        let error = said.value().get("error");
-        let inner = |field: &str| error?.get(field)?.as_str();
-        let own = said
-            .str("message")
-            .or_else(|| {
-                said.str("error")
-                    .filter(|error| Some(*error) != self.code.as_deref())
-            })
-            .or_else(|| inner("message"))
-            .or_else(|| inner("detail"));
-        let mut sentence = match (own, known) {
-            (Some(own), _) => own.trim_end_matches('.').to_owned(),
-            (None, Some(known)) => known.meaning.to_owned(),
-            (None, None) => match &self.code {
-                Some(code) => format!("the service refused with {}: {code}", self.status),
-                None => self.of_status(),
+        let is_code = |text: &&str| Some(*text) == self.code.as_deref();
+        let inner = self.said().value().pointer("/error/detail");
+        let texts = self.texts(&["message", "error"]);
+        let mut texts = texts.chain(inner.and_then(Value::as_str));
+        let mut sentence = match (texts.find(|text| !is_code(text)), known, &self.code) {
+            (Some(own), ..) => own.trim_end_matches('.').to_owned(),
+            (None, Some(known), _) => known.meaning.to_owned(),
+            (None, None, Some(code)) => format!("the service refused with {}: {code}", self.status),
+            // What a status alone means is the service's to say, and something else may have answered.
+            (None, None, None) => match &self.instead {
+                Some(kind) => no_document(self.status, kind),
+                None => format!("the service refused with {}", self.status),
             },
         };
         for (label, value) in self.particulars() {
@@ -186,10 +163,8 @@ impl Refusal {
             match body.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::Array(names)) => {
-                    particulars.push((
-                        label,
-                        names.iter().map(plain).collect::<Vec<_>>().join(", "),
-                    ));
+                    let names: Vec<String> = names.iter().map(plain).collect();
+                    particulars.push((label, names.join(", ")));
                 }
                 Some(value) => particulars.push((label, plain(value))),
             }
@@ -201,17 +176,23 @@ impl Refusal {
     }
 }
 
+/// What is said of an answer that is none of the service's documents.
+pub(super) fn no_document(status: u16, kind: &str) -> String {
+    let kind = match kind {
+        "" => String::new(),
+        kind => format!(", {kind}"),
+    };
+    format!("the response ({status}{kind}) is not a document of the service")
+}
+
 /// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an object too.
 fn code_in(said: &Document) -> Option<String> {
     let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
-    let code = said
-        .str("error_code")
-        .or_else(|| inner("error_code"))
+    let is_known = |error: &&str| code::entry(error).is_some();
+    let code = said.str("error_code").or_else(|| inner("error_code"));
+    let code = code
         .or_else(|| inner("code"))
-        .or_else(|| {
-            said.str("error")
-                .filter(|error| code::entry(error).is_some())
-        });
+        .or_else(|| said.str("error").filter(is_known));
     code.map(str::to_owned)
 }
 

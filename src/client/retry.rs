@@ -7,195 +7,108 @@ use super::failure::Failure;
 /// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
 const TRIES: u32 = 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RetryDecision {
-    /// Send the same request with the same key after this pause.
-    Again(Duration),
-    /// Stop. Whether a booking exists may be unknown.
-    GiveUp,
-}
-
-/// Decides after try number `tried` (from 1) of a booking request.
+/// The pause before the same request is sent again, after try number `tried` (from 1) of a booking request. With `None` it
+/// ends: whether a booking exists may be unknown.
 ///
 /// A refusal is final. Temporary failures are retried, which the key makes safe (spec, Limits 7). An address that does
 /// not accept connections is not retried, because the person has already waited for it.
-pub(super) fn after_create(failure: &Failure, tried: u32) -> RetryDecision {
+pub(super) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     let passing = match failure {
         Failure::NotReached { timed_out, .. } => !timed_out,
-        Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) => false,
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
-        Failure::Redirected { .. } | Failure::NoBooking { .. } => false,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         // A 4xx that proves nothing comes from a proxy, which would answer the same again.
         Failure::Refused(refusal) => refusal.status >= 500 && !refusal.is_certain(),
+        Failure::NoKey(_)
+        | Failure::Key(_)
+        | Failure::NotSent(_)
+        | Failure::Redirected { .. }
+        | Failure::NoBooking { .. } => false,
     };
     next(passing, tried, 1.0)
 }
 
-/// Decides after a failed read: a broken connection or an unexplained 5xx may be temporary.
+/// The same after a failed read: a broken connection or an unexplained 5xx may be temporary.
 ///
 /// `jitter`, from 0 to 1, spreads the retries of clients that failed at the same moment.
-pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> RetryDecision {
+pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Option<Duration> {
     let passing = match failure {
         Failure::NoAnswer(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500,
         Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
-        Failure::NotReached { .. }
-        | Failure::TimedOut(_)
-        | Failure::Unusable(_)
-        | Failure::Redirected { .. }
-        | Failure::NoBooking { .. }
-        | Failure::NoKey(_)
-        | Failure::Key(_)
-        | Failure::NotSent(_) => false,
+        _ => false,
     };
     next(passing, tried, jitter)
 }
 
-fn next(passing: bool, tried: u32, jitter: f64) -> RetryDecision {
-    if !passing || tried >= TRIES {
-        return RetryDecision::GiveUp;
-    }
+fn next(passing: bool, tried: u32, jitter: f64) -> Option<Duration> {
     let longest = Duration::from_millis(150 << tried);
-    RetryDecision::Again(longest.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0))
+    let pause = longest.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0);
+    (passing && tried < TRIES).then_some(pause)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_create_is_tried_at_most_three_times() {
-        let broken = Failure::NoAnswer("reset".into());
-        assert!(matches!(after_create(&broken, 1), RetryDecision::Again(_)));
-        assert!(matches!(after_create(&broken, 2), RetryDecision::Again(_)));
-        assert_eq!(after_create(&broken, 3), RetryDecision::GiveUp);
-    }
-
-    #[test]
-    fn an_address_where_nothing_takes_a_connection_is_not_waited_for_twice() {
-        let unreachable = Failure::NotReached {
-            why: "connection timed out".into(),
-            timed_out: true,
-        };
-        assert_eq!(after_create(&unreachable, 1), RetryDecision::GiveUp);
-        let stalled = Failure::TimedOut(Duration::from_secs(30));
-        assert!(matches!(after_create(&stalled, 1), RetryDecision::Again(_)));
-        assert_eq!(after_read(&stalled, 1, 0.5), RetryDecision::GiveUp);
-    }
-
-    #[test]
-    fn the_tries_of_a_read_are_spread() {
-        let broken = Failure::NoAnswer("reset".into());
-        assert_eq!(
-            after_read(&broken, 1, 0.0),
-            RetryDecision::Again(Duration::from_millis(150))
-        );
-        assert_eq!(
-            after_read(&broken, 1, 1.0),
-            RetryDecision::Again(Duration::from_millis(300))
-        );
-        assert_eq!(after_read(&broken, 3, 1.0), RetryDecision::GiveUp);
-    }
+    use crate::client::refusal::Refusal;
+    use reqwest::header::HeaderMap;
+    use serde_json::{Value, json};
 
     fn unreadable(status: u16) -> Failure {
-        Failure::Unreadable {
-            status,
-            kind: "text/html".to_owned(),
-        }
+        let kind = "text/html".to_owned();
+        Failure::Unreadable { status, kind }
     }
 
-    fn refused(status: u16, body: serde_json::Value) -> Failure {
-        let headers = reqwest::header::HeaderMap::new();
-        Failure::Refused(Box::new(crate::client::refusal::Refusal::new(
-            status,
-            &headers,
-            body.into(),
-        )))
+    fn refused(status: u16, body: Value) -> Failure {
+        let refusal = Refusal::new(status, &HeaderMap::new(), body.into());
+        Failure::Refused(Box::new(refusal))
     }
 
-    #[test]
-    fn a_page_in_place_of_a_success_or_of_a_failure_of_the_service_may_pass() {
-        for status in [200, 201, 299, 500, 502, 599] {
-            let next = after_create(&unreadable(status), 1);
-            assert!(matches!(next, RetryDecision::Again(_)), "{status}");
-        }
-        for status in [199, 300] {
-            assert_eq!(
-                after_create(&unreadable(status), 1),
-                RetryDecision::GiveUp,
-                "{status}"
-            );
-        }
-        assert!(matches!(
-            after_read(&unreadable(500), 1, 0.5),
-            RetryDecision::Again(_)
-        ));
-        for status in [200, 404, 499] {
-            assert_eq!(
-                after_read(&unreadable(status), 1, 0.5),
-                RetryDecision::GiveUp
-            );
-        }
+    fn not_reached(timed_out: bool) -> Failure {
+        let why = String::new();
+        Failure::NotReached { why, timed_out }
     }
 
     #[test]
-    fn a_service_that_fails_without_saying_why_is_asked_again_and_one_that_says_why_is_not() {
-        let unexplained = serde_json::json!({"error": "boom"});
-        let explained = serde_json::json!({"error": "off", "error_code": "vendor_disabled"});
-        for (status, body, again) in [
-            (500, &unexplained, true),
-            (503, &explained, false),
-            (499, &unexplained, false),
-            (400, &explained, false),
-        ] {
-            let failure = refused(status, body.clone());
-            for next in [after_create(&failure, 1), after_read(&failure, 1, 0.5)] {
-                assert_eq!(
-                    matches!(next, RetryDecision::Again(_)),
-                    again,
-                    "{status} {body}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn what_never_left_is_sent_again_only_where_nothing_was_waited_for() {
-        let refused = Failure::NotReached {
-            why: "connection refused".into(),
-            timed_out: false,
-        };
-        assert!(matches!(after_create(&refused, 1), RetryDecision::Again(_)));
-        assert_eq!(after_read(&refused, 1, 0.5), RetryDecision::GiveUp);
+    fn what_may_pass_is_sent_again_as_a_create_and_as_a_read() {
         let elsewhere = Failure::Redirected {
             status: 302,
             to: None,
         };
-        for failure in [
-            Failure::NoKey(String::new()),
-            Failure::NotSent(String::new()),
-            elsewhere,
+        let unexplained = json!({"error": "boom"});
+        let explained = json!({"error": "off", "error_code": "vendor_disabled"});
+        for (failure, create, read) in [
+            (Failure::NoAnswer("reset".into()), true, true),
+            (Failure::TimedOut(Duration::from_secs(30)), true, false),
+            (not_reached(true), false, false),
+            (not_reached(false), true, false),
+            (Failure::NoKey(String::new()), false, false),
+            (Failure::NotSent(String::new()), false, false),
+            (elsewhere, false, false),
+            (unreadable(199), false, false),
+            (unreadable(200), true, false),
+            (unreadable(299), true, false),
+            (unreadable(300), false, false),
+            (unreadable(404), false, false),
+            (unreadable(500), true, true),
+            (unreadable(599), true, true),
+            (refused(500, unexplained.clone()), true, true),
+            (refused(503, explained.clone()), false, false),
+            (refused(499, unexplained), false, false),
+            (refused(400, explained), false, false),
         ] {
-            assert_eq!(
-                after_create(&failure, 1),
-                RetryDecision::GiveUp,
-                "{failure:?}"
-            );
-            assert_eq!(
-                after_read(&failure, 1, 0.5),
-                RetryDecision::GiveUp,
-                "{failure:?}"
-            );
+            let again = [after_create(&failure, 1), after_read(&failure, 1, 0.5)];
+            assert_eq!(again.map(|it| it.is_some()), [create, read], "{failure:?}");
         }
     }
 
     #[test]
-    fn each_pause_is_twice_the_one_before() {
+    fn there_are_three_tries_each_pause_is_twice_the_one_before_and_those_of_reads_are_spread() {
         let broken = Failure::NoAnswer("reset".into());
-        for (tried, millis) in [(1, 300), (2, 600)] {
-            let pause = Duration::from_millis(millis);
-            assert_eq!(after_create(&broken, tried), RetryDecision::Again(pause));
-        }
+        let pauses = [Some(300), Some(600), None].map(|it| it.map(Duration::from_millis));
+        assert_eq!([1, 2, 3].map(|tried| after_create(&broken, tried)), pauses);
+        let spread = [0.0, 1.0].map(|jitter| after_read(&broken, 1, jitter));
+        assert_eq!(spread, [150, 300].map(|it| Some(Duration::from_millis(it))));
+        assert_eq!(after_read(&broken, 3, 1.0), None);
     }
 }

@@ -169,7 +169,7 @@ fn replace_damaged(context: &Context) -> Result<()> {
         ))
         .hint("restore the database from a backup; see its state with `bookctl journal status`"));
     }
-    let path = context.journal_file();
+    let path = &context.paths.journal;
     let journal = path.display().to_string();
     let (document, lines) = match recover(path)? {
         Recovery::SetAside { kept, attempts } => {

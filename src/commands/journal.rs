@@ -46,8 +46,8 @@ pub(super) fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Init => init(context),
         Command::Copy { from } => {
             shared(context)?;
-            let mut journal = context.journal()?;
-            context.out.emit(&copy(&from, &mut journal)?)?;
+            let journal = context.journal()?;
+            context.out.emit(&copy(&from, journal)?)?;
             Ok(Exit::Done)
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, command: Command) -> Result<Exit> {
 fn status(context: &Context) -> Result<Exit> {
     let mut view = StatusView {
         kind: "file",
-        place: context.journal_file().display().to_string(),
+        place: context.paths.journal.display().to_string(),
         exists: context.has_journal(),
         state: None,
         latency_ms: None,

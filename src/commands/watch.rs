@@ -50,7 +50,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     in_flight(None);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
-    let longest = context.timeout().unwrap_or(LONGEST);
+    let longest = context.timeout.unwrap_or(LONGEST);
     let watched = wait::until(context, &id, known, longest, |booking, left| {
         // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
         // such as the number of a request, is new in each answer.

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use super::locate::LocatedVenue;
 use super::offer::Offer;
 use crate::adapter::Adapter;
-use crate::client::{BookingRequest, NewBooking, SearchLocation, with_fields};
+use crate::client::{
+    BookingRequest, Customer, NewBooking, SearchLocation, VENDOR_PAYMENT, with_fields,
+};
 use crate::json::plain;
 use crate::model::shell;
 use crate::model::slot::Slot;
@@ -47,10 +49,13 @@ impl BookingDraft {
         let whole = NewBooking {
             provider: any(),
             availability_id: any().map(Value::from),
-            email: any(),
-            phone: any(),
+            customer: Customer {
+                email: any(),
+                phone: any(),
+                ..Customer::default()
+            },
             end_user: any(),
-            vendor_payment: true,
+            payment_collection: Some(VENDOR_PAYMENT),
             ..NewBooking::default()
         };
         with_fields(Value::Object(whole.body()), &self.fields).map(drop)
@@ -142,12 +147,14 @@ impl BookingDraft {
             datetime,
             availability_id: slot.or_else(|| self.slot_id.as_deref().map(Value::from)),
             party_size: self.party_size.ok_or_else(|| missing("party size"))?,
-            name: self.name.clone().ok_or_else(|| missing("guest"))?,
-            email: self.email.clone(),
-            phone: self.phone.clone(),
+            customer: Customer {
+                name: self.name.clone().ok_or_else(|| missing("guest"))?,
+                email: self.email.clone(),
+                phone: self.phone.clone(),
+            },
             end_user: self.end_user.clone(),
             webhook_url: None,
-            vendor_payment: self.vendor_payment,
+            payment_collection: self.vendor_payment.then_some(VENDOR_PAYMENT),
         };
         BookingRequest::new(adapter, booking.body(), &self.fields)
     }

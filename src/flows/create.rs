@@ -10,8 +10,8 @@ use super::difference::{difference, is_a_booking};
 use super::guarded::no_booking;
 use super::terms::terms_asked_for;
 use super::understood::booking_of;
+use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
-use crate::app::{Context, WaitOutcome};
 use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
     Attempt, BeginOutcome, Conclusion, Earlier, Ended, Intent, KeyOrigin, LastTry, RateLimitWindow,
@@ -216,8 +216,8 @@ impl Sending<'_> {
             };
             let waited = self.context.wait_for_window(&window, &self.call, allowed);
             match waited.await? {
-                WaitOutcome::Waited { left } => allowed = left,
-                WaitOutcome::Skipped => limit = None,
+                Some(left) => allowed = left,
+                None => limit = None,
             }
         }
     }
@@ -261,7 +261,7 @@ impl Sending<'_> {
             request: self.body(),
             asked: self.asked_otherwise(),
         };
-        let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
+        let ended = self.context.journal().and_then(|it| it.end(run, &end));
         let (conclusion, ended) = match ended {
             Ok(ended) => (conclusion(ended.outcome, Some(ended.state)), Some(ended)),
             Err(error) => {

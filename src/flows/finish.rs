@@ -79,7 +79,7 @@ pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
 }
 
 fn keep_shown(context: &Context, booking: &Booking) {
-    let _ = context.journal().and_then(|mut it| it.update(booking));
+    let _ = context.journal().and_then(|it| it.update(booking));
     context.remember_last(RecentList::LastBooking, booking.id());
 }
 

@@ -106,8 +106,9 @@ async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result
     let question = which_booking();
     context.prompter.check(&question)?;
     take_in_received(context)?;
-    let mut kept = context.journal()?.bookings(None, Some(MOST))?;
-    if kept.len() == MOST as usize {
+    let found = context.journal()?.find(&Sought::default(), Some(MOST))?;
+    let mut kept = found.kept;
+    if found.more {
         context.out.note(&format!(
             "These are the newest {MOST} bookings. To search all: bookctl bookings TEXT"
         ));
@@ -123,8 +124,7 @@ fn matching(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
         text: Some(text.to_owned()),
         ..Sought::default()
     };
-    let venue = |id: &str| context.known_venue(id);
-    Ok(context.journal()?.find(&sought, Some(MOST), &venue)?.kept)
+    Ok(context.journal()?.find(&sought, Some(MOST))?.kept)
 }
 
 async fn choose(context: &Context, question: Question, kept: &[KeptBooking]) -> Result<String> {

@@ -1,8 +1,10 @@
-//! Reads attempts: the request of each, its runs, and what they prove.
+//! Reads and writes attempts: the request of each, its runs, and what they prove.
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
 use serde_json::Value as Json;
+use uuid::Uuid;
 
 use super::Journal;
 use super::protocol::Attempt;
@@ -11,140 +13,96 @@ use super::wish::Request;
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Row, Statements, Trouble, Value, values};
 
-const COLUMNS: &str = "idempotency_key, state, profile, origin, account, request, request_hash, asked, asked_hash, booking_id,
-    http_status, created_at, forgotten_at";
-
 /// An attempt without its runs.
-pub(super) fn attempt(mut row: Row) -> Answer<Attempt> {
-    let (body, asked): (String, Option<String>) = (row.take(5)?, row.take(7)?);
-    let json = |text: &str| serde_json::from_str(text).map_err(|_| Trouble::Unreadable);
+fn attempt(row: &Row) -> Answer<Attempt> {
+    let json = |text: String| serde_json::from_str(&text).map_err(|_| Trouble::Unreadable);
+    let asked: Option<String> = row.get("asked")?;
     Ok(Attempt {
-        idempotency_key: row.take(0)?,
-        state: State::parse(&row.take::<String>(1)?),
-        profile: row.take(2)?,
-        origin: row.take(3)?,
-        account: row.take(4)?,
+        idempotency_key: row.get("idempotency_key")?,
+        origin: row.get("origin")?,
+        profile: row.get("profile")?,
+        account: row.get("account")?,
         request: Request {
-            body: json(&body)?,
-            hash: row.take(6)?,
-            asked: asked.as_deref().map(json).transpose()?,
-            asked_hash: row.take(8)?,
+            body: json(row.get("request")?)?,
+            hash: row.get("request_hash")?,
+            asked: asked.map(json).transpose()?,
+            asked_hash: row.get("asked_hash")?,
         },
-        booking_id: row.take(9)?,
-        http_status: row.take(10)?,
-        created_at: row.take(11)?,
-        forgotten_at: row.take(12)?,
+        forgotten_at: row.get("forgotten_at")?,
+        created_at: row.get("created_at")?,
         runs: Vec::new(),
+        state: State::parse(&row.get::<String>("state")?),
+        booking_id: row.get("booking_id")?,
+        http_status: row.get("http_status")?,
     })
 }
 
-const RUN: &str = "idempotency_key, number, process, outcome, http_status, booking_id, started_at, ended_at, abandoned, account, username, host, token";
-
-fn runs_of_one() -> String {
-    format!("SELECT {RUN} FROM runs WHERE idempotency_key = ?1 ORDER BY number")
-}
-
-/// A run, and the key of its attempt.
-fn run(mut row: Row) -> Answer<(String, Run)> {
-    let (user, host): (Option<String>, Option<String>) = (row.take(10)?, row.take(11)?);
-    let run = Run {
-        number: row.take(1)?,
-        process: row.take(2)?,
-        outcome: Outcome::parse(&row.take::<String>(3)?),
-        http_status: row.take(4)?,
-        booking_id: row.take(5)?,
-        started_at: row.take(6)?,
-        ended_at: row.take(7)?,
-        abandoned: row.take(8)?,
-        account: row.take(9)?,
-        maker: user.zip(host).map(|(user, host)| Maker { user, host }),
-        token: row.take(12)?,
-    };
-    Ok((row.take(0)?, run))
-}
-
-fn in_order(rows: Vec<Row>) -> Answer<Vec<Run>> {
-    let runs = rows.into_iter().map(|row| Ok(run(row)?.1));
-    runs.collect()
-}
-
-pub(super) fn find(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
-    Ok(find_beside(statements, key, "", &[])?.0)
-}
-
-/// The same, for a transaction that changes it: others wait until the transaction ends. And the rows of further queries,
-/// all of which are sent together.
-pub(super) fn hold_beside(
-    statements: &dyn Statements,
-    key: &str,
-    beside: &[(&str, &[Value<'_>])],
-) -> Answer<(Option<Attempt>, Vec<Vec<Row>>)> {
-    find_beside(statements, key, " FOR UPDATE", beside)
-}
-
-fn find_beside(
-    statements: &dyn Statements,
-    key: &str,
-    lock: &str,
-    beside: &[(&str, &[Value<'_>])],
-) -> Answer<(Option<Attempt>, Vec<Vec<Row>>)> {
-    let attempts = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1{lock}");
-    let (runs, key) = (runs_of_one(), values![key]);
-    let mut queries: Vec<(&str, &[Value<'_>])> = vec![(&attempts, key), (&runs, key)];
-    queries.extend_from_slice(beside);
-    let mut found = statements.together(&queries)?.into_iter();
-    let (attempts, runs) = (
-        found.next().unwrap_or_default(),
-        found.next().unwrap_or_default(),
-    );
-    let found_attempt = match attempts.into_iter().next() {
-        Some(row) => Some(Attempt {
-            runs: in_order(runs)?,
-            ..attempt(row)?
-        }),
-        None => None,
-    };
-    Ok((found_attempt, found.collect()))
-}
-
-/// All attempts, oldest first.
-pub(super) fn every(statements: &dyn Statements) -> Answer<Vec<Attempt>> {
-    several(statements, "", &[])
+fn run(row: &Row) -> Answer<Run> {
+    let user: Option<String> = row.get("username")?;
+    Ok(Run {
+        number: row.get("number")?,
+        token: row.get("token")?,
+        account: row.get("account")?,
+        maker: user
+            .zip(row.get("host")?)
+            .map(|(user, host)| Maker { user, host }),
+        process: row.get("process")?,
+        outcome: Outcome::parse(&row.get::<String>("outcome")?),
+        abandoned: row.get("abandoned")?,
+        http_status: row.get("http_status")?,
+        booking_id: row.get("booking_id")?,
+        started_at: row.get("started_at")?,
+        ended_at: row.get("ended_at")?,
+    })
 }
 
 /// The attempts that meet a condition, oldest first, each with its runs.
-fn several(
+pub(super) fn several(
     statements: &dyn Statements,
     condition: &str,
     values: &[Value<'_>],
 ) -> Answer<Vec<Attempt>> {
-    let attempts = format!("SELECT {COLUMNS} FROM attempts {condition} ORDER BY created_at");
+    select(statements, condition, values, "")
+}
+
+fn select(
+    statements: &dyn Statements,
+    condition: &str,
+    values: &[Value<'_>],
+    lock: &str,
+) -> Answer<Vec<Attempt>> {
+    let attempts = format!("SELECT * FROM attempts {condition} ORDER BY created_at{lock}");
     let runs = format!(
-        "SELECT {RUN} FROM runs
-         WHERE idempotency_key IN (SELECT idempotency_key FROM attempts {condition})
+        "SELECT * FROM runs WHERE idempotency_key IN (SELECT idempotency_key FROM attempts {condition})
          ORDER BY idempotency_key, number"
     );
     let found = statements.together(&[(&attempts, values), (&runs, values)])?;
-    let mut found = found.into_iter();
-    let rows = found.next().unwrap_or_default().into_iter();
-    let mut attempts: Vec<Attempt> = rows.map(attempt).collect::<Answer<_>>()?;
+    let [attempts, runs] = found.as_slice() else {
+        return Err(Trouble::Unreadable);
+    };
     let mut of_key: HashMap<String, Vec<Run>> = HashMap::new();
-    for row in found.next().unwrap_or_default() {
-        let (key, run) = run(row)?;
-        of_key.entry(key).or_default().push(run);
+    for row in runs {
+        let key = row.get("idempotency_key")?;
+        of_key.entry(key).or_default().push(run(row)?);
     }
-    for attempt in &mut attempts {
+    let mut found = Vec::new();
+    for row in attempts {
+        let mut attempt = attempt(row)?;
         attempt.runs = of_key.remove(&attempt.idempotency_key).unwrap_or_default();
+        found.push(attempt);
     }
-    Ok(attempts)
+    Ok(found)
 }
 
-const OPEN: &str = "WHERE state = 'unsettled' AND origin = ?1";
+const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
-/// The query for the open attempts at a service.
-pub(super) fn open_here() -> String {
-    format!("SELECT {COLUMNS} FROM attempts {OPEN}")
+/// The attempt under a key, for a transaction that changes it: others wait until the transaction ends.
+pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
+    Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
+
+/// The condition for the open attempts at a service (?1).
+pub(super) const OPEN: &str = "WHERE state = 'unsettled' AND origin = ?1";
 
 impl Attempt {
     /// What was asked for, in the contract's shape.
@@ -160,8 +118,8 @@ impl Attempt {
 
 impl Journal {
     /// From here on, treats attempts of every account as this organization's, because its API key was changed.
-    pub(crate) fn take_any_account(&mut self) {
-        self.scope.takes_any_account = true;
+    pub(crate) fn take_any_account(&self) {
+        self.scope.takes_any_account.set(true);
     }
 
     /// Whether the attempt may be sent, or its booking read, with the present API key.
@@ -171,40 +129,136 @@ impl Journal {
 
     /// The open attempts at all services, oldest first.
     pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements| several(statements, "WHERE state = 'unsettled'", &[]))
+        self.read(|statements, _| several(statements, "WHERE state = 'unsettled'", &[]))
     }
 
     /// All attempts at all services, oldest first.
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(every)
+        self.read(|statements, _| several(statements, "", &[]))
     }
 
     /// The attempts at this service that made the booking, or ended with it, oldest first.
     pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
-        let condition = "WHERE origin = ?1 AND booking_id = ?2";
-        self.read(|statements| {
-            several(
-                statements,
-                condition,
-                values![&self.scope.origin, booking_id],
-            )
+        self.read(|statements, scope| {
+            let row = values![&scope.origin, booking_id];
+            several(statements, "WHERE origin = ?1 AND booking_id = ?2", row)
         })
     }
 
     /// The attempt under a key, whatever its state.
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
-        self.read(|statements| find(statements, key))
+        self.read(|statements, _| Ok(several(statements, WITH_KEY, values![key])?.pop()))
     }
 
     /// The open attempts at this service, whichever API key made them, and also those that another process is sending now.
     pub(crate) fn open_attempts_here(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements| several(statements, OPEN, values![&self.scope.origin]))
+        self.read(|statements, scope| several(statements, OPEN, values![&scope.origin]))
+    }
+
+    /// Adds the runs that are missing to prove the state of each attempt's row: they cannot be read in a damaged journal.
+    pub(super) fn prove_again(&self) -> Result<()> {
+        self.write(|statements, _| {
+            for before in several(statements, "", &[])? {
+                let mut attempt = before.clone();
+                if attempt.recover(Uuid::now_v7().to_string()) {
+                    save(statements, Some(&before), Some(&attempt))?;
+                }
+            }
+            Ok(())
+        })
     }
 }
 
-/// The key of another attempt at a service that has the same booking.
-pub(super) const OTHER_ATTEMPT: &str = "
-    SELECT idempotency_key FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND idempotency_key <> ?3 LIMIT 1";
+/// Writes an attempt and its runs as they are now. An attempt that is none any more is removed. If another process has added
+/// the attempt in between, this is a conflict, and the transaction is repeated.
+pub(super) fn save(
+    statements: &dyn Statements,
+    before: Option<&Attempt>,
+    now: Option<&Attempt>,
+) -> Answer<()> {
+    let Some(attempt) = now else {
+        for table in ["attempts", "runs"] {
+            let delete = format!("DELETE FROM {table} WHERE idempotency_key = ?1");
+            if let Some(before) = before {
+                statements.later(&delete, values![&before.idempotency_key])?;
+            }
+        }
+        return Ok(());
+    };
+    write_attempt(statements, before.is_some(), attempt)?;
+    for run in &attempt.runs {
+        let same = |it: &&Run| it.number == run.number;
+        let before = before.and_then(|it| it.runs.iter().find(same));
+        if before != Some(run) {
+            write_run(statements, before.is_some(), attempt, run)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_attempt(statements: &dyn Statements, is_known: bool, attempt: &Attempt) -> Answer<()> {
+    const CHANGED: &str = "ON CONFLICT (idempotency_key) DO UPDATE SET account = excluded.account, state = excluded.state,
+         booking_id = excluded.booking_id, http_status = excluded.http_status, updated_at = excluded.updated_at,
+         request = excluded.request, request_hash = excluded.request_hash, asked = excluded.asked,
+         asked_hash = excluded.asked_hash, forgotten_at = excluded.forgotten_at";
+    let write = format!(
+        "INSERT INTO attempts (idempotency_key, origin, profile, account, state, request, request_hash, asked, asked_hash,
+                               booking_id, http_status, created_at, updated_at, forgotten_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) {}",
+        if is_known { CHANGED } else { "" }
+    );
+    let request = &attempt.request;
+    let row = values![
+        &attempt.idempotency_key,
+        &attempt.origin,
+        &attempt.profile,
+        &attempt.account,
+        attempt.state.as_str(),
+        request.body.to_string(),
+        &request.hash,
+        request.asked.as_ref().map(ToString::to_string),
+        &request.asked_hash,
+        &attempt.booking_id,
+        attempt.http_status,
+        &attempt.created_at,
+        Timestamp::now().to_string(),
+        &attempt.forgotten_at,
+    ];
+    statements.later(&write, row).map(drop)
+}
+
+fn write_run(
+    statements: &dyn Statements,
+    is_known: bool,
+    attempt: &Attempt,
+    run: &Run,
+) -> Answer<()> {
+    const ENDED: &str = "ON CONFLICT (idempotency_key, number) DO UPDATE SET outcome = excluded.outcome,
+         abandoned = excluded.abandoned, http_status = excluded.http_status, booking_id = excluded.booking_id,
+         ended_at = excluded.ended_at";
+    let write = format!(
+        "INSERT INTO runs (idempotency_key, number, account, process, outcome, abandoned, http_status, booking_id, started_at,
+                           ended_at, username, host, token)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) {}",
+        if is_known { ENDED } else { "" }
+    );
+    let row = values![
+        &attempt.idempotency_key,
+        run.number,
+        &run.account,
+        run.process.map(i64::from),
+        run.outcome.as_str(),
+        i64::from(run.abandoned),
+        run.http_status,
+        &run.booking_id,
+        &run.started_at,
+        &run.ended_at,
+        run.maker.as_ref().map(|maker| maker.user.as_str()),
+        run.maker.as_ref().map(|maker| maker.host.as_str()),
+        &run.token,
+    ];
+    statements.later(&write, row).map(drop)
+}
 
 /// The error for an attempt of another organization. That organization has idempotency keys of its own, so sending the
 /// attempt with its API key would book a second time.

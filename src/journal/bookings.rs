@@ -1,12 +1,15 @@
-//! The bookings of this machine, each as it was last seen.
+//! The bookings of this machine, each as it was last seen, with the states in which it was seen and the terms that it was made
+//! with.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
+use super::protocol::Attempt;
 use super::scope::Scope;
-use super::{Journal, guests, terms};
+use super::searched::Searched;
+use super::{Journal, guests};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
@@ -21,44 +24,132 @@ pub(crate) struct KeptBooking {
     pub(crate) seen_at: String,
 }
 
-/// The columns of a kept booking.
-pub(super) const KEPT: &str = "id, status, document, seen_at";
-
-/// The query for the booking of a service (?1) with an id (?2).
-pub(super) fn kept_with_id() -> String {
-    format!("SELECT {KEPT} FROM bookings WHERE origin = ?1 AND id = ?2")
-}
-
 impl KeptBooking {
     /// `None` if its document cannot be read.
-    pub(super) fn read(mut row: Row) -> Answer<Option<Self>> {
-        let (id, status): (String, String) = (row.take(0)?, row.take(1)?);
-        let (document, seen_at): (String, String) = (row.take(2)?, row.take(3)?);
-        Ok(booking_of(&id, &status, document).map(|booking| KeptBooking { booking, seen_at }))
+    pub(super) fn read(row: &Row) -> Answer<Option<Self>> {
+        let document: String = row.get("document")?;
+        let document = if document.is_empty() {
+            let (id, status): (String, String) = (row.get("id")?, row.get("status")?);
+            json!({"id": id, "object": "booking", "status": status}).into()
+        } else {
+            match Document::parse(document) {
+                Ok(document) => document,
+                Err(_) => return Ok(None),
+            }
+        };
+        let seen_at = row.get("seen_at")?;
+        let booking = Booking::from_document(document);
+        Ok(booking.map(|booking| KeptBooking { booking, seen_at }))
     }
 }
 
-/// A booking from its row. Of one whose guest was deleted, only the id and the status are left.
-fn booking_of(id: &str, status: &str, document: String) -> Option<Booking> {
-    let document = match document.is_empty() {
-        true => json!({"id": id, "object": "booking", "status": status}).into(),
-        false => Document::parse(document).ok()?,
-    };
-    Booking::from_document(document)
+/// A booking as it was seen once.
+#[derive(Clone, Debug)]
+pub(crate) struct Sighting {
+    pub(crate) status: String,
+    /// Some fields of the booking, none of them the guest's. Empty after the guest was deleted.
+    pub(crate) facts: Json,
+    /// By this machine's clock, RFC 3339.
+    pub(crate) seen_at: String,
 }
 
-/// The condition for bookings that may still change, including unknown statuses. The index of this name has the same
-/// text.
-pub(super) const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')";
+/// What the journal has of a booking, in a transaction that changes it: others wait until the transaction ends.
+pub(super) struct Held {
+    pub(super) is_forgotten: bool,
+    pub(super) seen_at: String,
+    /// Whether an attempt of the journal made it.
+    is_made: bool,
+    /// Whether its document says when it is.
+    has_time: bool,
+    /// What was asked for.
+    asked: Option<Json>,
+}
 
-/// The update of a booking. One whose guest was deleted stays reduced to its id and status.
-const SEEN: &str = "
-    status   = excluded.status,
-    seen_at  = excluded.seen_at,
-    gone_at  = NULL,
-    search   = NULL,
-    day      = NULL,
-    document = CASE WHEN bookings.forgotten_at IS NULL THEN excluded.document ELSE '' END";
+pub(super) fn hold(statements: &dyn Statements, origin: &str, id: &str) -> Answer<Option<Held>> {
+    let query = "SELECT forgotten_at IS NOT NULL AS is_forgotten, idempotency_key IS NOT NULL AS is_made, document, seen_at,
+                        (SELECT coalesce(asked, request) FROM attempts
+                         WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked
+                 FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE";
+    let Some(row) = statements.first(query, values![origin, id])? else {
+        return Ok(None);
+    };
+    let json = |text: &str| serde_json::from_str::<Json>(text).ok();
+    let document = json(&row.get::<String>("document")?).unwrap_or_default();
+    Ok(Some(Held {
+        is_forgotten: row.get("is_forgotten")?,
+        seen_at: row.get("seen_at")?,
+        is_made: row.get("is_made")?,
+        has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
+        asked: row
+            .get::<Option<String>>("asked")?
+            .as_deref()
+            .and_then(json),
+    }))
+}
+
+/// A booking as it is to be stored.
+pub(super) struct Seen<'a> {
+    pub(super) booking: &'a Booking,
+    pub(super) origin: &'a str,
+    pub(super) profile: &'a Option<String>,
+    pub(super) seen_at: &'a str,
+    /// If it is not known yet.
+    pub(super) created_at: &'a str,
+    /// The key that made it.
+    pub(super) key: Option<&'a str>,
+    /// What was asked for under that key.
+    pub(super) asked: Option<&'a Json>,
+    pub(super) terms: Option<&'a Json>,
+    /// Whether its guest was deleted: it stays reduced to its id and status.
+    pub(super) is_forgotten: bool,
+}
+
+/// Stores a booking. If another process has added it in between, this is a conflict, and the transaction is repeated.
+pub(super) fn store(
+    statements: &dyn Statements,
+    scope: &Scope,
+    held: Option<&Held>,
+    seen: &Seen<'_>,
+) -> Answer<()> {
+    let booking = seen.booking;
+    let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
+    let (document, terms, searched) = if seen.is_forgotten {
+        (Cow::Borrowed(""), None, Searched::default())
+    } else {
+        let terms = seen.terms.map(stored_terms);
+        (stored(booking), terms, Searched::of(booking, asked, scope))
+    };
+    let write = if held.is_some() {
+        "UPDATE bookings SET status = ?3, document = ?4, seen_at = ?5, gone_at = NULL, day = ?6, guest = ?7, email = ?8,
+                phone = ?9, venue = ?10, folded_id = ?11, terms = coalesce(terms, ?12),
+                idempotency_key = coalesce(idempotency_key, ?13)
+         WHERE origin = ?1 AND id = ?2"
+    } else {
+        "INSERT INTO bookings (origin, id, status, document, seen_at, day, guest, email, phone, venue, folded_id, terms,
+                               idempotency_key, profile, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+    };
+    let status = booking.status();
+    let row: &[Value<'_>] = values![
+        seen.origin,
+        booking.id(),
+        status.as_str(),
+        &document,
+        seen.seen_at,
+        &searched.day,
+        &searched.guest,
+        &searched.email,
+        &searched.phone,
+        &searched.venue,
+        &searched.id,
+        terms,
+        seen.key,
+        seen.profile,
+        seen.created_at,
+    ];
+    let used = if held.is_some() { &row[..13] } else { row };
+    statements.later(write, used).map(drop)
+}
 
 /// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
 fn stored(booking: &Booking) -> Cow<'_, str> {
@@ -66,126 +157,110 @@ fn stored(booking: &Booking) -> Cow<'_, str> {
     redact_document(document.text(), document.value())
 }
 
-/// Stores the booking of the attempt under `key`, in the transaction that settles the attempt.
+/// Terms as they are stored: a service may repeat a key.
+fn stored_terms(terms: &Json) -> String {
+    redact_document(&terms.to_string(), terms).into_owned()
+}
+
+/// Stores the booking of an attempt, in the transaction that settles it.
 pub(super) fn keep(
     statements: &dyn Statements,
-    key: &str,
+    scope: &Scope,
+    attempt: &Attempt,
     booking: &Booking,
     terms: Option<&Json>,
 ) -> Answer<()> {
-    let query = format!(
-        "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at, terms)
-         SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5, ?6 FROM attempts WHERE idempotency_key = ?1
-         ON CONFLICT (origin, id) DO UPDATE SET {SEEN},
-             terms = CASE WHEN bookings.forgotten_at IS NULL THEN coalesce(bookings.terms, excluded.terms) END"
-    );
-    let (status, document) = (booking.status(), stored(booking));
-    let now = Timestamp::now().to_string();
-    let terms = terms.map(terms::stored);
-    let row = values![key, booking.id(), status.as_str(), &document, now, terms];
-    statements.later(&query, row).map(drop)
-}
-
-/// Stores a booking that was read. A guest that was deleted does not come back, and where nothing is to be kept no
-/// other's booking is added.
-const STORE: &str = "
-    INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
-    WHERE EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
-       OR ?7 AND NOT EXISTS (SELECT 1 FROM attempts
-                             WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
-    ON CONFLICT (origin, id) DO UPDATE SET";
-
-/// Stores a booking of a received event, unless a better one is known.
-const TAKE_IN: &str = "
-    INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
-    WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)
-    ON CONFLICT (origin, id) DO UPDATE SET";
-
-/// Whether the journal has a booking that it knows better than an event tells: it was made by an attempt or read.
-fn is_known_better(statements: &dyn Statements, scope: &Scope, id: &str) -> Answer<bool> {
-    let query = "SELECT idempotency_key IS NOT NULL, document FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE";
-    let Some(mut row) = statements.first(query, values![&scope.origin, id])? else {
-        return Ok(false);
+    let held = hold(statements, &attempt.origin, booking.id())?;
+    let seen = Seen {
+        booking,
+        origin: &attempt.origin,
+        profile: &attempt.profile,
+        seen_at: &Timestamp::now().to_string(),
+        created_at: &attempt.created_at,
+        key: Some(&attempt.idempotency_key),
+        asked: Some(attempt.asked()),
+        terms,
+        is_forgotten: held.as_ref().is_some_and(|held| held.is_forgotten),
     };
-    let (is_made, document): (bool, String) = (row.take(0)?, row.take(1)?);
-    let document: Json = serde_json::from_str(&document).unwrap_or_default();
-    Ok(is_made || document.get("datetime").is_some_and(|time| !time.is_null()))
+    store(statements, scope, held.as_ref(), &seen)
 }
+
+/// Stores a booking that nobody here may have made, seen at a moment.
+fn keep_seen(
+    statements: &dyn Statements,
+    scope: &Scope,
+    held: Option<&Held>,
+    booking: &Booking,
+    at: Timestamp,
+) -> Answer<()> {
+    let at = at.to_string();
+    let seen = Seen {
+        booking,
+        origin: &scope.origin,
+        profile: &scope.profile,
+        seen_at: &at,
+        created_at: &at,
+        key: None,
+        asked: None,
+        terms: None,
+        is_forgotten: held.is_some_and(|held| held.is_forgotten),
+    };
+    store(statements, scope, held, &seen)
+}
+
+/// The condition for bookings that may still change, including unknown statuses. The index of this name has the same
+/// text.
+const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')";
 
 impl Journal {
     /// Whether the journal does not have the booking as it is here.
     fn is_new(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), stored(booking));
-        let is_same = |last: &Booking| {
-            (last.id(), last.status()) == (booking.id(), booking.status())
-                && stored(last) == document
-        };
-        if self.last_kept.as_ref().is_some_and(is_same) {
-            return Ok(false);
-        }
-        let is_known = self.read(|statements| {
-            let row = values![&self.scope.origin, booking.id(), status.as_str(), &document];
-            let query = "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
-                         AND status = ?3 AND (forgotten_at IS NOT NULL OR document = ?4))";
-            truth(statements, query, row)
-        })?;
-        Ok(!is_known)
+        self.read(|statements, scope| {
+            let query = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
+                         AND status = ?3 AND (forgotten_at IS NOT NULL OR document = ?4)";
+            let row = values![&scope.origin, booking.id(), status.as_str(), &document];
+            Ok(statements.first(query, row)?.is_none())
+        })
     }
 
-    /// Stores the present state of a booking that was read, whoever made it.
-    pub(crate) fn update(&mut self, booking: &Booking) -> Result<()> {
+    /// Stores the present state of a booking that was read, whoever made it. A guest that was deleted does not come back, and
+    /// where nothing is to be kept no other's booking is added.
+    pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
         if !self.is_new(booking)? {
             return Ok(());
         }
-        let (status, document) = (booking.status(), stored(booking));
-        let now = Timestamp::now();
         let purged = self.write(|statements, scope| {
-            let adds = scope.retention.ended(now) < now;
-            let (id, now) = (booking.id(), now.to_string());
-            let row = values![
-                &scope.origin,
-                id,
-                &scope.profile,
-                status.as_str(),
-                &document,
-                now,
-                adds
-            ];
-            // Whoever deletes the guest now comes first, so that the next statement sees it.
-            let held = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE";
-            statements.first(held, values![&scope.origin, id])?;
-            statements.later(&format!("{STORE} {SEEN}"), row)?;
+            let held = hold(statements, &scope.origin, booking.id())?;
+            let forgotten = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL";
+            let row = values![&scope.origin, booking.id()];
+            let is_kept = held.is_some()
+                || scope.keeps_guests() && statements.first(forgotten, row)?.is_none();
+            if is_kept {
+                keep_seen(statements, scope, held.as_ref(), booking, Timestamp::now())?;
+            }
             guests::purge(statements, scope)
         })?;
         self.clean_after(purged);
         Ok(())
     }
 
-    /// Stores the bookings of received events, which hold less than a booking that was read: what is known better stays.
-    /// Taking one in again changes nothing.
-    pub(crate) fn take_in(&mut self, received: &[(Timestamp, Booking)]) -> Result<()> {
-        let now = Timestamp::now();
+    /// Stores the bookings of received events, which hold less than a booking that was read: what is known better stays, because
+    /// an attempt made it, or it was read. Taking one in again changes nothing.
+    pub(crate) fn take_in(&self, received: &[(Timestamp, Booking)]) -> Result<()> {
         self.write(|statements, scope| {
-            if scope.retention.ended(now) >= now {
-                return Ok(());
-            }
+            let received = received.iter().filter(|_| scope.keeps_guests());
             for (at, booking) in received {
-                if is_known_better(statements, scope, booking.id())? {
-                    continue;
+                let held = hold(statements, &scope.origin, booking.id())?;
+                let made = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
+                let row = values![&scope.origin, booking.id()];
+                let is_known_better = match &held {
+                    Some(held) => held.is_made || held.has_time,
+                    None => statements.first(made, row)?.is_some(),
+                };
+                if !is_known_better {
+                    keep_seen(statements, scope, held.as_ref(), booking, *at)?;
                 }
-                let (status, document) = (booking.status(), stored(booking));
-                let (origin, profile, at) = (&scope.origin, &scope.profile, at.to_string());
-                let row = values![
-                    origin,
-                    booking.id(),
-                    profile,
-                    status.as_str(),
-                    &document,
-                    at
-                ];
-                statements.execute(&format!("{TAKE_IN} {SEEN}"), row)?;
             }
             Ok(())
         })
@@ -193,265 +268,124 @@ impl Journal {
 
     /// Marks a booking that the service no longer knows, if it was made with the present API key: another key sees the
     /// bookings of its own organization alone.
-    pub(crate) fn lose(&mut self, id: &str) -> Result<()> {
-        let now = Timestamp::now().to_string();
+    pub(crate) fn lose(&self, id: &str) -> Result<()> {
         self.write(|statements, scope| {
             let query = "UPDATE bookings SET gone_at = ?3
                          WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL AND idempotency_key IN
                          (SELECT idempotency_key FROM attempts WHERE booking_id = ?2 AND account = ?4)";
-            let row = values![&scope.origin, id, &now, &scope.account];
+            let now = Timestamp::now().to_string();
+            let row = values![&scope.origin, id, now, &scope.account];
             statements.execute(query, row).map(drop)
         })
     }
 
     /// Marks all bookings of a sandbox that was reset.
-    pub(crate) fn lose_all(&mut self) -> Result<()> {
-        let now = Timestamp::now().to_string();
+    pub(crate) fn lose_all(&self) -> Result<()> {
         self.write(|statements, scope| {
             let query = "UPDATE bookings SET gone_at = ?2 WHERE origin = ?1 AND gone_at IS NULL";
-            let row = values![&scope.origin, &now];
+            let row = values![&scope.origin, Timestamp::now().to_string()];
             statements.execute(query, row).map(drop)
         })
     }
 
+    /// How many bookings the service has lost.
     pub(crate) fn lost(&self) -> Result<u32> {
-        self.read(|statements| {
-            let row = statements.first(LOST, values![&self.scope.origin])?;
-            row.map_or(Ok(0), |mut row| row.take(0))
+        self.read(|statements, scope| {
+            let row = statements.first(LOST, values![&scope.origin])?;
+            row.map_or(Ok(0), |row| row.at(0))
         })
     }
 
     /// A booking as it was last seen, unless its document cannot be read.
     pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
-        let row = values![&self.scope.origin, id];
-        self.read(|statements| {
-            let row = statements.first(&kept_with_id(), row)?;
-            row.map_or(Ok(None), KeptBooking::read)
-        })
+        self.kept_if(id, "1 = 1")
     }
 
-    /// The bookings at this service, newest first, all or those with one status, without those that the service lost.
-    pub(crate) fn bookings(
-        &self,
-        status: Option<&str>,
-        limit: Option<u32>,
-    ) -> Result<Vec<KeptBooking>> {
-        self.read(|statements| {
-            let limit = limit.map_or(i64::MAX, i64::from);
-            let row = values![&self.scope.origin, limit, status];
-            let rows = statements.query(&listing(status), row)?;
-            let kept = rows
-                .into_iter()
-                .filter_map(|row| KeptBooking::read(row).transpose());
-            kept.collect()
+    /// A booking in its final state, or `None` if it may still change or is not known.
+    pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
+        let kept = self.kept_if(id, &format!("NOT ({UNFINISHED})"))?;
+        Ok(kept.map(|kept| kept.booking))
+    }
+
+    fn kept_if(&self, id: &str, condition: &str) -> Result<Option<KeptBooking>> {
+        let query = format!("SELECT * FROM bookings WHERE origin = ?1 AND id = ?2 AND {condition}");
+        self.read(|statements, scope| {
+            let row = statements.first(&query, values![&scope.origin, id])?;
+            row.map_or(Ok(None), |row| KeptBooking::read(&row))
         })
     }
 
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
     pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
-        let query = "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC LIMIT ?2";
-        self.read(|statements| ids(statements, query, values![&self.scope.origin, limit]))
-    }
-
-    /// A booking in its final state, or `None` if it may still change or is not known.
-    pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let query = format!("{} AND NOT ({UNFINISHED})", kept_with_id());
-        let kept = self.read(|statements| {
-            let row = statements.first(&query, values![&self.scope.origin, id])?;
-            row.map_or(Ok(None), KeptBooking::read)
-        })?;
-        Ok(kept.map(|kept| kept.booking))
+        self.ids("1 = 1", limit)
     }
 
     /// The ids of bookings that may have changed since they were last read, newest first.
     pub(crate) fn unfinished_bookings(&self, limit: u32) -> Result<Vec<String>> {
-        self.read(|statements| {
-            ids(
-                statements,
-                &unfinished(),
-                values![&self.scope.origin, limit],
-            )
+        self.ids(&unfinished(), limit)
+    }
+
+    fn ids(&self, condition: &str, limit: u32) -> Result<Vec<String>> {
+        let query = newest_ids(condition);
+        self.read(|statements, scope| {
+            let rows = statements.query(&query, values![&scope.origin, limit])?;
+            rows.iter().map(|row| row.get("id")).collect()
         })
     }
 
     /// Whether the booking was made by an attempt of the journal, as far as it still knows.
     pub(crate) fn made(&self, booking_id: &str) -> Result<bool> {
-        self.read(|statements| truth(statements, MADE, values![&self.scope.origin, booking_id]))
+        self.read(|statements, scope| {
+            let row = statements.first(MADE, values![&scope.origin, booking_id])?;
+            Ok(row.is_some())
+        })
     }
-}
 
-fn truth(statements: &dyn Statements, query: &str, values: &[Value<'_>]) -> Answer<bool> {
-    let row = statements.first(query, values)?;
-    row.map_or(Ok(false), |mut row| row.take(0))
-}
+    /// The states in which a booking was seen, oldest first. Triggers of the schema record them.
+    pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<Sighting>> {
+        self.read(|statements, scope| {
+            let query =
+                "SELECT * FROM sightings WHERE origin = ?1 AND booking_id = ?2 ORDER BY number";
+            let rows = statements.query(query, values![&scope.origin, booking_id])?;
+            let sighting = |row: &Row| {
+                let facts: String = row.get("facts")?;
+                Ok(Sighting {
+                    status: row.get("status")?,
+                    facts: serde_json::from_str(&facts).unwrap_or_default(),
+                    seen_at: row.get("seen_at")?,
+                })
+            };
+            rows.iter().map(sighting).collect()
+        })
+    }
 
-fn ids(statements: &dyn Statements, query: &str, values: &[Value<'_>]) -> Answer<Vec<String>> {
-    let rows = statements.query(query, values)?;
-    rows.into_iter().map(|mut row| row.take(0)).collect()
+    /// The terms that are kept with a booking. The service may not repeat them.
+    pub(crate) fn terms(&self, id: &str) -> Result<Option<Json>> {
+        let query = "SELECT terms FROM bookings WHERE origin = ?1 AND id = ?2";
+        let text: Option<String> = self.read(|statements, scope| {
+            let row = statements.first(query, values![&scope.origin, id])?;
+            row.map_or(Ok(None), |row| row.get("terms"))
+        })?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    }
 }
 
 // SQLite would take the primary key, which has all bookings.
 const LOST: &str = "SELECT count(*) FROM bookings INDEXED BY bookings_gone WHERE origin = ?1 AND gone_at IS NOT NULL";
 
 const MADE: &str = "
-    SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
-        OR EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)";
-
-fn listing(status: Option<&str>) -> String {
-    let condition = match status {
-        None => "?3 IS NULL",
-        Some(_) => "status = ?3",
-    };
-    format!(
-        "SELECT {KEPT} FROM bookings WHERE origin = ?1 AND {condition} AND gone_at IS NULL
-         ORDER BY created_at DESC, id DESC LIMIT ?2"
-    )
-}
+    SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
+    UNION ALL SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
 
 fn unfinished() -> String {
+    format!("{UNFINISHED} AND gone_at IS NULL")
+}
+
+fn newest_ids(condition: &str) -> String {
     format!(
-        "SELECT id FROM bookings WHERE origin = ?1 AND {UNFINISHED} AND gone_at IS NULL
-         ORDER BY created_at DESC, id DESC LIMIT ?2"
+        "SELECT id FROM bookings WHERE origin = ?1 AND {condition} ORDER BY created_at DESC, id DESC LIMIT ?2"
     )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::journal::plans::plan;
-
-    fn journal(folder: &tempfile::TempDir) -> Journal {
-        let path = folder.path().join("journal.db");
-        Journal::open(&path, "https://a.example".into(), None).unwrap()
-    }
-
-    fn booking(id: &str, status: &str) -> Booking {
-        let text = format!(r#"{{"id":"{id}", "status":"{status}", "price":1.50}}"#);
-        Booking::from_document(Document::parse(text).unwrap()).unwrap()
-    }
-
-    fn made(journal: &mut Journal, key: &str, booking: &Booking) {
-        let run = journal.run(key, &json!({}));
-        journal.end_booked(&run, booking, 201).unwrap();
-    }
-
-    #[test]
-    fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        made(&mut journal, "a", &booking("bk_1", "processing"));
-        made(&mut journal, "b", &booking("bk_2", "confirmed"));
-        assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
-        let later = booking("bk_1", "confirmed");
-        journal.update(&later).unwrap();
-        assert!(!journal.is_new(&later).unwrap());
-        assert!(journal.ended("bk_1").unwrap().is_some());
-        assert!(journal.ended("bk_9").unwrap().is_none());
-        let kept = journal.bookings(Some("confirmed"), None).unwrap();
-        let texts: Vec<&str> = kept.iter().map(|it| it.booking.document().text()).collect();
-        let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
-        assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
-        assert_eq!(journal.bookings(None, Some(1)).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_booking_that_others_made_is_kept_when_it_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        made(&mut journal, "a", &booking("bk_1", "confirmed"));
-        let theirs = booking("bk_9", "confirmed");
-        assert!(journal.is_new(&theirs).unwrap());
-        journal.update(&theirs).unwrap();
-        assert!(!journal.is_new(&theirs).unwrap());
-        assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
-        journal.keep_for(crate::model::retention::Retention::parse("0").unwrap());
-        journal.update(&booking("bk_8", "confirmed")).unwrap();
-        assert!(
-            journal.kept("bk_8").unwrap().is_none(),
-            "nothing is to be kept"
-        );
-    }
-
-    #[test]
-    fn a_booking_that_the_service_lost_is_in_no_list_until_it_is_seen_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        for id in ["bk_1", "bk_2"] {
-            made(&mut journal, id, &booking(id, "processing"));
-        }
-        journal.lose("bk_1").unwrap();
-        assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_2"]);
-        journal.lose_all().unwrap();
-        assert_eq!(journal.lost().unwrap(), 2);
-        assert!(journal.bookings(None, None).unwrap().is_empty());
-        journal.update(&booking("bk_1", "processing")).unwrap();
-        assert_eq!(journal.lost().unwrap(), 1);
-        assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn no_list_looks_at_more_rows_than_it_shows() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal(&folder);
-        for (query, index) in [
-            (listing(None), "bookings_created (origin=?)"),
-            (
-                listing(Some("confirmed")),
-                "bookings_of_status (origin=? AND status=?)",
-            ),
-            (unfinished(), "bookings_unfinished (origin=?)"),
-            (LOST.to_owned(), "bookings_gone (origin=?)"),
-            (
-                MADE.to_owned(),
-                "attempts_of_booking (origin=? AND booking_id=?)",
-            ),
-        ] {
-            let plan = plan(&journal, &query);
-            assert!(plan.contains(index), "{query}: {plan}");
-            assert!(
-                !plan.contains("SCAN attempts") && !plan.contains("SCAN bookings"),
-                "{plan}"
-            );
-            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
-        }
-    }
-
-    #[test]
-    fn what_is_listed_is_what_the_service_wrote_whatever_a_name_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        let hostile = json!({
-            "id": "bk'); DROP TABLE bookings; --", "status": "confirmed", "customer": {"name": "\u{0}\u{1b}[2J\"'寿司"},
-        });
-        let made_here = Booking::from_document(hostile.clone().into()).unwrap();
-        made(&mut journal, "k", &made_here);
-        let kept = journal.bookings(None, None).unwrap();
-        let values: Vec<&Json> = kept.iter().map(|it| it.booking.value()).collect();
-        assert_eq!(values, [&hostile]);
-    }
-
-    #[test]
-    fn a_booking_is_made_here_by_an_attempt_of_this_service_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        made(&mut journal, "a", &booking("bk_1", "confirmed"));
-        assert!(journal.made("bk_1").unwrap());
-        assert!(!journal.made("bk_2").unwrap());
-        let path = folder.path().join("journal.db");
-        let other = Journal::open(&path, "https://b.example".into(), None).unwrap();
-        assert!(!other.made("bk_1").unwrap());
-        assert!(other.bookings(None, None).unwrap().is_empty());
-        assert!(other.unfinished_bookings(9).unwrap().is_empty());
-        assert!(other.ended("bk_1").unwrap().is_none());
-    }
-
-    #[test]
-    fn a_booking_that_is_not_at_its_end_has_no_ending() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
-        made(&mut journal, "a", &booking("bk_1", "processing"));
-        assert!(journal.ended("bk_1").unwrap().is_none());
-        let same = booking("bk_1", "processing");
-        assert!(!journal.is_new(&same).unwrap());
-    }
-}
+mod tests;

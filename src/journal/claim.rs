@@ -4,9 +4,20 @@
 use std::time::Duration;
 
 use super::Journal;
-use super::lease::{LONGEST, LONGEST_LEASE, is_over};
 use crate::outcome::Result;
 use crate::platform::sql::values;
+
+/// The longest time for which anything is claimed: longer than a row of a batch waits for a window of the rate limit, and is sent.
+pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(6 * 60);
+
+/// The same in milliseconds.
+pub(super) const LONGEST: i64 = LONGEST_LEASE.as_millis() as i64;
+
+/// Whether what lasts `longest` at most, and should end at `until`, is over. If it ends later than that, the clock was set back
+/// since it began, and nothing is known of it. All in milliseconds.
+pub(super) fn is_over(until: i64, now: i64, longest: i64) -> bool {
+    until <= now || until > now.saturating_add(longest)
+}
 
 /// Whether something is this process's to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,34 +35,30 @@ impl Journal {
     /// machines share.
     ///
     /// Two processes that send one attempt all the same get the same booking, because they send the same key.
-    pub(crate) fn claim(&mut self, key: &str, lease: Duration) -> Result<Claim> {
+    pub(crate) fn claim(&self, key: &str, lease: Duration) -> Result<Claim> {
         let lease = i64::try_from(lease.min(LONGEST_LEASE).as_millis()).unwrap_or(LONGEST);
         self.write(|statements, scope| {
             let now = statements.clock()?;
             let claimer = scope.claimer();
             let find = "SELECT claimed_by, until FROM claims WHERE idempotency_key = ?1 FOR UPDATE";
             let found = statements.first(find, values![key])?;
-            let is_found = found.is_some();
-            if let Some(mut row) = found {
-                let (by, until): (String, i64) = (row.take(0)?, row.take(1)?);
+            // Of two that insert a claim, one has a conflict, and looks again.
+            let mut claim =
+                "INSERT INTO claims (idempotency_key, claimed_by, until) VALUES (?1, ?2, ?3)";
+            if let Some(row) = found {
+                let (by, until): (String, i64) = (row.get("claimed_by")?, row.get("until")?);
                 if by != claimer && !is_over(until, now, LONGEST) {
                     let seconds = (until - now) / 1000 + 1;
                     return Ok(Claim::Others { seconds });
                 }
+                claim = "UPDATE claims SET claimed_by = ?2, until = ?3 WHERE idempotency_key = ?1";
             }
-            // Of two that insert a claim, one has a conflict, and looks again.
-            let claim = match is_found {
-                true => "UPDATE claims SET claimed_by = ?2, until = ?3 WHERE idempotency_key = ?1",
-                false => {
-                    "INSERT INTO claims (idempotency_key, claimed_by, until) VALUES (?1, ?2, ?3)"
-                }
-            };
             statements.later(claim, values![key, claimer, now.saturating_add(lease)])?;
             Ok(Claim::Ours)
         })
     }
 
-    pub(crate) fn release(&mut self, key: &str) -> Result<()> {
+    pub(crate) fn release(&self, key: &str) -> Result<()> {
         self.write(|statements, scope| {
             let release = "DELETE FROM claims WHERE idempotency_key = ?1 AND claimed_by = ?2";
             let row = values![key, scope.claimer()];
@@ -63,7 +70,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Maker;
+    use crate::journal::{Maker, Scope};
 
     const LEASE: Duration = Duration::from_secs(60);
 
@@ -77,9 +84,13 @@ mod tests {
                 user: "ada".into(),
                 host: host.into(),
             };
-            Journal::open(&path, "o".into(), None).unwrap().by(maker)
+            let scope = Scope {
+                maker,
+                ..Scope::default()
+            };
+            Journal::open(&path, scope).unwrap()
         };
-        let (mut one, mut two) = (open("one"), open("two"));
+        let (one, two) = (open("one"), open("two"));
         assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
         assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
         assert!(matches!(

@@ -4,6 +4,8 @@
 //! key is still refused for another request. An open attempt keeps its guest, because it may have to be sent again.
 //! Afterwards the file has to be rewritten, so that nothing of the guests remains in it.
 
+use std::fs;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::Journal;
@@ -12,12 +14,9 @@ use crate::model::retention::Retention;
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, Statements, values};
 
-/// How many guests one booking request deletes at most, so that it stays fast. More than one request ever adds.
-const PURGED_AT_ONCE: u32 = 1000;
-
-/// About how many guests a transaction deletes for a person, so that others do not wait long for it, and the server of a
-/// shared journal answers in time.
-const FORGOTTEN_AT_ONCE: u32 = 2000;
+/// How many guests a transaction deletes at most, so that a booking request stays fast, and nobody waits long where a person
+/// deletes many. More than one request ever adds.
+const AT_ONCE: u32 = 1000;
 
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
@@ -43,43 +42,40 @@ const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgot
 /// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
+/// What another process is deleting is left to it.
+const SKIPS: &str = "FOR UPDATE SKIP LOCKED";
+
 /// Deletes the guests of attempts at this service that are older than the retention. Of a booking, its id, its status
-/// and its creation time remain. Returns the number of changed rows, as far as
-/// it is known before the commit, as it is in the file. What another process is deleting is left to it.
+/// and its creation time remain. Returns the number of changed rows, as far as it is known before the commit, as it is in the
+/// file.
 pub(super) fn purge(statements: &dyn Statements, scope: &Scope) -> Answer<usize> {
-    let (now, ended) = (
-        Timestamp::now().to_string(),
-        scope.retention_ended().to_string(),
-    );
-    let mut purged = 0;
-    for query in [purge_attempts(), purge_bookings()] {
-        let row = values![&scope.origin, &ended, &now, PURGED_AT_ONCE];
-        purged += statements.later(&query, row)?;
-    }
-    Ok(purged)
+    let now = Timestamp::now().to_string();
+    let ended = scope.retention_ended().to_string();
+    let row = values![&scope.origin, &ended, &now, AT_ONCE];
+    let attempts = statements.later(&strip_attempts(SKIPS), row)?;
+    Ok(attempts + statements.later(&strip_bookings(), row)?)
 }
 
-/// Asks whether [`purge`] has anything to do among what a service (?1) had before a moment (?2). To prepare its two
-/// statements takes a seventh of a booking, and most bookings find nothing.
-pub(super) fn is_anything_to_purge() -> String {
-    format!(
-        "SELECT EXISTS (SELECT 1 FROM attempts WHERE {UNTIL} AND {CONCLUDED})
-             OR EXISTS (SELECT 1 FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL)"
-    )
-}
-
-fn purge_attempts() -> String {
+fn strip_attempts(lock: &str) -> String {
     format!(
         "UPDATE attempts SET {WITHOUT_GUEST} WHERE idempotency_key IN
-         (SELECT idempotency_key FROM attempts WHERE {UNTIL} AND {CONCLUDED} ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
+         (SELECT idempotency_key FROM attempts WHERE {UNTIL} AND {CONCLUDED} ORDER BY created_at LIMIT ?4 {lock})"
     )
 }
 
-fn purge_bookings() -> String {
+fn strip_bookings() -> String {
     format!(
-        "UPDATE bookings SET forgotten_at = ?3, search = NULL, day = NULL, terms = NULL, document = ''
+        "UPDATE bookings SET forgotten_at = ?3, document = '', terms = NULL, day = NULL, guest = NULL, email = NULL,
+                phone = NULL, venue = NULL, folded_id = NULL
          WHERE origin = ?1 AND id IN
-         (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
+         (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4 {SKIPS})"
+    )
+}
+
+fn delete_bookings() -> String {
+    format!(
+        "DELETE FROM bookings WHERE origin = ?1 AND id IN
+         (SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)"
     )
 }
 
@@ -103,90 +99,60 @@ fn strip_attempt() -> String {
     )
 }
 
-fn strip_attempts() -> String {
-    format!("UPDATE attempts SET {WITHOUT_GUEST} WHERE {UNTIL} AND created_at > ?4 AND {CONCLUDED}")
-}
-
-fn delete_bookings() -> String {
-    format!("DELETE FROM bookings WHERE {UNTIL} AND created_at > ?3")
-}
-
-/// The moment up to which a table has so many rows (?4) behind a moment (?3); NULL if there are fewer. Rows that were deleted
-/// before stay in an index of PostgreSQL for a while, so that it is faster to go on behind them than to pass them.
-fn end_of_next() -> String {
-    let of = |table: &str| {
-        format!(
-            "SELECT created_at FROM {table} AND created_at > ?3 ORDER BY created_at LIMIT 1 OFFSET ?4"
-        )
-    };
-    format!(
-        "SELECT min(created_at) FROM (SELECT * FROM ({}) AS of_bookings UNION ALL SELECT * FROM ({}) AS of_attempts) AS ends",
-        of(&format!("bookings WHERE {UNTIL}")),
-        of(&format!("attempts WHERE {UNTIL} AND {CONCLUDED}"))
-    )
-}
-
 const DELETE_BOOKING: &str = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
 
-fn count(statements: &dyn Statements, scope: &Scope, until: &str) -> Answer<Forgotten> {
-    let count = |query: String| {
-        let row = statements.first(&query, values![&scope.origin, until])?;
-        row.map_or(Ok(0), |mut row| row.take(0))
-    };
-    Ok(Forgotten {
-        count: count(count_guests())?,
-        unsettled: count(count_unsettled())?,
-    })
-}
-
 impl Journal {
-    /// Sets how long guests are kept.
-    pub(crate) fn keep_for(&mut self, retention: Retention) {
-        self.scope.retention = retention;
-    }
-
-    /// Tells how far the service's clock is ahead of ours.
-    pub(crate) fn know_skew(&mut self, skew: SignedDuration) {
-        self.scope.skew = skew;
-    }
-
     /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free
     /// pages may contain remains until the file is rewritten the next time.
-    pub(super) fn clean_after(&mut self, purged: usize) {
-        if purged > 0 && self.size() <= SMALL {
+    pub(super) fn clean_after(&self, purged: usize) {
+        let size = |path| fs::metadata(path).map_or(0, |file| file.len());
+        if purged > 0 && self.file().is_some_and(|(_, path)| size(path) <= SMALL) {
             let _ = self.rewrite();
         }
     }
 
-    /// What [`Journal::forget_next`] would delete, altogether.
-    pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
-        self.read(|statements| count(statements, &self.scope, &until.to_string()))
+    /// Sets how long guests are kept.
+    pub(crate) fn keep_for(&self, retention: Retention) {
+        self.scope.retention.set(retention);
     }
 
-    /// Deletes the next guests at this service behind a moment, which is empty at the beginning, up to another one. Returns
-    /// the moment behind which there may be more; `None` if there are none. Must be followed by `rewrite_file`.
-    pub(crate) fn forget_next(&mut self, since: &str, until: Timestamp) -> Result<Option<String>> {
-        let until = until.to_string();
-        let now = Timestamp::now().to_string();
-        let (next, strip, delete) = (end_of_next(), strip_attempts(), delete_bookings());
+    /// Tells how far the service's clock is ahead of ours.
+    pub(crate) fn know_skew(&self, skew: SignedDuration) {
+        self.scope.skew.set(skew);
+    }
+
+    /// What [`Journal::forget_next`] would delete, altogether.
+    pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
+        self.read(|statements, scope| {
+            let count = |query: String| {
+                let row = values![&scope.origin, until.to_string()];
+                let row = statements.first(&query, row)?;
+                row.map_or(Ok(0), |row| row.at(0))
+            };
+            Ok(Forgotten {
+                count: count(count_guests())?,
+                unsettled: count(count_unsettled())?,
+            })
+        })
+    }
+
+    /// Deletes the oldest guests at this service up to a moment. Returns whether there were any. Must be followed by
+    /// `rewrite_file`.
+    pub(crate) fn forget_next(&self, until: Timestamp) -> Result<bool> {
         self.write(|statements, scope| {
-            let origin = &scope.origin;
-            let rows = values![origin, &until, since, FORGOTTEN_AT_ONCE];
-            let row = statements.first(&next, rows)?;
-            let end: Option<String> = row.map_or(Ok(None), |mut row| row.take(0))?;
-            let to = end.as_ref().unwrap_or(&until);
-            statements.execute(&strip, values![origin, to, &now, since])?;
-            statements.execute(&delete, values![origin, to, since])?;
-            Ok(end)
+            let (origin, until, now) = (&scope.origin, &until.to_string(), Timestamp::now());
+            let row = values![origin, until, now.to_string(), AT_ONCE];
+            let stripped = statements.execute(&strip_attempts(""), row)?;
+            let deleted = values![origin, until, AT_ONCE];
+            Ok(stripped + statements.execute(&delete_bookings(), deleted)? > 0)
         })
     }
 
     /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
-    pub(crate) fn forget_booking(&mut self, id: &str) -> Result<Forgotten> {
-        let now = Timestamp::now().to_string();
+    pub(crate) fn forget_booking(&self, id: &str) -> Result<Forgotten> {
         self.write(|statements, scope| {
-            let stripped =
-                statements.execute(&strip_attempt(), values![&scope.origin, id, &now])?;
+            let now = Timestamp::now().to_string();
+            let stripped = statements.execute(&strip_attempt(), values![&scope.origin, id, now])?;
             let deleted = statements.execute(DELETE_BOOKING, values![&scope.origin, id])?;
             Ok(Forgotten {
                 count: u32::from(stripped + deleted > 0),
@@ -201,7 +167,8 @@ mod tests {
     mod forgetting;
 
     use super::*;
-    use crate::journal::plans::plan;
+    use crate::journal::tests::open;
+    use crate::journal::tests::plan;
     use crate::journal::{BeginOutcome, Earlier, State};
     use crate::model::booking::Booking;
     use serde_json::{Value, json};
@@ -225,14 +192,14 @@ mod tests {
         }
 
         fn journal(&self) -> Journal {
-            Journal::open(&self.path(), "https://a.example".into(), None).unwrap()
+            open(&self.path(), "https://a.example")
         }
 
         /// Whether a text is anywhere in the journal's files.
         fn holds(&self, text: &str) -> bool {
-            let files = std::fs::read_dir(self.folder.path()).unwrap();
+            let files = fs::read_dir(self.folder.path()).unwrap();
             files
-                .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+                .map(|file| fs::read(file.unwrap().path()).unwrap())
                 .any(|bytes| {
                     bytes
                         .windows(text.len())
@@ -253,16 +220,13 @@ mod tests {
         Booking::from_document(document.into()).unwrap()
     }
 
-    fn forget_until(journal: &mut Journal, until: Timestamp) -> Forgotten {
+    fn forget_until(journal: &Journal, until: Timestamp) -> Forgotten {
         let found = journal.forgettable(until).unwrap();
-        let mut next = Some(String::new());
-        while let Some(since) = next {
-            next = journal.forget_next(&since, until).unwrap();
-        }
+        while journal.forget_next(until).unwrap() {}
         found
     }
 
-    fn make(journal: &mut Journal, key: &str, id: &str) {
+    fn make(journal: &Journal, key: &str, id: &str) {
         let run = journal.run(key, &request(GUEST));
         journal.end_booked(&run, &booking(id, GUEST), 201).unwrap();
     }
@@ -270,8 +234,8 @@ mod tests {
     #[test]
     fn a_forgotten_guest_is_nowhere_in_the_file_and_the_key_still_belongs_to_the_request() {
         let place = TestJournal::new();
-        let mut journal = place.journal();
-        make(&mut journal, "k", "bk_1");
+        let journal = place.journal();
+        make(&journal, "k", "bk_1");
         assert!(place.holds(GUEST));
         assert_eq!(journal.forget_booking("bk_1").unwrap().count, 1);
         Journal::rewrite_file(&place.path()).unwrap();
@@ -296,7 +260,7 @@ mod tests {
     #[test]
     fn of_many_guests_of_all_lengths_nothing_remains() {
         let place = TestJournal::new();
-        let mut journal = place.journal();
+        let journal = place.journal();
         let guest = |number: usize| format!("{GUEST} {}", "x".repeat(number * 37 % 3000));
         for number in 0..150 {
             let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
@@ -308,7 +272,7 @@ mod tests {
             journal.update(&booking(&id, &guest(number * 7))).unwrap();
         }
         assert!(place.holds("Canary"));
-        let forgotten = forget_until(&mut journal, Timestamp::now());
+        let forgotten = forget_until(&journal, Timestamp::now());
         Journal::rewrite_file(&place.path()).unwrap();
         assert_eq!((forgotten.count, forgotten.unsettled), (150, 0));
         assert!(!place.holds("Canary"));
@@ -318,15 +282,15 @@ mod tests {
     #[test]
     fn an_unsettled_attempt_keeps_its_guest_whoever_forgets() {
         let place = TestJournal::new();
-        let mut journal = place.journal();
-        journal.keep_for(Retention::parse("0").unwrap());
+        let journal = place.journal();
+        journal.scope.retention.set(Retention::parse("0").unwrap());
         journal.run("open", &request(GUEST));
         let closed = journal.run("closed", &request("Another Guest"));
         journal.end_refused(&closed, 400).unwrap();
         journal.run("other", &request("Third Guest"));
         journal.abandon("other").unwrap();
         // What was refused or abandoned is forgotten at once, since nothing of it is to be kept.
-        let forgotten = forget_until(&mut journal, Timestamp::now());
+        let forgotten = forget_until(&journal, Timestamp::now());
         Journal::rewrite_file(&place.path()).unwrap();
         assert_eq!(
             forgotten,
@@ -343,9 +307,9 @@ mod tests {
     #[test]
     fn a_retention_of_nothing_leaves_id_and_status_whatever_is_seen_later() {
         let place = TestJournal::new();
-        let mut journal = place.journal();
-        journal.keep_for(Retention::parse("0").unwrap());
-        make(&mut journal, "k", "bk_1");
+        let journal = place.journal();
+        journal.scope.retention.set(Retention::parse("0").unwrap());
+        make(&journal, "k", "bk_1");
         journal.update(&booking("bk_1", GUEST)).unwrap();
         assert!(!place.holds(GUEST));
         let kept = journal.bookings(None, None).unwrap();
@@ -356,13 +320,13 @@ mod tests {
     #[test]
     fn a_create_forgets_what_was_kept_long_enough_at_its_own_service_alone() {
         let place = TestJournal::new();
-        let mut journal = place.journal();
-        make(&mut journal, "old", "bk_1");
+        let journal = place.journal();
+        make(&journal, "old", "bk_1");
         journal.execute(
             "UPDATE attempts SET created_at = '2020-01-01T00:00:00Z';
              UPDATE bookings SET created_at = '2020-01-01T00:00:00Z'",
         );
-        let mut other = Journal::open(&place.path(), "https://b.example".into(), None).unwrap();
+        let other = open(&place.path(), "https://b.example");
         let run = other.run("b", &request("Neighbour"));
         other
             .end_booked(&run, &booking("bk_b", "Neighbour"), 201)
@@ -380,8 +344,8 @@ mod tests {
     #[test]
     fn a_refused_attempt_that_is_tried_again_has_its_guest_again() {
         let place = TestJournal::new();
-        let mut journal = place.journal();
-        journal.keep_for(Retention::parse("0").unwrap());
+        let journal = place.journal();
+        journal.scope.retention.set(Retention::parse("0").unwrap());
         let refused = journal.run("k", &request(GUEST));
         journal.end_refused(&refused, 429).unwrap();
         assert!(!place.holds(GUEST));
@@ -403,20 +367,12 @@ mod tests {
         let journal = place.journal();
         for (query, index) in [
             (
-                purge_attempts(),
+                strip_attempts(SKIPS),
                 "attempts_with_guest (origin=? AND created_at<?)",
             ),
             (
-                purge_bookings(),
+                strip_bookings(),
                 "bookings_with_guest (origin=? AND created_at<?)",
-            ),
-            (
-                strip_attempts(),
-                "attempts_with_guest (origin=? AND created_at>? AND created_at<?)",
-            ),
-            (
-                end_of_next(),
-                "attempts_with_guest (origin=? AND created_at>? AND created_at<?)",
             ),
             (
                 strip_attempt(),
@@ -425,7 +381,7 @@ mod tests {
             (DELETE_BOOKING.to_owned(), "PRIMARY KEY (origin=? AND id=?)"),
             (
                 delete_bookings(),
-                "bookings_created (origin=? AND created_at>? AND created_at<?)",
+                "bookings_created (origin=? AND created_at<?)",
             ),
             (
                 count_guests(),

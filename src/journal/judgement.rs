@@ -155,117 +155,58 @@ mod tests {
         };
         use Earlier::{Booked, MayHaveBooked, Nothing};
         use KeyOrigin::{Caller, Derived};
+        use LastTry::{AnotherBooking, NoProof};
         const GENERATED: KeyOrigin = KeyOrigin::Generated {
             may_be_second: false,
         };
-        for (shown, key, in_doubt, earlier, verdict) in [
-            (
-                shown(true, false, false),
-                GENERATED,
-                false,
-                Nothing,
-                LastTry::Booked,
-            ),
-            (
-                shown(true, true, true),
-                GENERATED,
-                false,
-                Nothing,
-                LastTry::NoProof,
-            ),
-            (
-                shown(true, true, true),
-                GENERATED,
-                true,
-                Nothing,
-                LastTry::Booked,
-            ),
-            (
-                shown(true, true, true),
-                GENERATED,
-                false,
-                MayHaveBooked,
-                LastTry::Booked,
-            ),
-            (
-                shown(true, true, true),
-                Derived,
-                false,
-                Nothing,
-                LastTry::Booked,
-            ),
-            (
-                shown(true, true, true),
-                Caller,
-                false,
-                Nothing,
-                LastTry::Booked,
-            ),
-            (
-                shown(false, true, true),
-                Caller,
-                false,
-                Nothing,
-                LastTry::AnotherBooking,
-            ),
-            (
-                shown(false, true, true),
-                Caller,
-                false,
-                Booked,
-                LastTry::AnotherBooking,
-            ),
-            (
-                shown(false, true, true),
-                Caller,
-                false,
-                MayHaveBooked,
-                LastTry::NoProof,
-            ),
-            (
-                shown(false, true, true),
-                Caller,
-                true,
-                Nothing,
-                LastTry::NoProof,
-            ),
-            (
-                shown(false, true, false),
-                Caller,
-                false,
-                Nothing,
-                LastTry::NoProof,
-            ),
-            (
-                shown(false, false, true),
-                Caller,
-                false,
-                Nothing,
-                LastTry::NoProof,
-            ),
-            (
-                shown(false, true, true),
-                GENERATED,
-                false,
-                Nothing,
-                LastTry::NoProof,
-            ),
-            (
-                shown(false, true, true),
-                Derived,
-                false,
-                Nothing,
-                LastTry::NoProof,
-            ),
-        ] {
+        let is = |shown: ShownBooking, key, in_doubt, earlier, verdict| {
             let judged = judge(shown, key, in_doubt, earlier);
             assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
-        }
+        };
+        let booked = LastTry::Booked;
+        is(shown(true, false, false), GENERATED, false, Nothing, booked);
+        is(shown(true, true, true), GENERATED, false, Nothing, NoProof);
+        is(shown(true, true, true), GENERATED, true, Nothing, booked);
+        is(
+            shown(true, true, true),
+            GENERATED,
+            false,
+            MayHaveBooked,
+            booked,
+        );
+        is(shown(true, true, true), Derived, false, Nothing, booked);
+        is(shown(true, true, true), Caller, false, Nothing, booked);
+        is(
+            shown(false, true, true),
+            Caller,
+            false,
+            Nothing,
+            AnotherBooking,
+        );
+        is(
+            shown(false, true, true),
+            Caller,
+            false,
+            Booked,
+            AnotherBooking,
+        );
+        is(
+            shown(false, true, true),
+            Caller,
+            false,
+            MayHaveBooked,
+            NoProof,
+        );
+        is(shown(false, true, true), Caller, true, Nothing, NoProof);
+        is(shown(false, true, false), Caller, false, Nothing, NoProof);
+        is(shown(false, false, true), Caller, false, Nothing, NoProof);
+        is(shown(false, true, true), GENERATED, false, Nothing, NoProof);
+        is(shown(false, true, true), Derived, false, Nothing, NoProof);
         let modified = ShownBooking {
             is_known: true,
             ..shown(false, true, true)
         };
-        assert_eq!(judge(modified, GENERATED, false, Booked), LastTry::Booked);
+        is(modified, GENERATED, false, Booked, booked);
     }
 
     #[test]

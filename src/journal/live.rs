@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use serde_json::Value as Json;
 
 use super::Journal;
-use super::bookings::{KEPT, KeptBooking};
+use super::bookings::KeptBooking;
+use super::search::containing;
 use super::wish::words;
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
-use crate::model::text_fold::digits;
+use crate::model::text_fold::{digits, fold};
 use crate::outcome::Result;
 use crate::platform::sql::values;
 
@@ -73,25 +74,21 @@ impl LiveBooking {
 impl Journal {
     /// The bookings at these venues that have not ended, newest first, among so many that were made or shown last.
     pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
-        // Lets through more than one venue's bookings, so that fewer documents are parsed. JSON may escape other characters, and
-        // an underscore stands for any.
+        // Lets through more than one venue's bookings, so that fewer documents are parsed.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
-        let pattern = of_one.map_or_else(String::new, |venue| {
-            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-            venue.replace(|letter| !is_plain(letter), "%")
-        });
-        self.read(|statements| {
-            let row = values![&self.scope.origin, among, format!("%{pattern}%")];
+        let pattern = of_one.map_or("%".to_owned(), |venue| containing(&fold(venue)));
+        self.read(|statements, scope| {
+            let row = values![&scope.origin, among, &pattern];
             let mut live = Vec::new();
-            for mut row in statements.query(&live_at(), row)? {
-                let (idempotency_key, asked) = (row.take(4)?, row.take::<Option<String>>(5)?);
-                let Some(kept) = KeptBooking::read(row)? else {
+            for row in statements.query(LIVE_AT, row)? {
+                let Some(kept) = KeptBooking::read(&row)? else {
                     continue;
                 };
+                let asked: Option<String> = row.get("asked")?;
                 let asked = asked.and_then(|it| serde_json::from_str(&it).ok());
                 let found = LiveBooking {
                     booking: kept.booking,
-                    idempotency_key,
+                    idempotency_key: row.get("idempotency_key")?,
                     asked: asked.unwrap_or_default(),
                 };
                 if found.booking.status().is_alive() && venues.contains(&found.venue()) {
@@ -103,28 +100,25 @@ impl Journal {
     }
 }
 
-/// The newest bookings (?2) of a service (?1) whose document or request is like a text (?3), each with its key and request.
-fn live_at() -> String {
-    format!(
-        "SELECT * FROM (
-             SELECT {KEPT}, idempotency_key,
-                    (SELECT coalesce(asked, request) FROM attempts
-                     WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked
-             FROM bookings WHERE origin = ?1 AND gone_at IS NULL
-             ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
-         WHERE document LIKE ?3 OR asked LIKE ?3"
-    )
-}
+/// The newest bookings (?2) of a service (?1) at venues like a pattern (?3), each with its key and request.
+const LIVE_AT: &str = "
+    SELECT id, status, document, seen_at, idempotency_key,
+           (SELECT coalesce(asked, request) FROM attempts
+            WHERE attempts.idempotency_key = newest.idempotency_key) AS asked
+    FROM (SELECT * FROM bookings WHERE origin = ?1 AND gone_at IS NULL
+          ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
+    WHERE venue LIKE ?3 ESCAPE '!'";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::plans::plan;
+    use crate::journal::tests::open;
+    use crate::journal::tests::plan;
     use serde_json::json;
 
     fn journal(folder: &tempfile::TempDir) -> Journal {
         let path = folder.path().join("journal.db");
-        Journal::open(&path, "https://a.example".into(), None).unwrap()
+        open(&path, "https://a.example")
     }
 
     fn booking(document: Json) -> Booking {
@@ -140,7 +134,7 @@ mod tests {
     #[test]
     fn the_bookings_of_a_venue_that_have_not_ended_are_found_by_index_whatever_else_names_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
+        let journal = journal(&folder);
         for (key, status, venue) in [
             ("q", "confirmed", r#"a "quoted" \ 100% é"#),
             ("a", "confirmed", "ven_1"),
@@ -160,7 +154,7 @@ mod tests {
         assert_eq!(ids(&journal, &[r#"a "quoted" \ 100% é"#]), ["q"]);
         assert_eq!(ids(&journal, &["ven_2"]), [""; 0]);
         assert_eq!(ids(&journal, &["ven_1", "ven_3"]), ["e", "b", "a"]);
-        let plan = plan(&journal, &live_at());
+        let plan = plan(&journal, LIVE_AT);
         assert!(plan.contains("bookings_created (origin=?)"), "{plan}");
         assert!(
             !plan.contains("SCAN bookings") && !plan.contains("TEMP B-TREE"),

@@ -10,52 +10,46 @@ mod completion_index;
 mod copy;
 mod guests;
 mod judgement;
-mod lease;
+mod limits;
 mod live;
-#[cfg(test)]
-mod plans;
 mod protocol;
 #[cfg(test)]
 mod protocol_model;
-mod rate_limit_window;
-mod rate_limits;
 mod recover;
 mod run_log;
 mod runs;
-mod save;
 mod scope;
 mod search;
-mod sightings;
+mod searched;
 mod state;
 mod store;
 mod team;
 #[cfg(test)]
 mod team_model;
-mod team_schema;
-mod terms;
+#[cfg(test)]
+mod tests;
 mod wish;
 
 /// The version of the tables, in the file and in a shared journal.
-const VERSION: i64 = 21;
+const VERSION: i64 = 22;
 
 pub(crate) use attempts::another_account;
-pub(crate) use bookings::KeptBooking;
-pub(crate) use claim::Claim;
+pub(crate) use bookings::{KeptBooking, Sighting};
+pub(crate) use claim::{Claim, LONGEST_LEASE};
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
 pub(crate) use judgement::{
     Conclusion, KeyOrigin, LastTry, ShownBooking, conclusion, existed_before, judge, outcome_of,
 };
-pub(crate) use lease::LONGEST_LEASE;
+pub(crate) use limits::{RateLimitWindow, ServiceClock};
 pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
-pub(crate) use rate_limit_window::{RateLimitWindow, ServiceClock};
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, Ended, Intent, RunEnd, RunId};
 pub(crate) use runs::{Earlier, Maker, Outcome, Run, State};
+pub(crate) use scope::Scope;
 pub(crate) use search::Sought;
-pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
 pub(crate) use team::prepare;

@@ -10,6 +10,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::Journal;
+use super::scope::Scope;
 use super::store::{KIND, into_error};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file::{self, beside};
@@ -85,45 +86,39 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
 
 /// Makes a journal at `new` from the readable rows of the old one. Returns the number of attempts.
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
-    let mut journal = Journal::make(new).map_err(|why| into_error(new, &why))?;
+    let cannot = |why: Failure| into_error(new, &why);
+    let journal = Journal::make(new).map_err(cannot)?;
     let mut attempts = 0;
-    for table in TAKEN_OVER {
-        let columns = in_new(&journal, |connection| columns_of(connection, table))?;
-        let (columns, rows) = old
-            .map(|old| readable(old, table, &columns))
-            .unwrap_or_default();
-        if table == "attempts" {
-            attempts = rows.len();
+    if let (Some(old), Some((connection, _))) = (old, journal.file()) {
+        for table in TAKEN_OVER {
+            let copied = copy_table(old, connection, table);
+            let rows = copied.map_err(|error| cannot(error.into()))?;
+            if table == "attempts" {
+                attempts = rows;
+            }
         }
-        in_new(&journal, |connection| {
-            if rows.is_empty() {
-                return Ok(());
-            }
-            let transaction = connection.unchecked_transaction()?;
-            let places = vec!["?"; columns.len()].join(", ");
-            let columns = columns.join(", ");
-            let mut insert = transaction.prepare(&format!(
-                "INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})"
-            ))?;
-            for row in rows {
-                insert.execute(params_from_iter(row))?;
-            }
-            drop(insert);
-            transaction.commit()
-        })?;
     }
     journal.prove_again()?;
     Ok(attempts)
 }
 
-/// Runs `work` on the file of the new journal.
-fn in_new<T>(
-    journal: &Journal,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-) -> Result<T> {
-    let connection = journal.file();
-    let connection = connection.ok_or_else(|| Error::journal("the journal is in no file"))?;
-    work(connection).map_err(|error| into_error(Path::new("journal.db.new"), &error.into()))
+/// Returns the number of rows.
+fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {
+    let (columns, rows) = readable(old, table, &columns_of(new, table)?);
+    let count = rows.len();
+    let places = vec!["?"; columns.len()].join(", ");
+    let insert = format!(
+        "INSERT OR IGNORE INTO {table} ({}) VALUES ({places})",
+        columns.join(", ")
+    );
+    let transaction = new.unchecked_transaction()?;
+    for row in rows {
+        transaction
+            .prepare_cached(&insert)?
+            .execute(params_from_iter(row))?;
+    }
+    transaction.commit()?;
+    Ok(count)
 }
 
 /// Gives the old journal a second name, so that its own name never disappears where that is possible.
@@ -153,11 +148,12 @@ fn is_sound(path: &Path) -> Result<bool> {
         return Ok(false);
     }
     let check = || -> Result<bool, Failure> {
-        let journal = Journal::try_open(path, String::new(), None)?;
-        let Some(connection) = journal.file() else {
+        let journal = Journal::try_open(path, Scope::default())?;
+        let Some((connection, _)) = journal.file() else {
             return Ok(true);
         };
-        let blank = Journal::in_memory()?;
+        let mut blank = Connection::open_in_memory()?;
+        sqlite::create_schema(&mut blank, &KIND)?;
         for table in TAKEN_OVER {
             let (ours, there) = (columns_of(&blank, table)?, columns_of(connection, table)?);
             if ours.iter().any(|column| !there.contains(column)) {
@@ -218,6 +214,7 @@ mod tests {
 
     use super::*;
     use crate::journal::State;
+    use crate::journal::tests::{at, open};
     use serde_json::json;
 
     #[test]
@@ -225,7 +222,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         assert_eq!(recover(&path).unwrap(), Recovery::Missing);
-        Journal::open(&path, "o".into(), None).unwrap();
+        open(&path, "o");
         assert_eq!(recover(&path).unwrap(), Recovery::Sound);
         let names = fs::read_dir(folder.path()).unwrap();
         let mut names = names.map(|file| file.unwrap().file_name());
@@ -236,16 +233,16 @@ mod tests {
     fn an_empty_journal_is_never_taken_for_a_new_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        Journal::open(&path, "o".into(), None).unwrap();
+        open(&path, "o");
         fs::File::create(&path).unwrap();
-        let error = Journal::open(&path, "o".into(), None).err().unwrap();
+        let error = Journal::open(&path, at("o")).err().unwrap();
         assert!(error.message.contains("is empty"), "{error:?}");
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
         assert!(matches!(
             recover(&path).unwrap(),
             Recovery::SetAside { attempts: 0, .. }
         ));
-        Journal::open(&path, "o".into(), None).unwrap();
+        open(&path, "o");
     }
 
     #[test]
@@ -253,11 +250,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |account: &str| {
-            Journal::open(&path, "o".into(), None)
-                .unwrap()
-                .of_account(account.into())
+            let account = account.to_owned();
+            Journal::open(&path, Scope { account, ..at("o") }).unwrap()
         };
-        let mut journal = open("one");
+        let journal = open("one");
         let open_run = journal.run("open", &json!({}));
         journal.end_in_doubt(&open_run, &json!({}), None).unwrap();
         journal.run("abandoned", &json!({}));
@@ -325,7 +321,7 @@ mod tests {
     fn of_several_that_recover_one_journal_at_once_one_does_it_and_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        let mut journal = Journal::open(&path, "o".into(), None).unwrap();
+        let journal = open(&path, "o");
         for key in 0..200 {
             journal.run(&key.to_string(), &json!({}));
         }
@@ -340,24 +336,7 @@ mod tests {
         });
         let aside = |recovery: &&Recovery| **recovery != Recovery::Sound;
         assert_eq!(recoveries.iter().filter(aside).count(), 1, "{recoveries:?}");
-        let journal = Journal::open(&path, "o".into(), None).unwrap();
+        let journal = open(&path, "o");
         assert_eq!(journal.open_attempts().unwrap().len(), 200);
-    }
-
-    #[test]
-    fn the_attempts_of_another_versions_journal_are_taken_over_and_stay_unsettled() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let mut journal = Journal::open(&path, "o".into(), None).unwrap();
-        journal.run("k", &json!({"party_size": 2}));
-        journal.execute("PRAGMA user_version = 99");
-        drop(journal);
-        let recovered = recover(&path).unwrap();
-        assert!(
-            matches!(recovered, Recovery::SetAside { attempts: 1, .. }),
-            "{recovered:?}"
-        );
-        let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert_eq!(journal.open_attempts().unwrap()[0].idempotency_key, "k");
     }
 }

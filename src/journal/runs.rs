@@ -26,44 +26,38 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [Outcome; 6] = [
-        Outcome::UnderWay,
-        Outcome::InDoubt,
-        Outcome::AnotherBooking,
-        Outcome::NotSent,
-        Outcome::Refused,
-        Outcome::Booked,
+    /// Each with the word that the journal and `attempts --json` use, and for a person: what became of the request.
+    const WORDS: [(Outcome, &str, &str); 6] = [
+        (Outcome::UnderWay, "under_way", "not ended"),
+        (Outcome::InDoubt, "in_doubt", "result unknown"),
+        (
+            Outcome::AnotherBooking,
+            "another_booking",
+            "another booking",
+        ),
+        (Outcome::NotSent, "not_sent", "not sent"),
+        (Outcome::Refused, "refused", "refused"),
+        // It may have failed.
+        (Outcome::Booked, "booked", "a booking was made"),
     ];
 
-    /// For a person: what became of the request.
-    pub(crate) fn in_words(self) -> &'static str {
-        match self {
-            Outcome::UnderWay => "not ended",
-            Outcome::InDoubt => "result unknown",
-            Outcome::AnotherBooking => "another booking",
-            Outcome::NotSent => "not sent",
-            Outcome::Refused => "refused",
-            // It may have failed.
-            Outcome::Booked => "a booking was made",
-        }
+    fn words(self) -> (&'static str, &'static str) {
+        let (_, word, in_words) = Outcome::WORDS[self as usize];
+        (word, in_words)
     }
 
-    /// The word that the journal and `attempts --json` use.
+    pub(crate) fn in_words(self) -> &'static str {
+        self.words().1
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Outcome::UnderWay => "under_way",
-            Outcome::InDoubt => "in_doubt",
-            Outcome::AnotherBooking => "another_booking",
-            Outcome::NotSent => "not_sent",
-            Outcome::Refused => "refused",
-            Outcome::Booked => "booked",
-        }
+        self.words().0
     }
 
     /// Parses a word of the journal. An unknown word proves nothing.
     pub(crate) fn parse(word: &str) -> Self {
-        let known = Outcome::ALL.into_iter().find(|it| it.as_str() == word);
-        known.unwrap_or(Outcome::InDoubt)
+        let known = Outcome::WORDS.into_iter().find(|it| it.1 == word);
+        known.map_or(Outcome::InDoubt, |it| it.0)
     }
 
     pub(crate) fn may_have_booked(self) -> bool {
@@ -244,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_booking_settles_every_run_of_its_key() {
-        for other in Outcome::ALL {
+        for (other, ..) in Outcome::WORDS {
             assert_eq!(
                 state_of(&[run(other), run(Outcome::Booked)]),
                 State::Settled
@@ -325,7 +319,7 @@ mod tests {
 
     #[test]
     fn every_word_is_read_back() {
-        for outcome in Outcome::ALL {
+        for (outcome, ..) in Outcome::WORDS {
             assert_eq!(Outcome::parse(outcome.as_str()), outcome);
         }
         for state in State::ALL {

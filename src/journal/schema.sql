@@ -1,3 +1,4 @@
+-- The tables of the journal, in a file and in PostgreSQL: `team.rs` writes the types as PostgreSQL names them.
 -- Times are RFC 3339 in UTC, unless they are numbers.
 
 -- What was to be booked. A request in the service's own shape has what was asked for in the contract's shape in `asked`:
@@ -70,21 +71,21 @@ CREATE TABLE bookings (
     gone_at         TEXT,
     -- The terms of the slot that was booked, and when the booking was cancelled.
     terms           TEXT,
-    -- What it is searched by. NULL until it is searched for the first time after it was stored, so that a booking request does
-    -- not write it.
+    -- What it is searched by: its day by the venue's clock, and texts without case and accents.
     day             TEXT,
-    search          TEXT,
+    guest           TEXT,
+    email           TEXT,
+    phone           TEXT,
+    venue           TEXT,
+    folded_id       TEXT,
     PRIMARY KEY (origin, id)
 ) WITHOUT ROWID;
-CREATE INDEX bookings_created ON bookings (origin, created_at);
+CREATE INDEX bookings_created ON bookings (origin, created_at, id);
 CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
-CREATE INDEX bookings_of_status ON bookings (origin, status, created_at);
-CREATE INDEX bookings_unfinished ON bookings (origin, created_at)
+CREATE INDEX bookings_of_status ON bookings (origin, status, created_at, id);
+CREATE INDEX bookings_unfinished ON bookings (origin, created_at, id)
     WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
 CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL;
-CREATE INDEX bookings_unsearched ON bookings (origin, id) WHERE search IS NULL AND forgotten_at IS NULL;
--- All that a search looks at, so that it reads no documents.
-CREATE INDEX bookings_search ON bookings (origin, created_at, id, gone_at, status, day, search) WHERE search IS NOT NULL;
 
 -- What is left of the rate limits of a service, which all API keys of an organization share. `resets_at` is in milliseconds
 -- of the service's clock, which is `ahead` of ours.
@@ -110,34 +111,3 @@ CREATE TABLE sightings (
     seen_at    TEXT NOT NULL,
     PRIMARY KEY (origin, booking_id, number)
 ) WITHOUT ROWID;
-
--- The next row of `sightings` for each booking. Its facts say nothing of the guest.
-CREATE VIEW next_sightings (origin, booking_id, number, status, facts, seen_at) AS
-    SELECT origin, id,
-           1 + coalesce((SELECT max(number) FROM sightings
-                         WHERE sightings.origin = bookings.origin AND booking_id = bookings.id), 0),
-           status,
-           iif(json_valid(document), json_object(
-               'error_code', json_extract(document, '$.error_code'),
-               'error_message', json_extract(document, '$.error_message'),
-               'datetime', json_extract(document, '$.datetime'),
-               'party_size', json_extract(document, '$.party_size'),
-               'seating_preference', json_extract(document, '$.seating_preference'),
-               'created_at', json_extract(document, '$.created_at'),
-               'updated_at', json_extract(document, '$.updated_at')), '{}'),
-           seen_at
-    FROM bookings;
-CREATE TRIGGER booking_first_seen AFTER INSERT ON bookings BEGIN
-    INSERT INTO sightings SELECT * FROM next_sightings WHERE origin = NEW.origin AND booking_id = NEW.id;
-END;
-CREATE TRIGGER booking_seen AFTER UPDATE OF status, document ON bookings
-    WHEN NEW.forgotten_at IS OLD.forgotten_at AND (NEW.status <> OLD.status OR NEW.document <> OLD.document)
-BEGIN
-    INSERT INTO sightings SELECT * FROM next_sightings WHERE origin = NEW.origin AND booking_id = NEW.id;
-END;
-CREATE TRIGGER guest_forgotten AFTER UPDATE OF forgotten_at ON bookings WHEN NEW.forgotten_at IS NOT NULL BEGIN
-    UPDATE sightings SET facts = '{}' WHERE origin = NEW.origin AND booking_id = NEW.id;
-END;
-CREATE TRIGGER booking_forgotten AFTER DELETE ON bookings BEGIN
-    DELETE FROM sightings WHERE origin = OLD.origin AND booking_id = OLD.id;
-END;

@@ -1,5 +1,6 @@
 //! Whose rows of the journal are meant, and who writes them.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use jiff::{SignedDuration, Timestamp};
@@ -7,23 +8,24 @@ use uuid::Uuid;
 
 use super::runs::{Maker, Run, may_be_sent_by};
 use crate::model::retention::Retention;
+use crate::model::venue::Venue;
 
 /// The journal as one command sees it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Scope {
+#[derive(Default)]
+pub(crate) struct Scope {
     /// Keeps apart what belongs to other services.
-    pub(super) origin: String,
-    pub(super) profile: Option<String>,
-    pub(super) retention: Retention,
-    /// The service's clock minus ours, as far as an answer has told it.
-    pub(super) skew: SignedDuration,
+    pub(crate) origin: String,
+    pub(crate) profile: Option<String>,
     /// The fingerprint of the API key. It decides which attempts may be sent, and nothing else.
-    pub(super) account: String,
-    /// Whether attempts of other accounts are this organization's, too: a person said so.
-    pub(super) takes_any_account: bool,
-    pub(super) maker: Maker,
-    /// Whether several machines use the journal.
-    pub(super) is_shared: bool,
+    pub(crate) account: String,
+    pub(crate) maker: Maker,
+    pub(crate) retention: Cell<Retention>,
+    /// The service's clock minus ours, as far as an answer has told it.
+    pub(crate) skew: Cell<SignedDuration>,
+    /// Whether attempts of other accounts are this organization's, too, because its API key was changed: a person said so.
+    pub(crate) takes_any_account: Cell<bool>,
+    /// Looks up a venue that was seen before by its id, for its name and its time zone.
+    pub(crate) venue: Option<Box<dyn Fn(&str) -> Option<Venue>>>,
 }
 
 impl Scope {
@@ -31,13 +33,19 @@ impl Scope {
     /// that contradict each other, the earlier one counts.
     pub(super) fn retention_ended(&self) -> Timestamp {
         let now = Timestamp::now();
-        let earlier = now.saturating_add(self.skew.min(SignedDuration::ZERO));
-        self.retention.ended(earlier.unwrap_or(now))
+        let earlier = now.saturating_add(self.skew.get().min(SignedDuration::ZERO));
+        self.retention.get().ended(earlier.unwrap_or(now))
+    }
+
+    /// Whether guests are kept at all.
+    pub(super) fn keeps_guests(&self) -> bool {
+        let now = Timestamp::now();
+        self.retention.get().ended(now) < now
     }
 
     /// Whether this account may send an attempt that has these runs.
     pub(super) fn may_send(&self, runs: &[Run]) -> bool {
-        self.takes_any_account || may_be_sent_by(&self.account, runs)
+        self.takes_any_account.get() || may_be_sent_by(&self.account, runs)
     }
 
     /// Distinguishes this process from all others that may claim something.

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Journal, team};
+use super::{Journal, VERSION, team};
 use crate::outcome::Result;
-use crate::platform::sql::{FromCell, Statements};
 
 /// The journal in numbers, of all services.
 #[derive(Debug, Serialize)]
@@ -24,12 +23,16 @@ pub(crate) struct JournalState {
     pub(crate) search_is_indexed: Option<bool>,
 }
 
+const COUNT: &str = "
+    SELECT (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM bookings) AS bookings,
+           count(*) AS open_attempts, min(created_at) AS oldest_open_at FROM attempts WHERE state = 'unsettled'";
+
 impl Journal {
     /// Whether a change could be written now. Nothing is changed.
     ///
     /// # Errors
     /// `journal` if not: a shared journal's server may be a standby, or this user may only read.
-    pub(crate) fn takes_changes(&mut self) -> Result<()> {
+    pub(crate) fn takes_changes(&self) -> Result<()> {
         self.write(|statements, _| {
             statements.execute("UPDATE attempts SET state = state WHERE 1 = 0", &[])?;
             for table in [
@@ -42,38 +45,28 @@ impl Journal {
             ] {
                 let insert = format!("INSERT INTO {table} SELECT * FROM {table} WHERE 1 = 0");
                 statements.execute(&insert, &[])?;
-                let delete = format!("DELETE FROM {table} WHERE 1 = 0");
-                statements.execute(&delete, &[])?;
+                statements.execute(&format!("DELETE FROM {table} WHERE 1 = 0"), &[])?;
             }
             Ok(())
         })
     }
 
     pub(crate) fn state(&self) -> Result<JournalState> {
-        let (kind, version) = match self.file() {
-            Some(_) => ("file", "SELECT user_version FROM pragma_user_version"),
-            None => ("postgresql", "SELECT version FROM bookctl_journal"),
-        };
-        self.read(|statements| {
-            let unsettled = "FROM attempts WHERE state = 'unsettled'";
+        let is_shared = self.is_shared();
+        self.read(|statements, _| {
+            let row = statements.first(COUNT, &[])?;
+            let row = row.ok_or(crate::platform::sql::Trouble::Unreadable)?;
+            let indexed = || statements.first(team::IS_SEARCH_INDEXED, &[]);
+            let indexed = if is_shared { indexed()? } else { None };
             Ok(JournalState {
-                kind,
-                version: one(statements, version)?,
-                attempts: one(statements, "SELECT count(*) FROM attempts")?,
-                bookings: one(statements, "SELECT count(*) FROM bookings")?,
-                open_attempts: one(statements, &format!("SELECT count(*) {unsettled}"))?,
-                oldest_open_at: one(statements, &format!("SELECT min(created_at) {unsettled}"))?,
-                search_is_indexed: match self.file() {
-                    Some(_) => None,
-                    None => Some(one(statements, team::IS_SEARCH_INDEXED)?),
-                },
+                kind: if is_shared { "postgresql" } else { "file" },
+                version: VERSION,
+                attempts: row.get("attempts")?,
+                bookings: row.get("bookings")?,
+                open_attempts: row.get("open_attempts")?,
+                oldest_open_at: row.get("oldest_open_at")?,
+                search_is_indexed: indexed.map(|row| row.at(0)).transpose()?,
             })
         })
     }
-}
-
-fn one<T: FromCell>(statements: &dyn Statements, query: &str) -> crate::platform::sql::Answer<T> {
-    let row = statements.first(query, &[])?;
-    row.ok_or(crate::platform::sql::Trouble::Unreadable)?
-        .take(0)
 }

@@ -2,18 +2,17 @@
 //!
 //! Everything else of the journal is written once, as statements that both understand.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde_json::Value;
 
-use super::rate_limit_window::ObservedLimit;
-use super::runs::Maker;
+use super::limits::Observed;
 use super::scope::Scope;
 use super::{VERSION, team};
-use crate::model::booking::Booking;
 use crate::model::shell;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
@@ -24,14 +23,9 @@ use crate::platform::{ownership, private_file};
 /// The journal, seen from one service and one account.
 pub(crate) struct Journal {
     place: Place,
-    pub(super) scope: Scope,
+    pub(crate) scope: Scope,
     /// What answers showed of rate limits, still to be written.
-    pub(super) observed: Vec<ObservedLimit>,
-    /// The booking that was stored last, as it is stored.
-    pub(super) last_kept: Option<Booking>,
-    /// The rate limit whose window the request under way shows first.
-    pub(super) learns: Option<String>,
-    is_to_book: bool,
+    pub(super) observed: RefCell<Vec<Observed>>,
 }
 
 enum Place {
@@ -47,7 +41,7 @@ pub(super) const KIND: Kind = Kind {
     name: "the journal",
     application: 0,
     version: VERSION,
-    schema: include_str!("schema.sql"),
+    schema: concat!(include_str!("schema.sql"), include_str!("file.sql")),
     journal: JournalMode::Durable,
     tune,
 };
@@ -77,79 +71,51 @@ fn without_guest(request: &str) -> String {
 
 impl Journal {
     /// Opens the journal, and makes it where there is none: 0600 in a 0700 folder.
-    pub(crate) fn open(path: &Path, origin: String, profile: Option<String>) -> Result<Self> {
+    pub(crate) fn open(path: &Path, scope: Scope) -> Result<Self> {
         ownership::refuse_others(path)?;
-        let journal = Journal::try_open(path, origin, profile);
-        let journal = journal.map_err(|why| into_error(path, &why))?;
+        let journal = Journal::try_open(path, scope).map_err(|why| into_error(path, &why))?;
         // After the file was looked at: one that `recover` was setting aside when it was killed has two names, too.
         refuse_second_name(path)?;
         Ok(journal)
     }
 
     /// Like `open`, but returns the reason why the journal cannot be used.
-    pub(super) fn try_open(
-        path: &Path,
-        origin: String,
-        profile: Option<String>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, Failure> {
         let connection = sqlite::open(path, &KIND)?;
         private_file::close_folder_of(path);
-        let place = Place::file(connection, path);
-        Ok(Journal::at(place, origin, profile))
+        Ok(Journal::in_file(connection, path, scope))
     }
 
     /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
     pub(super) fn make(path: &Path) -> Result<Self, Failure> {
         let connection = sqlite::build(path, &KIND)?;
-        Ok(Journal::at(
-            Place::file(connection, path),
-            String::new(),
-            None,
-        ))
+        Ok(Journal::in_file(connection, path, Scope::default()))
+    }
+
+    fn in_file(connection: Connection, path: &Path, scope: Scope) -> Self {
+        let path = path.to_owned();
+        Journal {
+            place: Place::File { connection, path },
+            scope,
+            observed: RefCell::default(),
+        }
     }
 
     /// Opens a journal that a team shares.
     ///
     /// Connects to nothing yet. If it cannot be reached or was not prepared with `bookctl journal init`, its first use
     /// fails with `journal` (3).
-    pub(crate) fn open_shared(database: Database, origin: String, profile: Option<String>) -> Self {
-        let database = database.guarded(team::GUARD);
-        let mut journal = Journal::at(Place::Team(database), origin, profile);
-        journal.scope.is_shared = true;
-        journal
-    }
-
-    fn at(place: Place, origin: String, profile: Option<String>) -> Self {
+    pub(crate) fn open_shared(database: Database, scope: Scope) -> Self {
         Journal {
-            place,
-            scope: Scope {
-                origin,
-                profile,
-                ..Scope::default()
-            },
-            observed: Vec::new(),
-            last_kept: None,
-            learns: None,
-            is_to_book: false,
+            place: Place::Team(database.guarded(team::GUARD)),
+            scope,
+            observed: RefCell::default(),
         }
     }
 
-    /// The schema alone, in a database that is in no file.
-    pub(super) fn in_memory() -> rusqlite::Result<Connection> {
-        let mut connection = Connection::open_in_memory()?;
-        sqlite::create_schema(&mut connection, &KIND)?;
-        Ok(connection)
-    }
-
-    /// The same, for the attempts of one account at the service.
-    pub(crate) fn of_account(mut self, account: String) -> Self {
-        self.scope.account = account;
-        self
-    }
-
-    pub(crate) fn by(mut self, maker: Maker) -> Self {
-        self.scope.maker = maker;
-        self
+    /// Whether several machines use the journal.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.place, Place::Team(_))
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
@@ -157,39 +123,51 @@ impl Journal {
     /// `work` may be run again if the journal is a shared one: it must then find what it has done before. See
     /// [`Database::transaction`].
     pub(super) fn write<T>(
-        &mut self,
+        &self,
         work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
     ) -> Result<T> {
-        let (scope, observed) = (&self.scope, std::mem::take(&mut self.observed));
+        let observed = self.observed.take();
         let work = |statements: &dyn Statements| {
             for seen in &observed {
-                seen.store(statements, scope)?;
+                seen.store(statements, &self.scope)?;
             }
-            work(statements, scope)
+            work(statements, &self.scope)
         };
-        match &mut self.place {
+        match &self.place {
             Place::File { connection, path } => {
-                in_file(connection, work).map_err(|why| in_words(path, &why))
+                let write = || {
+                    let behavior = TransactionBehavior::Immediate;
+                    let transaction = Transaction::new_unchecked(connection, behavior)?;
+                    let value = work(&*transaction)?;
+                    transaction.commit()?;
+                    Ok(value)
+                };
+                write().map_err(|why| in_words(path, &why))
             }
-            Place::Team(database) => database
-                .transaction(&work)
-                .map_err(|why| team::error(database, &why)),
+            Place::Team(database) => {
+                let written = database.transaction(&work);
+                written.map_err(|why| team::error(database, &why))
+            }
+        }
+    }
+
+    pub(super) fn read<T>(&self, work: impl Fn(&dyn Statements, &Scope) -> Answer<T>) -> Result<T> {
+        match &self.place {
+            Place::File { connection, path } => {
+                work(connection, &self.scope).map_err(|why| in_words(path, &why))
+            }
+            Place::Team(database) => {
+                let found = database.read(&|statements| work(statements, &self.scope));
+                found.map_err(|why| team::error(database, &why))
+            }
         }
     }
 
     /// Begins to connect to a shared journal that a booking is going to need. Connecting takes as long as much of what
     /// comes before the first use.
-    pub(crate) fn connect_ahead(&mut self) {
+    pub(crate) fn connect_ahead(&self) {
         if let Place::Team(database) = &self.place {
             database.connect_ahead();
-            self.is_to_book = true;
-        }
-    }
-
-    /// Uses the time in which the service answers the search before a booking, as [`Journal::prepare_the_end`] does.
-    pub(super) fn prepare_to_book(&self) {
-        if self.is_to_book {
-            self.prepare_the_end();
         }
     }
 
@@ -201,69 +179,30 @@ impl Journal {
         }
     }
 
-    pub(super) fn read<T>(&self, work: impl Fn(&dyn Statements) -> Answer<T>) -> Result<T> {
-        match &self.place {
-            Place::File { connection, path } => {
-                work(connection).map_err(|why| in_words(path, &why))
-            }
-            Place::Team(database) => database
-                .read(&work)
-                .map_err(|why| team::error(database, &why)),
-        }
-    }
-
     /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
     /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
     ///
     /// PostgreSQL does it by itself, when it vacuums.
-    pub(super) fn rewrite(&mut self) -> Result<()> {
-        match &self.place {
-            Place::File { connection, path } => connection
-                .execute_batch("VACUUM")
-                .map_err(|error| in_words(path, &error.into())),
-            Place::Team(_) => Ok(()),
-        }
+    pub(super) fn rewrite(&self) -> Result<()> {
+        let Place::File { connection, path } = &self.place else {
+            return Ok(());
+        };
+        let rewritten = connection.execute_batch("VACUUM");
+        rewritten.map_err(|error| into_error(path, &error.into()))
     }
 
     /// Rewrites the journal in this file, which takes seconds where it is large; others wait meanwhile.
     pub(crate) fn rewrite_file(path: &Path) -> Result<()> {
-        Journal::open(path, String::new(), None)?.rewrite()
+        Journal::open(path, Scope::default())?.rewrite()
     }
 
-    /// The size of the file in bytes.
-    pub(super) fn size(&self) -> u64 {
+    /// The file's connection and path; `None` for a shared database.
+    pub(super) fn file(&self) -> Option<(&Connection, &Path)> {
         match &self.place {
-            Place::File { path, .. } => fs::metadata(path).map_or(0, |file| file.len()),
-            Place::Team(_) => 0,
-        }
-    }
-
-    /// Whether the journal is in a file whose schema is known in every part: not in a shared database.
-    pub(super) fn file(&self) -> Option<&Connection> {
-        match &self.place {
-            Place::File { connection, .. } => Some(connection),
+            Place::File { connection, path } => Some((connection, path)),
             Place::Team(_) => None,
         }
     }
-}
-
-impl Place {
-    fn file(connection: Connection, path: &Path) -> Self {
-        Place::File {
-            connection,
-            path: path.to_owned(),
-        }
-    }
-}
-
-fn in_file<T>(
-    connection: &mut Connection,
-    work: impl FnOnce(&dyn Statements) -> Answer<T>,
-) -> Answer<T> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let value = work(&*transaction)?;
-    transaction.commit()?;
-    Ok(value)
 }
 
 /// Refuses a journal that has another name, as a backup with hard links gives it: what is booked under one name would
@@ -302,31 +241,35 @@ fn in_words(path: &Path, trouble: &Trouble) -> Error {
 pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
     let (why, hint) = match failure {
         Failure::Unreachable(reason) => (
-            Some(format!("cannot be kept: {reason}")),
+            format!("cannot be kept: {reason}"),
             "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
         ),
         Failure::Damaged | Failure::OtherVersion { .. } => (
-            None,
+            failure.to_string(),
             "start a new journal with `bookctl attempts recover`; it keeps the old file",
         ),
         Failure::Empty | Failure::Foreign => (
-            Some("is empty: its attempts are lost".to_owned()),
+            "is empty: its attempts are lost".to_owned(),
             "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
              keeps the old file",
         ),
         Failure::Moved => (
-            None,
+            failure.to_string(),
             "run the command again; `bookctl attempts list` shows what the journal in its place knows",
         ),
-        Failure::Full => (None, "free some space, then try again"),
+        Failure::Full => (failure.to_string(), "free some space, then try again"),
         Failure::ReadOnly => (
-            Some("cannot be written: it is read-only".to_owned()),
+            "cannot be written: it is read-only".to_owned(),
             "make it writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        Failure::Held => (None, "check which other bookctl is running, then try again"),
-        Failure::Tables(_) | Failure::Other(_) => (None, "check the file and its folder"),
+        Failure::Held => (
+            failure.to_string(),
+            "check which other bookctl is running, then try again",
+        ),
+        Failure::Tables(_) | Failure::Other(_) => {
+            (failure.to_string(), "check the file and its folder")
+        }
     };
-    let why = why.unwrap_or_else(|| failure.to_string());
     Error::journal(format!("{} {} {why}", KIND.name, path.display())).hint(hint)
 }
 
@@ -335,6 +278,7 @@ mod tests {
     mod trouble;
 
     use super::*;
+    use crate::journal::tests::{at, open};
 
     #[test]
     fn a_damaged_journal_stops_and_is_left_as_it_is() {
@@ -345,7 +289,7 @@ mod tests {
             "this is no database, and long enough to be taken for one ".repeat(40),
         )
         .unwrap();
-        let error = Journal::open(&path, "o".into(), None).err().unwrap();
+        let error = Journal::open(&path, at("o")).err().unwrap();
         assert_eq!(error.code, crate::outcome::Code::Journal);
         assert!(
             fs::read_to_string(&path)
@@ -359,11 +303,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         for version in [VERSION - 1, VERSION + 1] {
-            let journal = Journal::open(&path, "o".into(), None).unwrap();
-            let connection = journal.file().unwrap();
+            let journal = open(&path, "o");
+            let connection = journal.file().unwrap().0;
             let set = |version| connection.pragma_update(None, "user_version", version);
             set(version).unwrap();
-            let error = Journal::open(&path, "o".into(), None).err().unwrap();
+            let error = Journal::open(&path, at("o")).err().unwrap();
             assert!(error.message.contains("another version"), "{error:?}");
             assert!(error.hint.as_deref().unwrap().contains("attempts recover"));
             set(VERSION).unwrap();
@@ -376,7 +320,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join("journal.db");
-        Journal::open(&path, "o".into(), None).unwrap();
+        open(&path, "o");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     }

@@ -7,8 +7,8 @@
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
+use super::claim::{LONGEST, is_over};
 use super::judgement::{Conclusion, LastTry, conclusion};
-use super::lease::{LONGEST, is_over};
 use super::protocol::{self, End, begin, end};
 use super::runs::{Outcome, Run, State};
 use super::wish::Wish;

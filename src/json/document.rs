@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::lenient::{has_long_number, to_strict};
 
@@ -36,12 +36,12 @@ impl Document {
         Document(Arc::new(Parts { text, value }))
     }
 
-    /// The text as received.
     /// The JSON of a value of ours.
     pub(crate) fn serialized(value: &impl Serialize) -> Self {
         serde_json::to_value(value).unwrap_or_default().into()
     }
 
+    /// The text as received.
     pub(crate) fn text(&self) -> &str {
         self.0.text.get_or_init(|| self.0.value.to_string())
     }
@@ -52,25 +52,19 @@ impl Document {
 
     /// Several documents as one array, each unchanged.
     pub(crate) fn array<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
-        let (texts, values): (Vec<&str>, Vec<Value>) = documents
-            .map(|document| (document.text(), document.value().clone()))
-            .unzip();
+        let both = documents.map(|document| (document.text(), document.value().clone()));
+        let (texts, values): (Vec<&str>, Vec<Value>) = both.unzip();
         Document::of(format!("[{}]", texts.join(",")), Value::Array(values))
     }
 
     /// Documents as the members of an object, each unchanged.
     pub(crate) fn object(members: &[(&str, &Document)]) -> Self {
-        let texts: Vec<String> = members
-            .iter()
-            .map(|(name, document)| format!("{}:{}", Value::from(*name), document.text()))
-            .collect();
-        let values = members
-            .iter()
-            .map(|(name, document)| ((*name).to_owned(), document.value().clone()));
-        Document::of(
-            format!("{{{}}}", texts.join(",")),
-            Value::Object(values.collect()),
-        )
+        let (mut texts, mut values) = (Vec::new(), Map::new());
+        for (name, document) in members {
+            texts.push(format!("{}:{}", Value::from(*name), document.text()));
+            values.insert((*name).to_owned(), document.value().clone());
+        }
+        Document::of(format!("{{{}}}", texts.join(",")), Value::Object(values))
     }
 
     /// The document as the only member of an object.

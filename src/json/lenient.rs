@@ -83,19 +83,14 @@ fn number(text: &str, out: &mut String) -> usize {
     let length = part.count();
     let spelled = &text[..length];
     let is_number = || serde_json::from_str::<&RawValue>(spelled).is_ok();
-    match spelled.parse::<f64>() {
-        Ok(number) if number.is_infinite() && is_number() => out.push_str(if number > 0.0 {
-            "1.7976931348623157e308"
-        } else {
-            "-1.7976931348623157e308"
-        }),
-        _ if !keeps_its_digits(spelled) && is_number() => {
-            out.push('"');
-            out.push_str(spelled);
-            out.push('"');
-        }
-        _ => out.push_str(spelled),
-    }
+    let is_infinite = spelled.parse().is_ok_and(f64::is_infinite);
+    out.push_str(&match keeps_its_digits(spelled) || !is_number() {
+        true => spelled.to_owned(),
+        // The largest that a double holds, as jq reads it.
+        false if is_infinite && spelled.starts_with('-') => "-1.7976931348623157e308".to_owned(),
+        false if is_infinite => "1.7976931348623157e308".to_owned(),
+        false => format!("\"{spelled}\""),
+    });
     length
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Code, ErrorCode, Exit};
 use crate::json::Document;
@@ -171,38 +171,23 @@ impl Error {
 
     /// The JSON object that is the last line of stderr under `--json`. Absent fields are left out.
     pub(crate) fn to_json(&self) -> Value {
-        let mut object = Map::new();
-        object.insert("code".into(), json!(self.code.to_string()));
-        object.insert("message".into(), json!(self.message));
-        let optional = [
-            ("cause", self.cause.map(|cause| json!(cause))),
-            ("hint", self.hint.as_ref().map(|hint| json!(hint))),
-            ("exit_code", Some(json!(self.exit.code()))),
-            ("http_status", self.http_status.map(|status| json!(status))),
-            (
-                "request",
-                self.request.as_ref().map(|request| json!(request)),
-            ),
-            (
-                "retry_after_seconds",
-                self.retry_after.map(|after| json!(after.as_secs())),
-            ),
-            (
-                "idempotency_key",
-                self.idempotency_key.as_ref().map(|key| json!(key)),
-            ),
-            (
-                "problems",
-                (!self.problems.is_empty()).then(|| json!(self.problems)),
-            ),
-            ("body", self.body.as_ref().map(|body| body.value().clone())),
-        ];
-        for (key, value) in optional {
-            if let Some(value) = value {
-                object.insert(key.into(), value);
-            }
+        let mut error = json!({
+            "code": self.code.to_string(),
+            "message": self.message,
+            "cause": self.cause,
+            "hint": self.hint,
+            "exit_code": self.exit.code(),
+            "http_status": self.http_status,
+            "request": self.request,
+            "retry_after_seconds": self.retry_after.map(|after| after.as_secs()),
+            "idempotency_key": self.idempotency_key,
+            "problems": Some(&self.problems).filter(|problems| !problems.is_empty()),
+            "body": self.body.as_ref().map(Document::value),
+        });
+        if let Value::Object(fields) = &mut error {
+            fields.retain(|_, field| !field.is_null());
         }
-        json!({ "error": object })
+        json!({ "error": error })
     }
 }
 

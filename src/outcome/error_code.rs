@@ -23,9 +23,7 @@ impl ErrorCode {
             (None, None) => ErrorCode::Status(http_status),
         }
     }
-}
 
-impl ErrorCode {
     /// Whether the code stands for an HTTP status without a code of its own.
     pub(crate) fn is_status(&self) -> bool {
         match self {

@@ -125,9 +125,4 @@ impl Row {
         let cell = self.cells.get(column).ok_or(Trouble::Unreadable)?;
         T::column_result(cell.into()).map_err(|_| Trouble::Unreadable)
     }
-
-    /// The same, under the name that callers still use.
-    pub(crate) fn take<T: FromCell>(&mut self, column: usize) -> Answer<T> {
-        self.at(column)
-    }
 }

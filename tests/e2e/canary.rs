@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted};
+use crate::harness::{Home, Output, Reply, Request, Scripted};
 
 const KEY: &str = "sk_live_canary0815yellow";
 const WEBHOOK_SECRET: &str = "whsec_canary0815red";
@@ -75,136 +75,71 @@ fn document(path: &str) -> Value {
     }
 }
 
-/// Every command that a secret goes through or past; what is fed to its standard input.
-fn commands(home: &Home) -> Vec<(Vec<&'static str>, &'static str)> {
-    let payment = home.folder().join("answer.json");
-    fs::write(payment, PAYMENT).unwrap();
-    let code_line = "918273\n";
-    vec![
-        (vec!["search", "dining", "--near", "x", "--at", TIME], ""),
-        (vec!["slots", "ven_1", "--at", TIME], ""),
-        (
-            ["book", "ven_1", "--slot", "slot_1", "--at", TIME]
-                .into_iter()
-                .chain(GUEST[2..].iter().copied())
-                .collect(),
-            "",
-        ),
-        (
-            vec![
-                "book",
-                "ven_1",
-                "--slot",
-                "slot_1",
-                "--at",
-                TIME,
-                "--party",
-                "2",
-                "--name",
-                "Ada Lovelace",
-                "--dry-run",
-            ],
-            "",
-        ),
-        (vec!["show", "bk_1"], ""),
-        (vec!["show", "bk_1", "--jq", ".id.nope"], ""),
-        (vec!["watch", "bk_1", "--timeout", "0.1s"], ""),
-        (vec!["continue", "bk_1", "--otp", CODE], ""),
-        (vec!["continue", "bk_1", "--otp-stdin"], code_line),
-        (vec!["continue", "bk_1", "--psp-response", PAYMENT], ""),
-        (vec!["continue", "bk_1", "--psp-response", "-"], PAYMENT),
-        (
-            vec!["continue", "bk_1", "--psp-response", "@answer.json"],
-            "",
-        ),
-        (vec!["continue", "bk_1", "-F", "otp=918273"], ""),
-        (vec!["modify", "bk_1", "--party", "3"], ""),
-        (vec!["cancel", "bk_1", "--yes"], ""),
-        (vec!["attempts"], ""),
-        (
-            vec![
-                "session",
-                "connect",
-                "--end-user",
-                "u",
-                "--phone",
-                "+44 20 7946 0018",
-            ],
-            "",
-        ),
-        (vec!["session", "verify", "ses_1", "--code", CODE], ""),
-        (
-            vec!["session", "verify", "ses_1", "--code-stdin"],
-            code_line,
-        ),
-        (vec!["session", "list"], ""),
-        (vec!["session", "show", "ses_1"], ""),
-        (vec!["session", "disconnect", "ses_1", "--yes"], ""),
-        (vec!["card", "ses_1"], ""),
-        (vec!["api", "GET", "/v1/", "-i"], ""),
-        (
-            vec![
-                "api",
-                "POST",
-                "/v1/bookings/bk_1/continue",
-                "-f",
-                "otp=918273",
-            ],
-            "",
-        ),
-        (
-            vec!["api", "POST", "/v1/bookings/bk_1/continue", "--input", "-"],
-            r#"{"otp": "918273"}"#,
-        ),
-        (
-            vec!["api", "GET", "/v1/", "-H", "X-Other: tok_canary0815"],
-            "",
-        ),
-        (
-            vec![
-                "api",
-                "GET",
-                "/v1/",
-                "-H",
-                "Authorization: Bearer sk_live_canary0815yellow",
-            ],
-            "",
-        ),
-        (vec!["status"], ""),
-        (vec!["doctor"], ""),
-        (vec!["auth", "status"], ""),
-        (vec!["profile", "list"], ""),
-        (vec!["explain", "odd"], ""),
-        // What does not fit is repeated, but not what is a secret.
-        (vec!["continue", "bk_1", "--otp-stdin=918273"], ""),
-        (vec!["continue", "bk_1", "918273"], ""),
-        (vec!["continue", "bk_1", "--otp", CODE, "--psp-abort"], ""),
-        (
-            vec![
-                "continue",
-                "bk_1",
-                "--psp-response",
-                "{\"token\": \"tok_canary0815\"",
-            ],
-            "",
-        ),
-        (
-            vec!["session", "verify", "ses_1", "--code", CODE, "--cod", CODE],
-            "",
-        ),
-        (vec!["session", "verify", "ses_1", CODE], ""),
-        (vec!["show", "bk_1", "--key", KEY], ""),
-        (vec!["show", "bk_1", "--key=sk_live_canary0815yellow"], ""),
-        (vec!["auth", "login", KEY], ""),
-        (
-            vec!["auth", "login", "--key-stdin=sk_live_canary0815yellow"],
-            "",
-        ),
-        (vec![KEY], ""),
-        (vec!["show", KEY], ""),
-        (vec!["explain", KEY], ""),
-        (vec!["show", "bk_1", "--profile", KEY], ""),
-    ]
+/// Every command that a secret goes through or past. A `~` is a blank, and words in capitals are secrets and times.
+const COMMANDS: &str = "
+    search dining --near x --at TIME
+    slots ven_1 --at TIME
+    book ven_1 --slot slot_1 --at TIME --party 2 --name Ada~Lovelace --phone +44~20~7946~0018
+    book ven_1 --slot slot_1 --at TIME --party 2 --name Ada~Lovelace --dry-run
+    show bk_1
+    show bk_1 --jq .id.nope
+    watch bk_1 --timeout 0.1s
+    continue bk_1 --otp CODE
+    continue bk_1 --otp-stdin < CODE
+    continue bk_1 --psp-response PAYMENT
+    continue bk_1 --psp-response - < PAYMENT
+    continue bk_1 --psp-response @answer.json
+    continue bk_1 -F otp=CODE
+    modify bk_1 --party 3
+    cancel bk_1 --yes
+    attempts
+    session connect --end-user u --phone +44~20~7946~0018
+    session verify ses_1 --code CODE
+    session verify ses_1 --code-stdin < CODE
+    session list
+    session show ses_1
+    session disconnect ses_1 --yes
+    card ses_1
+    api GET /v1/ -i
+    api POST /v1/bookings/bk_1/continue -f otp=CODE
+    api POST /v1/bookings/bk_1/continue --input - < {\"otp\":~\"CODE\"}
+    api GET /v1/ -H X-Other:~tok_canary0815
+    api GET /v1/ -H Authorization:~Bearer~KEY
+    status
+    doctor
+    auth status
+    profile list
+    explain odd
+    continue bk_1 --otp-stdin=CODE
+    continue bk_1 CODE
+    continue bk_1 --otp CODE --psp-abort
+    continue bk_1 --psp-response {\"token\":~\"tok_canary0815\"
+    session verify ses_1 --code CODE --cod CODE
+    session verify ses_1 CODE
+    show bk_1 --key KEY
+    show bk_1 --key=KEY
+    auth login KEY
+    auth login --key-stdin=KEY
+    KEY
+    show KEY
+    explain KEY
+    show bk_1 --profile KEY";
+
+/// Their words, and what is fed to their standard input.
+fn commands(home: &Home) -> Vec<(Vec<String>, String)> {
+    fs::write(home.folder().join("answer.json"), PAYMENT).unwrap();
+    let spelled = |word: &str| {
+        let word = word.replace('~', " ").replace("TIME", TIME);
+        let word = word.replace("CODE", CODE).replace("KEY", KEY);
+        word.replace("PAYMENT", PAYMENT)
+    };
+    let lines = COMMANDS.lines().filter(|line| !line.trim().is_empty());
+    let command = |line: &str| {
+        let (command, input) = line.split_once(" < ").unwrap_or((line, ""));
+        let words = command.split_whitespace().map(spelled);
+        (words.collect(), spelled(input.trim()))
+    };
+    lines.map(command).collect()
 }
 
 #[track_caller]
@@ -255,7 +190,8 @@ fn no_secret_is_found_in_what_any_command_writes() {
             .with("BOOKCTL_WEBHOOK_SECRET", WEBHOOK_SECRET);
         for (arguments, input) in commands(&home) {
             for form in [None, Some("--json"), Some("-v")] {
-                let output = home.feed(arguments.iter().copied().chain(form), input);
+                let words = arguments.iter().map(String::as_str);
+                let output = home.feed(words.chain(form), &input);
                 is_silent(&output, &format!("{service:?} {arguments:?} {form:?}"));
             }
         }
@@ -291,11 +227,14 @@ fn a_stored_secret_is_in_its_file_alone() {
         let kept = fs::read_to_string(home.path().join("secrets.toml")).unwrap();
         assert!(kept.contains(KEY) && kept.contains(WEBHOOK_SECRET));
         for (arguments, input) in commands(&home) {
-            if arguments.contains(&"--profile") {
+            if arguments.iter().any(|word| word == "--profile") {
                 continue;
             }
-            let named = arguments.iter().copied().chain(["--profile", "t"]);
-            let output = home.feed(named, input);
+            let named = arguments
+                .iter()
+                .map(String::as_str)
+                .chain(["--profile", "t"]);
+            let output = home.feed(named, &input);
             is_silent(&output, &format!("{service:?} {arguments:?}"));
         }
         files_hold_no_canary(&home);

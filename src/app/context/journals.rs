@@ -1,14 +1,16 @@
 //! The journal and what this terminal saw, each opened when it is first used.
 
-use std::cell::RefMut;
+use std::cell::OnceCell;
+use std::path::Path;
+use std::rc::Rc;
 
 use super::Context;
 use crate::app::shared_journal;
 use crate::client::Client;
 use crate::config::{SharedJournal, Target};
-use crate::journal::{Journal, Maker};
+use crate::journal::{Journal, Maker, Scope};
 use crate::model::venue::Venue;
-use crate::outcome::{Error, Result};
+use crate::outcome::Result;
 use crate::platform::postgres::Database;
 use crate::recent::{Recent, RecentList};
 use crate::sandbox::LIVE_KEY;
@@ -16,27 +18,40 @@ use crate::secrets::Secret;
 
 impl Context {
     /// The journal, opened on first use.
-    pub(crate) fn journal(&self) -> Result<RefMut<'_, Journal>> {
-        let mut journal = self.journal.borrow_mut();
-        if journal.is_none() {
-            let (origin, profile) = (
-                self.target.address(),
-                self.target.profile().map(str::to_owned),
-            );
-            let opened = match self.target.journal() {
-                None => Journal::open(&self.paths.journal, origin, profile)?,
-                Some(shared) => Journal::open_shared(self.database(shared)?, origin, profile),
-            };
-            let mut opened = opened.of_account(self.account()).by(self.maker());
-            opened.keep_for(self.target.retention());
-            *journal = Some(opened);
-        }
-        let skew = self.client.get().and_then(Client::skew);
-        if let (Some(journal), Some(skew)) = (journal.as_mut(), skew) {
+    pub(crate) fn journal(&self) -> Result<&Journal> {
+        let journal = match self.journal.get() {
+            Some(journal) => journal,
+            None => {
+                let (scope, path) = (self.scope(), &self.paths.journal);
+                let opened = match self.target.journal() {
+                    None => Journal::open(path, scope)?,
+                    Some(shared) => Journal::open_shared(self.database(shared)?, scope),
+                };
+                self.journal.get_or_init(|| opened)
+            }
+        };
+        if let Some(skew) = self.client.get().and_then(Client::skew) {
             journal.know_skew(skew);
         }
-        RefMut::filter_map(journal, Option::as_mut)
-            .map_err(|_| Error::journal("the journal is not open"))
+        Ok(journal)
+    }
+
+    /// Which rows of the journal are meant, and who writes them.
+    fn scope(&self) -> Scope {
+        let (recent, path) = (Rc::clone(&self.recent), self.paths.recent.clone());
+        let origin = self.target.address();
+        let of_venues = origin.clone();
+        Scope {
+            origin,
+            profile: self.target.profile().map(str::to_owned),
+            account: self.account(),
+            maker: self.maker(),
+            retention: self.target.retention().into(),
+            venue: Some(Box::new(move |id| {
+                opened(&recent, &path, &of_venues).ok()?.venue(id).ok()?
+            })),
+            ..Scope::default()
+        }
     }
 
     /// The fingerprint of the API key.
@@ -52,7 +67,7 @@ impl Context {
     /// Begins to connect to a shared journal that a booking is going to need. An error is left to its first use.
     pub(crate) fn connect_ahead(&self) {
         if self.target.journal().is_some()
-            && let Ok(mut journal) = self.journal()
+            && let Ok(journal) = self.journal()
         {
             journal.connect_ahead();
         }
@@ -77,13 +92,8 @@ impl Context {
     }
 
     /// What this terminal saw, opened on first use.
-    pub(crate) fn recent(&self) -> Result<RefMut<'_, Recent>> {
-        let mut recent = self.recent.borrow_mut();
-        if recent.is_none() {
-            *recent = Some(Recent::open(&self.paths.recent, self.target.address())?);
-        }
-        RefMut::filter_map(recent, Option::as_mut)
-            .map_err(|_| Error::config("the recent rows are not open"))
+    pub(crate) fn recent(&self) -> Result<&Recent> {
+        opened(&self.recent, &self.paths.recent, &self.target.address())
     }
 
     /// Makes `id` what `@last` stands for. It is no error if that cannot be stored.
@@ -98,7 +108,7 @@ impl Context {
 
     /// Stores what was shown, and warns if that fails.
     pub(crate) fn remember(&self, store: impl FnOnce(&Recent) -> Result<()>) {
-        let stored = self.recent().and_then(|recent| store(&recent));
+        let stored = self.recent().and_then(store);
         if let Err(error) = stored {
             let why = &error.message;
             self.out
@@ -110,9 +120,12 @@ impl Context {
     pub(crate) fn known_venue(&self, id: &str) -> Option<Venue> {
         self.recent().ok()?.venue(id).ok().flatten()
     }
+}
 
-    /// The path of the journal, whether or not it can be used.
-    pub(crate) fn journal_file(&self) -> &std::path::Path {
-        &self.paths.journal
+fn opened<'a>(recent: &'a OnceCell<Recent>, path: &Path, origin: &str) -> Result<&'a Recent> {
+    if let Some(recent) = recent.get() {
+        return Ok(recent);
     }
+    let opened = Recent::open(path, origin.to_owned())?;
+    Ok(recent.get_or_init(|| opened))
 }

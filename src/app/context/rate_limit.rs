@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use tokio::time::Instant;
+
 use super::Context;
 use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::config::Target;
@@ -13,19 +15,12 @@ use crate::journal::RateLimitWindow;
 use crate::model::certainty::Certainty;
 use crate::model::duration::in_units;
 use crate::outcome::{Code, Error, Result};
+use crate::terminal::prompt::Question;
 
 /// How often a wait checks the clock.
 const TICK: Duration = Duration::from_secs(1);
 /// The shortest wait. Without it, a reset "in 0 s" would be retried in a tight loop.
 const SHORTEST: Duration = Duration::from_secs(1);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitOutcome {
-    /// The window should have reset. `left` is how much longer the command may wait.
-    Waited { left: Duration },
-    /// The wait was skipped; the service decides.
-    Skipped,
-}
 
 impl Context {
     /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted. Returns what is left of
@@ -41,11 +36,11 @@ impl Context {
             let clock = |window: Option<&RateLimitWindow>| self.believed_clock(window);
             let exhausted = self
                 .journal()
-                .and_then(|mut journal| journal.count_request(name, &clock));
+                .and_then(|journal| journal.count_request(name, &clock));
             match exhausted {
                 Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
-                    WaitOutcome::Waited { left } => allowed = left,
-                    WaitOutcome::Skipped => return Ok(allowed),
+                    Some(left) => allowed = left,
+                    None => return Ok(allowed),
                 },
                 Ok(None) | Err(_) => return Ok(allowed),
             }
@@ -55,14 +50,7 @@ impl Context {
     /// The service's clock, as well as it is known before its first answer.
     pub(crate) fn believed_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if matches!(self.target, Target::Embedded { .. }) {
-            let now = self.service_now();
-            // Another command may have moved the clock since this one read it.
-            let exhausted = window.is_some_and(|window| window.is_exhausted(now));
-            return if exhausted {
-                (self.live_clock())()
-            } else {
-                now
-            };
+            return self.service_now();
         }
         let Ok(client) = self.client() else {
             return Timestamp::now();
@@ -80,28 +68,23 @@ impl Context {
         let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
         };
-        let Some(rate_limit) = client.rate_limit() else {
-            if client.has_no_limit()
-                && let Ok(mut journal) = self.journal()
-            {
-                journal.observe_no_limit(name);
-            }
+        let (Some(seen), Ok(journal)) = (client.limit_seen(), self.journal()) else {
             return;
         };
-        let now = client.service_now();
-        let resets_in = SignedDuration::try_from(rate_limit.resets_in).unwrap_or_default();
-        let seen_at = Timestamp::now();
-        let window = RateLimitWindow {
+        let (now, seen_at) = (client.service_now(), Timestamp::now());
+        let resets_at = |resets_in| {
+            now.saturating_add(SignedDuration::try_from(resets_in).ok()?)
+                .ok()
+        };
+        let window = seen.map(|limit| RateLimitWindow {
             name: name.to_owned(),
-            allowed: rate_limit.limit,
-            remaining: rate_limit.remaining,
-            resets_at: now.saturating_add(resets_in).unwrap_or(Timestamp::MAX),
+            allowed: limit.limit,
+            remaining: limit.remaining,
+            resets_at: resets_at(limit.resets_in).unwrap_or(Timestamp::MAX),
             ahead: now.duration_since(seen_at),
             seen_at,
-        };
-        if let Ok(mut journal) = self.journal() {
-            journal.observe(window);
-        }
+        });
+        journal.observe(name, window);
     }
 
     /// Like [`Context::observe_rate_limit`], but writes at once. If the journal cannot be written, the observation is
@@ -116,12 +99,13 @@ impl Context {
 
     /// Writes what was observed of rate limits. If the journal cannot be written, it is lost.
     pub(crate) fn keep_rate_limits(&self) {
-        if let Ok(mut journal) = self.journal() {
+        if let Ok(journal) = self.journal() {
             let _ = journal.write_observed();
         }
     }
 
-    /// Waits for an exhausted window if `allowed` is long enough. Else the call is refused here, and nothing is sent.
+    /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service decides. Else the call is
+    /// refused here, and nothing is sent.
     ///
     /// The embedded sandbox knows whether it has limits. Any other one is asked where the wait would be too long: it may have
     /// been reset since, and refusals cost nothing there.
@@ -130,31 +114,24 @@ impl Context {
         window: &RateLimitWindow,
         call: &Call,
         allowed: Duration,
-    ) -> Result<WaitOutcome> {
+    ) -> Result<Option<Duration>> {
         let is_embedded = matches!(self.target, Target::Embedded { .. });
         if is_embedded && !self.sandbox_limits {
-            return Ok(WaitOutcome::Skipped);
+            return Ok(None);
         }
         // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
-        if !is_embedded && self.client()?.skew().is_none() {
-            sees_its_clock(self.client()?).await;
-        }
+        let is_sandbox = sees_its_clock(self.client()?).await;
         let now = self.believed_clock(Some(window));
         if !window.is_exhausted(now) {
-            return Ok(WaitOutcome::Waited { left: allowed });
+            return Ok(Some(allowed));
         }
         let left = Duration::try_from(window.resets_at.duration_since(now)).unwrap_or_default();
         let pause = whole_seconds(left).clamp(SHORTEST, RATE_LIMIT_WINDOW);
-        if pause <= allowed {
-            let left = self.wait_out(pause, allowed).await?;
-            return Ok(WaitOutcome::Waited { left });
+        if is_sandbox && pause > allowed {
+            return Ok(None);
         }
-        if is_embedded || sees_its_clock(self.client()?).await {
-            return Ok(WaitOutcome::Skipped);
-        }
-        if let Some(pause) = self.agreed_wait(pause, allowed).await? {
-            let left = self.wait_out(pause, allowed).await?;
-            return Ok(WaitOutcome::Waited { left });
+        if let Some(left) = self.wait(pause, allowed).await? {
+            return Ok(Some(left));
         }
         let (limit, seconds) = (window.allowed, pause.as_secs());
         let mut error = Error::new(Code::RateLimited,
@@ -178,30 +155,48 @@ impl Context {
     /// The failure, if it is not a rate limit or may not be waited out.
     pub(crate) async fn pause_for_rate_limit(
         &self,
-        failure: Failure,
+        mut failure: Failure,
         call: &Call,
         allowed: Duration,
     ) -> Result<Duration> {
-        let mut failure = failure;
         let may_wait = failure.may_be_waited_out(call);
-        let pause = match &mut failure {
-            Failure::Refused(refusal) if may_wait => {
-                // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
-                refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
-                // Without a reset time, who set --max-wait waits for a whole window (spec, Limits).
-                let is_set = allowed >= RATE_LIMIT_WINDOW && allowed < Duration::MAX;
-                refusal.retry_after.or(is_set.then_some(RATE_LIMIT_WINDOW))
+        if let Failure::Refused(refusal) = &mut failure
+            && may_wait
+        {
+            // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
+            refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
+            // Without a reset time, who set --max-wait waits for a whole window (spec, Limits).
+            let is_set = allowed >= RATE_LIMIT_WINDOW && allowed < Duration::MAX;
+            let pause = refusal.retry_after;
+            if let Some(pause) = pause.or(is_set.then_some(RATE_LIMIT_WINDOW))
+                && let Some(left) = self.wait(pause, allowed).await?
+            {
+                return Ok(left);
             }
-            _ => None,
-        };
-        let pause = match pause {
-            Some(pause) => self.agreed_wait(pause, allowed).await?,
-            None => None,
-        };
-        match pause {
-            Some(pause) => self.wait_out(pause, allowed).await,
-            None => Err(self.with_a_sandboxs_hint(failure.into_error(call))),
         }
+        Err(self.with_a_sandboxs_hint(failure.into_error(call)))
+    }
+
+    /// Waits for a rate limit that resets in `pause`, within `allowed`, or if a person agrees. Returns what is left of
+    /// `allowed`; `None` if nobody waits. The time that a person takes to answer counts as waiting.
+    async fn wait(&self, mut pause: Duration, allowed: Duration) -> Result<Option<Duration>> {
+        if pause > allowed {
+            if !self.prompter.interactive() {
+                return Ok(None);
+            }
+            self.out.make_room();
+            let asked_at = Instant::now();
+            let question = format!(
+                "Rate limited; resets in {}. Wait?",
+                in_units(pause.as_secs())
+            );
+            let question = Question::new(question, "--max-wait", "the confirmation");
+            if !self.prompter.confirm(&question, true).await? {
+                return Ok(None);
+            }
+            pause = pause.saturating_sub(asked_at.elapsed());
+        }
+        self.wait_out(pause, allowed).await.map(Some)
     }
 
     /// Adds to a rate limit of a sandbox how to end it at once.
@@ -233,17 +228,12 @@ impl Context {
             self.out.note(&waits(pause));
         }
         let progress = self.out.progress(&shown(pause));
-        let began = tokio::time::Instant::now();
-        let started = Timestamp::now();
-        let embedded = matches!(self.target, Target::Embedded { .. }).then(|| self.live_clock());
-        let sandbox_began = embedded.as_ref().map(|clock| clock());
-        // A short wait needs no look at the sandbox's clock.
-        let mut watched = pause > 2 * TICK && embedded.is_none();
-        let skew_before = self.client()?.skew().unwrap_or_default();
-        if watched {
-            watched = sees_its_clock(self.client()?).await;
-        }
-        if pause > 2 * TICK && (watched || embedded.is_some()) {
+        let began = Instant::now();
+        let client = self.client()?;
+        let before = client.skew().unwrap_or_default();
+        // A short wait needs no look at a sandbox's clock.
+        let mut is_watched = pause > 2 * TICK && sees_its_clock(client).await;
+        if is_watched {
             static TOLD: Once = Once::new();
             TOLD.call_once(|| {
                 self.out.note(
@@ -255,15 +245,9 @@ impl Context {
         while passed < pause {
             progress.say(&shown(whole_seconds(pause - passed)));
             tokio::time::sleep(TICK.min(pause - passed)).await;
+            is_watched = is_watched && sees_its_clock(client).await;
             // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
-            let moved = if let (Some(clock), Some(before)) = (&embedded, sandbox_began) {
-                clock().duration_since(before) - Timestamp::now().duration_since(started)
-            } else if watched {
-                watched = sees_its_clock(self.client()?).await;
-                self.client()?.skew().unwrap_or_default() - skew_before
-            } else {
-                SignedDuration::ZERO
-            };
+            let moved = client.skew().unwrap_or_default() - before;
             passed = began.elapsed() + Duration::try_from(moved).unwrap_or_default();
         }
         Ok(allowed.saturating_sub(began.elapsed().min(pause)))

@@ -77,7 +77,7 @@ fn last_before(days: &Days) -> Result<Timestamp> {
 }
 
 fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
-    let mut journal = context.journal()?;
+    let journal = context.journal()?;
     if !journal.made(id)? {
         let shown = visible(id);
         let open = journal.open_attempts()?;
@@ -106,15 +106,19 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
     }
     context.in_flight.replace(InFlight::DeletingGuests);
     let _progress = context.out.progress("deleting guests");
-    let mut next = Some(String::new());
-    while let Some(since) = next {
-        let forgotten = context.journal()?.forget_next(&since, until);
-        next = forgotten.map_err(|mut error| {
-            if !since.is_empty() {
+    let mut are_some_deleted = false;
+    loop {
+        let forgotten = context.journal()?.forget_next(until);
+        let are_more = forgotten.map_err(|mut error| {
+            if are_some_deleted {
                 error.message.push_str("; some guests are deleted already");
             }
             error
         })?;
+        if !are_more {
+            break;
+        }
+        are_some_deleted = true;
         // An interrupt ends it here.
         tokio::task::yield_now().await;
     }
@@ -141,7 +145,7 @@ async fn leave_nothing(context: &Context) -> Result<()> {
     }
     context.in_flight.replace(InFlight::ForgettingGuests);
     let _progress = context.out.progress("overwriting deleted data");
-    let path = context.journal_file().to_owned();
+    let path = context.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
     let rewritten = rewriting
         .await

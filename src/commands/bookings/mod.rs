@@ -134,8 +134,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         refresh(context, args.limit()).await?;
     }
     let sought = args.sought(context)?;
-    let venue = |id: &str| context.known_venue(id);
-    let found = context.journal()?.find(&sought, args.limit(), &venue)?;
+    let found = context.journal()?.find(&sought, args.limit())?;
     let ids = found.kept.iter().map(|kept| kept.booking.id());
     context.remember_rows(RecentList::Bookings, ids);
     let bookings = Document::array(found.kept.iter().map(|it| it.booking.document()));

@@ -7,7 +7,7 @@ use crate::app::shared_journal::database;
 use crate::app::{Context, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
 use crate::flows::learn::{LearnOptions, look};
-use crate::journal::Journal;
+use crate::journal::{Journal, Scope};
 use crate::model::plural;
 use crate::model::shell::word;
 use crate::outcome::{Error, Exit, Result};
@@ -129,8 +129,8 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
 
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
     let open = database(&setup.out, &setup.environment, &setup.paths, shared)
-        .map(|database| Journal::open_shared(database, String::new(), None))
-        .and_then(|mut journal| journal.takes_changes().map(|()| journal));
+        .map(|database| Journal::open_shared(database, Scope::default()))
+        .and_then(|journal| journal.takes_changes().map(|()| journal));
     examined(open, &format!("{}: ", shared.address))
 }
 
@@ -148,7 +148,7 @@ fn local_journal(setup: &Startup) -> Check {
     if !path.exists() {
         return Check::ok("journal", "none yet; the first booking request creates it");
     }
-    examined(Journal::open(path, String::new(), None), "")
+    examined(Journal::open(path, Scope::default()), "")
 }
 
 fn examined(journal: Result<Journal>, place: &str) -> Check {

@@ -79,7 +79,7 @@ pub(super) async fn reach(context: &Context) -> Result<Duration, Vec<Check>> {
 }
 
 async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
-    let limit = context.timeout().unwrap_or(LIMIT);
+    let limit = context.timeout.unwrap_or(LIMIT);
     let answer = async {
         match context.target() {
             Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,

@@ -44,7 +44,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .await?;
     // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.
     if context.has_journal() {
-        let _ = context.journal().and_then(|mut journal| {
+        let _ = context.journal().and_then(|journal| {
             journal.forget_rate_limits()?;
             for attempt in journal.open_attempts_here()? {
                 journal.abandon(&attempt.idempotency_key)?;

@@ -7,7 +7,7 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use super::start::{Files, start};
-use crate::app::{Context, Signals};
+use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::files::create_folder;
 use crate::platform::system::process::{exit_of, pass_on};
@@ -87,7 +87,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// Runs the command to its end, which is the end of this too.
 async fn ended(command: &mut Command, program: &OsStr) -> Result<Exit> {
-    let mut signals = Signals::listen()?;
+    let mut signals = listen_for_signals()?;
     let mut child = command.spawn().map_err(|error| {
         let what = format!("cannot run {}", program.to_string_lossy());
         Error::caused(Code::Io, what, error).exiting(Exit::OfProgram(127))

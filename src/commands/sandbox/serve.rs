@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::env::Shell;
 use super::start::{Files, start};
-use crate::app::{Context, Signals};
+use crate::app::{Context, listen_for_signals};
 use crate::json::Document;
 use crate::model::duration::lasting;
 use crate::outcome::{Error, Exit, Result};
@@ -55,7 +55,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let file = args.database;
-    let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| context.sandbox_file().to_owned()));
+    let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| context.paths.sandbox.clone()));
     let database = match &file {
         Some(file) => {
             ownership::refuse_others(file)?;
@@ -78,7 +78,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let logs = !context.out.is_quiet();
     let starting = start(context, options, args.files, (address, args.port), logs).await?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
-    let mut signals = Signals::listen()?;
+    let mut signals = listen_for_signals()?;
     let address = starting.address;
     let variables = starting.variables;
     context.out.emit_line(&Ready {

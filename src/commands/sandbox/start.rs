@@ -48,7 +48,7 @@ pub(super) async fn start(
     logs: bool,
 ) -> Result<Starting> {
     let options = Options {
-        limits: context.has_sandbox_limits(),
+        limits: context.sandbox_limits,
         ..options
     };
     let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
@@ -76,7 +76,7 @@ pub(super) async fn start(
     });
     let log = Log {
         lines: logs,
-        bodies: context.is_verbose(),
+        bodies: context.verbose,
         style: context.out.stderr_style(),
         har: har.transpose()?.map(Mutex::new),
         has_failed: AtomicBool::new(false),

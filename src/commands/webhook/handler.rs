@@ -14,7 +14,7 @@ const SHOWN: usize = 1024;
 
 /// A client for the handler, with the user's `--timeout`.
 pub(super) fn handler(context: &Context, url: Url) -> Result<Handler> {
-    Handler::new(url, context.timeout().unwrap_or(DEADLINE))
+    Handler::new(url, context.timeout.unwrap_or(DEADLINE))
 }
 
 /// What an interrupt says from now on: that `what` was posted.
@@ -33,7 +33,7 @@ pub(super) fn trace(
     body: &[u8],
     reaction: Option<&Reaction>,
 ) {
-    if !context.is_verbose() {
+    if !context.verbose {
         return;
     }
     Output::trace(&format!("> POST {url}"));

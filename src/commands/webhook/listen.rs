@@ -11,7 +11,7 @@ use super::handler::{handler, trace};
 use super::input::warn_of_unknown_kinds;
 use super::listen_view::{Ready, Summary};
 use super::url_takeover::UrlTakeover;
-use crate::app::{Context, Signals};
+use crate::app::{Context, listen_for_signals};
 use crate::commands::field::header;
 use crate::config::is_loopback;
 use crate::flows::{own_address, webhook_secrets};
@@ -68,7 +68,7 @@ pub(crate) struct Args {
 pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     warn_of_unknown_kinds(context, &args.events);
     // `--verbose` shows deliveries, not the calls that set a sandbox's URL.
-    context.hide_calls();
+    context.shows_calls.set(false);
     // Before anything else: the file of a killed listener must not pass for this one's.
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
@@ -81,7 +81,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let retention = context.target().retention().ended(now);
     store.prune(retention, now).await?;
     // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
-    let mut signals = Signals::listen()?;
+    let mut signals = listen_for_signals()?;
     if !address.ip().is_loopback() {
         context.out.warn(&format!(
             "exposed on http://{address}/: anyone who can reach it can send deliveries; those with an invalid signature \
@@ -99,7 +99,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         secrets: secrets.all,
         adapter: context.adapter().clone(),
         kinds: args.events,
-        shows_exchanges: context.is_verbose(),
+        shows_exchanges: context.verbose,
     };
     let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
     // Of an event that was only kept, the address that it came to is shown.

@@ -205,7 +205,7 @@ impl BatchRun<'_> {
         if self.is_shared() {
             let journal = self.context.journal();
             // If it cannot be released, its time ends.
-            let _ = journal.and_then(|mut journal| journal.release(&keyed.key(0)));
+            let _ = journal.and_then(|journal| journal.release(&keyed.key(0)));
         }
     }
 

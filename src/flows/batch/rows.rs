@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::client::NewBooking;
+use crate::client::{self, NewBooking};
 use crate::json::plain;
 use crate::model::document_time::DocumentTime;
 use crate::outcome::{Error, Result};
@@ -330,17 +330,19 @@ fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow,
         return Err(mistakes);
     };
     let booking = NewBooking {
-        name: plain(name),
         venue_id: fields.venue_id,
         provider: fields.provider,
         datetime: fields.datetime,
         availability_id: Some(fields.availability_id).filter(|slot| !is_blank(slot)),
         party_size,
-        email: customer.email,
-        phone: customer.phone,
+        customer: client::Customer {
+            name: plain(name),
+            email: customer.email,
+            phone: customer.phone,
+        },
         end_user: fields.end_user,
         webhook_url: fields.webhook_url,
-        vendor_payment: !is_blank(payment),
+        payment_collection: (!is_blank(payment)).then_some(client::VENDOR_PAYMENT),
     };
     Ok(BatchRow {
         number,

@@ -1,93 +1,21 @@
 use super::*;
+use crate::journal::tests::{at, open};
 use crate::model::retention::Retention;
 use serde_json::json;
 
 fn journal(folder: &tempfile::TempDir) -> Journal {
-    let path = folder.path().join("journal.db");
-    Journal::open(&path, "https://a.example".into(), None)
-        .unwrap()
-        .of_account("one".into())
+    of_account(folder, "one")
 }
 
-impl Journal {
-    /// Runs statements on the file, past everything that the journal promises.
-    pub(crate) fn execute(&self, statements: &str) {
-        self.file().unwrap().execute_batch(statements).unwrap();
-    }
-
-    /// Begins a run that may be a second booking, and counts towards no limit.
-    pub(crate) fn begins(&mut self, key: &str, request: &Value) -> Result<BeginOutcome> {
-        self.begin(&Intent {
-            key,
-            request,
-            asked: None,
-            may_be_second: true,
-            counted_in: None,
-        })
-    }
-
-    /// Begins a run of an attempt, where nothing stands against it.
-    pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
-        match self.begins(key, request).unwrap() {
-            BeginOutcome::Run { run, .. } => run,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn end_with(
-        &mut self,
-        run: &RunId,
-        last: LastTry,
-        http_status: Option<u16>,
-        booking: Option<&Booking>,
-        request: &Value,
-    ) -> Result<State> {
-        let end = RunEnd {
-            asked: None,
-            last,
-            in_doubt: false,
-            http_status,
-            booking,
-            terms: None,
-            request,
-        };
-        self.end(run, &end).map(|ended| ended.state)
-    }
-
-    pub(crate) fn end_booked(
-        &mut self,
-        run: &RunId,
-        booking: &Booking,
-        status: u16,
-    ) -> Result<State> {
-        self.end_with(
-            run,
-            LastTry::Booked,
-            Some(status),
-            Some(booking),
-            &Value::Null,
-        )
-    }
-
-    pub(crate) fn end_refused(&mut self, run: &RunId, status: u16) -> Result<State> {
-        self.end_with(run, LastTry::Refused, Some(status), None, &Value::Null)
-    }
-
-    pub(crate) fn end_not_sent(&mut self, run: &RunId) -> Result<State> {
-        self.end_with(run, LastTry::NotSent, None, None, &Value::Null)
-    }
-
-    pub(crate) fn end_in_doubt(
-        &mut self,
-        run: &RunId,
-        request: &Value,
-        status: Option<u16>,
-    ) -> Result<State> {
-        self.end_with(run, LastTry::NoProof, status, None, request)
-    }
+fn of_account(folder: &tempfile::TempDir, account: &str) -> Journal {
+    let scope = Scope {
+        account: account.to_owned(),
+        ..at("https://a.example")
+    };
+    Journal::open(&folder.path().join("journal.db"), scope).unwrap()
 }
 
-fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
+fn run(journal: &Journal, request: &Value) -> (RunId, Earlier) {
     match journal.begins("k", request).unwrap() {
         BeginOutcome::Run { run, earlier, .. } => (run, earlier),
         other => panic!("{other:?}"),
@@ -105,9 +33,9 @@ fn booking(id: &str) -> Booking {
 #[test]
 fn a_key_is_never_reused_for_another_body() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    assert_eq!(run(&mut journal, &request()).1, Earlier::Nothing);
-    assert_eq!(run(&mut journal, &request()).1, Earlier::MayHaveBooked);
+    let journal = journal(&folder);
+    assert_eq!(run(&journal, &request()).1, Earlier::Nothing);
+    assert_eq!(run(&journal, &request()).1, Earlier::MayHaveBooked);
     let other = json!({"party_size": 3});
     let error = journal.begins("k", &other).unwrap_err();
     assert_eq!(
@@ -122,9 +50,9 @@ fn a_key_is_never_reused_for_another_body() {
 #[test]
 fn a_key_is_never_sent_to_another_service() {
     let folder = tempfile::tempdir().unwrap();
-    run(&mut journal(&folder), &request());
+    run(&journal(&folder), &request());
     let path = folder.path().join("journal.db");
-    let mut elsewhere = Journal::open(&path, "https://b.example".into(), None).unwrap();
+    let elsewhere = open(&path, "https://b.example");
     let error = elsewhere.begins("k", &request()).unwrap_err();
     assert!(error.message.contains("https://a.example"), "{error:?}");
     assert_eq!(elsewhere.attempt("k").unwrap().unwrap().runs.len(), 1);
@@ -133,8 +61,8 @@ fn a_key_is_never_sent_to_another_service() {
 #[test]
 fn an_attempt_is_open_from_before_the_first_byte_and_settled_for_ever() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    let (first, _) = run(&mut journal, &request());
+    let journal = journal(&folder);
+    let (first, _) = run(&journal, &request());
     assert_eq!(
         journal.attempt("k").unwrap().unwrap().state,
         State::Unsettled
@@ -143,10 +71,10 @@ fn an_attempt_is_open_from_before_the_first_byte_and_settled_for_ever() {
         journal.end_booked(&first, &booking("bk_1"), 201).unwrap(),
         State::Settled
     );
-    let (second, earlier) = run(&mut journal, &request());
+    let (second, earlier) = run(&journal, &request());
     assert_eq!(earlier, Earlier::Booked);
     assert_eq!(journal.end_refused(&second, 429).unwrap(), State::Settled);
-    let (third, _) = run(&mut journal, &request());
+    let (third, _) = run(&journal, &request());
     assert_eq!(journal.end_not_sent(&third).unwrap(), State::Settled);
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!(attempt.booking_id.as_deref(), Some("bk_1"));
@@ -156,10 +84,10 @@ fn an_attempt_is_open_from_before_the_first_byte_and_settled_for_ever() {
 #[test]
 fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    journal.keep_for(Retention::parse("0").unwrap());
-    let (a, _) = run(&mut journal, &request());
-    let (b, _) = run(&mut journal, &request());
+    let journal = journal(&folder);
+    journal.scope.retention.set(Retention::parse("0").unwrap());
+    let (a, _) = run(&journal, &request());
+    let (b, _) = run(&journal, &request());
     assert_eq!(journal.end_refused(&a, 429).unwrap(), State::Unsettled);
     assert_eq!(journal.open_attempts().unwrap()[0].request.body, request());
     assert_eq!(
@@ -173,9 +101,9 @@ fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
 #[test]
 fn a_run_that_was_not_sent_removes_itself_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    let (a, _) = run(&mut journal, &request());
-    let (b, _) = run(&mut journal, &request());
+    let journal = journal(&folder);
+    let (a, _) = run(&journal, &request());
+    let (b, _) = run(&journal, &request());
     assert_eq!(journal.end_not_sent(&a).unwrap(), State::Unsettled);
     assert_eq!(journal.open_attempts().unwrap().len(), 1);
     assert_eq!(journal.end_not_sent(&b).unwrap(), State::Refused);
@@ -185,10 +113,10 @@ fn a_run_that_was_not_sent_removes_itself_alone() {
 #[test]
 fn a_run_in_doubt_opens_what_was_abandoned_and_forgotten_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    journal.keep_for(Retention::parse("0").unwrap());
-    let (a, _) = run(&mut journal, &request());
-    let (b, _) = run(&mut journal, &request());
+    let journal = journal(&folder);
+    journal.scope.retention.set(Retention::parse("0").unwrap());
+    let (a, _) = run(&journal, &request());
+    let (b, _) = run(&journal, &request());
     assert_eq!(journal.abandon("k").unwrap(), State::Abandoned);
     // Ending any run purges: the guest of the abandoned attempt goes.
     assert_eq!(journal.end_refused(&a, 400).unwrap(), State::Abandoned);
@@ -212,24 +140,24 @@ fn a_run_in_doubt_opens_what_was_abandoned_and_forgotten_meanwhile() {
 #[test]
 fn another_organization_may_take_over_only_what_was_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let mut one = journal(&folder);
-    let (first, _) = run(&mut one, &request());
-    let mut two = journal(&folder).of_account("two".into());
+    let one = journal(&folder);
+    let (first, _) = run(&one, &request());
+    let two = of_account(&folder, "two");
     let refused = two.begins("k", &request()).unwrap_err();
     assert!(refused.message.contains("another API key"));
     one.end_refused(&first, 402).unwrap();
-    run(&mut two, &request());
+    run(&two, &request());
     let refused = one.begins("k", &request()).unwrap_err();
     assert!(refused.message.contains("another API key"));
-    one.take_any_account();
-    run(&mut one, &request());
+    one.scope.takes_any_account.set(true);
+    run(&one, &request());
 }
 
 #[test]
 fn a_run_says_which_process_it_belongs_to() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    run(&mut journal, &request());
+    let journal = journal(&folder);
+    run(&journal, &request());
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!(attempt.runs[0].process, Some(std::process::id()));
 }
@@ -240,9 +168,9 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
     let folder = tempfile::tempdir().unwrap();
     let wish = |name: &str, time: &str| json!({"venue_id": "v", "datetime": time, "party_size": 2, "customer": {"name": name}});
     let ada = wish("Ada Lovelace", "2026-12-01T19:30:00Z");
-    let (mut one, mut two) = (journal(&folder), journal(&folder).of_account("two".into()));
+    let (one, two) = (journal(&folder), of_account(&folder, "two"));
     let first = one.run("first", &ada);
-    let mut begin = |key: &str, request: &Value, may_be_second| {
+    let begin = |key: &str, request: &Value, may_be_second| {
         let begun = two.begin(&Intent {
             key,
             request,
@@ -271,10 +199,10 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
 #[test]
 fn a_run_that_ends_twice_never_ends_another_one_that_has_its_number() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    let (first, _) = run(&mut journal, &request());
+    let journal = journal(&folder);
+    let (first, _) = run(&journal, &request());
     journal.end_not_sent(&first).unwrap();
-    run(&mut journal, &request());
+    run(&journal, &request());
     assert_eq!(journal.end_not_sent(&first).unwrap(), State::Refused);
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!((attempt.state, attempt.runs.len()), (State::Unsettled, 1));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::journal::plans::plan;
+use crate::journal::tests::{open, plan};
 use crate::model::booking::Booking;
 use crate::model::text_fold::fold;
 
@@ -19,7 +19,7 @@ const STATUSES: [&str; 3] = ["confirmed", "failed", "processing"];
 
 fn journal(folder: &tempfile::TempDir) -> Journal {
     let path = folder.path().join("journal.db");
-    let journal = Journal::open(&path, "https://a.example".into(), None).unwrap();
+    let journal = open(&path, "https://a.example");
     // No test here cuts the power.
     journal.execute("PRAGMA synchronous = OFF");
     journal
@@ -34,15 +34,15 @@ fn booking(number: usize, guest: usize, status: usize) -> Booking {
     Booking::from_document(document.into()).unwrap()
 }
 
-fn made(journal: &mut Journal, number: usize, guest: usize, status: usize) {
+fn made(journal: &Journal, number: usize, guest: usize, status: usize) {
     let run = journal.run(&format!("key {number}"), &json!({}));
     journal
         .end_booked(&run, &booking(number, guest, status), 201)
         .unwrap();
 }
 
-fn ids(journal: &mut Journal, sought: &Sought, limit: Option<u32>) -> Vec<String> {
-    let found = journal.find(sought, limit, &|_| None).unwrap();
+fn ids(journal: &Journal, sought: &Sought, limit: Option<u32>) -> Vec<String> {
+    let found = journal.find(sought, limit).unwrap();
     let ids = found.kept.iter().map(|kept| kept.booking.id().to_owned());
     ids.collect()
 }
@@ -54,13 +54,6 @@ fn sought(text: Option<&str>, guest: Option<&str>, status: Option<&str>) -> Soug
         status: status.map(str::to_owned),
         ..Sought::default()
     }
-}
-
-/// How many bookings are prepared for a search.
-fn prepared(journal: &Journal) -> u32 {
-    let count = "SELECT count(*) FROM bookings WHERE search IS NOT NULL";
-    let connection = journal.file().unwrap();
-    connection.query_row(count, (), |row| row.get(0)).unwrap()
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +74,6 @@ enum Event {
     },
     Lost(usize),
     Forgotten(usize),
-    Searched,
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -93,11 +85,10 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (100..140_usize, 0..60_usize).prop_map(|(booking, minute)| Event::TakenIn { booking, minute }),
         1 => booking.clone().prop_map(Event::Lost),
         1 => booking.prop_map(Event::Forgotten),
-        2 => Just(Event::Searched),
     ]
 }
 
-fn happen(journal: &mut Journal, event: &Event, made_before: &mut usize) {
+fn happen(journal: &Journal, event: &Event, made_before: &mut usize) {
     match *event {
         Event::Made { guest, status } => {
             made(journal, *made_before, guest, status);
@@ -120,9 +111,6 @@ fn happen(journal: &mut Journal, event: &Event, made_before: &mut usize) {
         Event::Lost(number) => journal.lose(&format!("Bk_{number}")).unwrap(),
         Event::Forgotten(number) => {
             journal.forget_booking(&format!("Bk_{number}")).unwrap();
-        }
-        Event::Searched => {
-            ids(journal, &sought(Some("nobody"), None, None), None);
         }
     }
 }
@@ -163,10 +151,10 @@ proptest! {
         events in proptest::collection::vec(event(), 1..80),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = journal(&folder);
+        let journal = journal(&folder);
         let mut made_before = 0;
         for event in &events {
-            happen(&mut journal, event, &mut made_before);
+            happen(&journal, event, &mut made_before);
         }
         let days = Some(("2026-11-05".parse().unwrap(), "2026-11-12".parse().unwrap()));
         for wanted in [
@@ -182,59 +170,27 @@ proptest! {
             let all = journal.bookings(None, None).unwrap();
             let expected = all.iter().filter(|it| matches(it, &wanted));
             let expected: Vec<String> = expected.map(|it| it.booking.id().to_owned()).collect();
-            prop_assert_eq!(&ids(&mut journal, &wanted, None), &expected, "{:?}", wanted);
+            prop_assert_eq!(&ids(&journal, &wanted, None), &expected, "{:?}", wanted);
             let newest: Vec<String> = expected.into_iter().take(3).collect();
-            prop_assert_eq!(ids(&mut journal, &wanted, Some(3)), newest);
+            prop_assert_eq!(ids(&journal, &wanted, Some(3)), newest);
         }
     }
-}
-
-#[test]
-fn what_is_searched_is_written_by_a_search_and_a_booking_that_changes_empties_its_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    let lovelace = sought(Some("lovelace"), None, None);
-    for number in 0..20 {
-        made(&mut journal, number, 1, 2);
-    }
-    assert_eq!(prepared(&journal), 0, "a booking request writes none");
-    assert_eq!(ids(&mut journal, &lovelace, None).len(), 20);
-    assert_eq!(prepared(&journal), 20);
-    journal.update(&booking(3, 0, 0)).unwrap();
-    assert_eq!(prepared(&journal), 19);
-    assert_eq!(ids(&mut journal, &lovelace, None).len(), 19);
-    assert_eq!(prepared(&journal), 20);
-    journal.update(&booking(3, 0, 0)).unwrap();
-    assert_eq!(prepared(&journal), 20, "nothing has changed");
-}
-
-#[test]
-fn a_file_that_takes_no_changes_is_searched_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder);
-    for number in 0..3 {
-        made(&mut journal, number, number % 2, 0);
-    }
-    journal.execute("PRAGMA query_only = ON");
-    let lovelace = sought(Some("lovelace"), None, None);
-    assert_eq!(ids(&mut journal, &lovelace, None), ["Bk_1"]);
-    assert_eq!(prepared(&journal), 0);
 }
 
 #[test]
 fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let mut journal = journal(&folder);
+    let journal = journal(&folder);
     for number in 0..16 {
-        made(&mut journal, number, usize::from(number == 5), 0);
+        made(&journal, number, usize::from(number == 5), 0);
     }
     let holds = |part: &str| {
         let file = std::fs::read(&path).unwrap();
         file.windows(part.len()).any(|it| it == part.as_bytes())
     };
     assert_eq!(
-        ids(&mut journal, &sought(Some("lovelace"), None, None), None).len(),
+        ids(&journal, &sought(Some("lovelace"), None, None), None).len(),
         1
     );
     assert!(holds("ada lovelace"));
@@ -244,20 +200,21 @@ fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
 }
 
 #[test]
-fn a_search_reads_no_documents_and_finds_what_is_not_prepared_with_an_index() {
+fn a_search_reads_no_documents_of_what_it_does_not_find() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
-    for (query, index) in [
+    for (sought, index) in [
         (
-            column::query(true, "AND search LIKE ?10"),
-            "USING COVERING INDEX bookings_search (origin=? AND (created_at,id)<(?,?))",
+            sought(None, Some("ada"), None),
+            "COVERING INDEX bookings_search (origin=?)",
         ),
-        (column::unprepared(), "INDEX bookings_unsearched (origin=?)"),
+        (
+            sought(None, None, Some("confirmed")),
+            "bookings_of_status (origin=? AND status=?)",
+        ),
     ] {
+        let query = Query::of(&sought, "o").text(100);
         let plan = plan(&journal, &query);
-        assert!(
-            plan.contains(index) && !plan.contains("TEMP B-TREE"),
-            "{query}: {plan}"
-        );
+        assert!(plan.contains(index), "{query}: {plan}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::Span;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
 
@@ -16,30 +16,6 @@ use crate::model::{duration, zone};
 pub(super) const TIME_EXAMPLE: &str =
     "`2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
 pub(super) const DAY_EXAMPLE: &str = "`today`, `fri`, `2026-11-27` or `2026-11-27..2026-11-30`";
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [(&str, Weekday); 7] = [
-    ("monday", Weekday::Monday),
-    ("tuesday", Weekday::Tuesday),
-    ("wednesday", Weekday::Wednesday),
-    ("thursday", Weekday::Thursday),
-    ("friday", Weekday::Friday),
-    ("saturday", Weekday::Saturday),
-    ("sunday", Weekday::Sunday),
-];
 
 /// What was read at the front of some words, and the words after it; `None` if it is not there.
 type Read<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
@@ -55,17 +31,11 @@ pub(super) enum Written {
     Local { day: Day, time: Time },
 }
 
-/// The offset of a time.
-enum Own {
-    Zulu,
-    Offset(Offset),
-}
-
 /// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of time from now.
 pub(super) fn time(text: &str) -> Result<Written, String> {
     let words = split(text);
     if let Some(length) = elapsed(&words)? {
-        return Ok(Written::Elapsed(length.unsigned_abs()));
+        return Ok(Written::Elapsed(length));
     }
     let (mut day, mut time, mut own) = (None, None, None);
     let mut rest = &words[..];
@@ -95,16 +65,14 @@ pub(super) fn time(text: &str) -> Result<Written, String> {
             day: day.unwrap_or(Day::Soonest),
             time,
         }),
-        (Some(Day::Date(date)), Some(time), Some(own)) => {
-            let offset = match own {
-                Own::Zulu => Offset::UTC,
-                Own::Offset(offset) => offset,
-            };
-            let instant = offset.to_timestamp(date.to_datetime(time));
+        (Some(Day::Date(date)), Some(time), Some(offset)) => {
+            let instant = offset
+                .unwrap_or(Offset::UTC)
+                .to_timestamp(date.to_datetime(time));
             let instant = instant.map_err(|_| TOO_FAR)?;
-            Ok(Written::Exact(match own {
-                Own::Zulu => Moment::zulu(instant),
-                Own::Offset(_) => Moment::new(instant.to_zoned(TimeZone::fixed(offset))),
+            Ok(Written::Exact(match offset {
+                None => Moment::zulu(instant),
+                Some(offset) => Moment::new(instant.to_zoned(TimeZone::fixed(offset))),
             }))
         }
         (_, Some(_), Some(_)) => {
@@ -146,27 +114,29 @@ fn is_number(word: &str) -> bool {
 }
 
 /// Parses `in 2 hours` or `in 1h30m`. Returns `None` for a count of days and for anything else.
-fn elapsed(words: &[&str]) -> Result<Option<SignedDuration>, String> {
-    let Some((amount, rest)) = amount(words)? else {
+fn elapsed(words: &[&str]) -> Result<Option<Duration>, String> {
+    let Some((span, rest)) = amount(words)? else {
         return Ok(None);
     };
-    match (amount, rest) {
-        (Amount::Days(_), _) => Ok(None),
-        (Amount::Elapsed(length), []) => Ok(Some(length)),
-        (Amount::Elapsed(_), _) => Err(
+    if days_of(&span) != 0 {
+        return Ok(None);
+    }
+    if !rest.is_empty() {
+        return Err(
             "hours and minutes count from now, so nothing can follow them; try `in 2 hours` or `in 3 days 19:30`"
                 .to_owned(),
-        ),
+        );
     }
+    let length = duration::length(&span).ok_or(TOO_FAR)?;
+    Ok(Some(length.unsigned_abs()))
 }
 
-enum Amount {
-    Days(i32),
-    Elapsed(SignedDuration),
+fn days_of(span: &Span) -> i32 {
+    span.get_weeks() * 7 + span.get_days()
 }
 
 /// Parses `in 3 days`, `in 2 weeks` or `in 2 hours`, up to a time of day.
-fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Amount> {
+fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Span> {
     let ["in", words @ ..] = words else {
         return Ok(None);
     };
@@ -178,22 +148,13 @@ fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Amount> {
     let span = duration::span(&amount.join(" ")).ok_or(
         "`in` needs a number and a unit: minutes, hours, days or weeks; try `in 90 minutes` or `in 3 days 19:30`",
     )?;
-    let days = span.get_weeks() * 7 + span.get_days();
-    if days == 0 {
-        let length = duration::length(&span).ok_or(TOO_FAR)?;
-        return Ok(Some((Amount::Elapsed(length), rest)));
-    }
-    let is_days = span.fieldwise()
-        == jiff::Span::new()
-            .weeks(span.get_weeks())
-            .days(span.get_days())
-            .fieldwise();
-    if !is_days {
+    let days = Span::new().weeks(span.get_weeks()).days(span.get_days());
+    if days_of(&span) != 0 && span.fieldwise() != days.fieldwise() {
         return Err(
             "days need a time of day, and hours count from now; try `in 3 days 19:30` or `in 36 hours`".to_owned(),
         );
     }
-    Ok(Some((Amount::Days(days), rest)))
+    Ok(Some((span, rest)))
 }
 
 /// Parses a day: its name, a count from today, a weekday or a date.
@@ -202,25 +163,22 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
         ["today", rest @ ..] => Some((Day::Ahead(0), rest)),
         ["tomorrow", rest @ ..] => Some((Day::Ahead(1), rest)),
         ["yesterday", rest @ ..] => Some((Day::Ahead(-1), rest)),
-        ["in", ..] => match amount(words)? {
-            Some((Amount::Days(days), rest)) => Some((Day::Ahead(days), rest)),
-            _ => None,
-        },
+        ["in", ..] => amount(words)?.map(|(span, rest)| (Day::Ahead(days_of(&span)), rest)),
         ["next", ..] => {
             return Err(
                 "`next` is ambiguous; use `fri` for the coming Friday, or the date, e.g. `2026-12-04`".to_owned(),
             );
         }
-        ["this", rest @ ..] | rest => match rest.split_first() {
-            Some((word, after)) => match weekday(word) {
-                Some(weekday) => match read_date(after)? {
-                    Some((day, rest)) => Some((agreeing(day, weekday)?, rest)),
-                    None => Some((Day::Weekday(weekday), after)),
-                },
-                None => read_date(words)?,
-            },
-            None => None,
-        },
+        ["this", word, after @ ..] | [word, after @ ..] => {
+            let Some(weekday) = weekday(word) else {
+                return read_date(words);
+            };
+            Some(match read_date(after)? {
+                Some((day, rest)) => (agreeing(day, weekday)?, rest),
+                None => (Day::Weekday(weekday), after),
+            })
+        }
+        [] => None,
     })
 }
 
@@ -266,13 +224,12 @@ fn read_date<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
                 .to_owned(),
         );
     }
-    match rest {
-        [word, rest @ ..] => match month(word) {
-            Some(month) => of_month(month, first, rest).map(Some),
-            None => Ok(None),
-        },
-        [] => Ok(None),
-    }
+    let named = rest
+        .split_first()
+        .and_then(|(word, rest)| Some((month(word)?, rest)));
+    named
+        .map(|(month, rest)| of_month(month, first, rest))
+        .transpose()
 }
 
 fn two_digits(digits: &str) -> Option<i8> {
@@ -308,14 +265,12 @@ fn of_month<'t, 'a>(
         _ if Date::new(2000, month, day).is_err() => Err(no_such_day(None, month, day)),
         _ => {
             let weekday = None;
-            Ok((
-                Day::Yearly {
-                    month,
-                    day,
-                    weekday,
-                },
-                rest,
-            ))
+            let yearly = Day::Yearly {
+                month,
+                day,
+                weekday,
+            };
+            Ok((yearly, rest))
         }
     }
 }
@@ -334,7 +289,7 @@ fn no_such_day(year: Option<i16>, month: i8, day: i8) -> String {
         return format!("there is no month {month}; try `2026-12-01`");
     };
     let last = first.days_in_month();
-    let name = first.strftime("%B").to_string().to_ascii_lowercase();
+    let name = month_name(month);
     let year = year.map_or(String::new(), |year| format!(" {year}"));
     format!(
         "there is no day {day} in {name}{year}; use a day from 1 to {last}, e.g. `{last} {name}{year}`"
@@ -342,7 +297,7 @@ fn no_such_day(year: Option<i16>, month: i8, day: i8) -> String {
 }
 
 /// Parses a time of day: `19:30`, `19:30:15.5+01:00`, `8pm`, `7:30 pm` or `noon`, with its offset.
-fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Own>)> {
+fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Option<Offset>>)> {
     let (word, half, rest) = match words {
         [] => return Ok(None),
         ["noon", rest @ ..] => return Ok(Some(((Time::constant(12, 0, 0, 0), None), rest))),
@@ -353,12 +308,9 @@ fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Own>)>
             );
         }
         [word, half @ ("am" | "pm"), rest @ ..] => (*word, *half, rest),
-        [word, rest @ ..] => match word
-            .len()
-            .checked_sub(2)
-            .and_then(|at| word.split_at_checked(at))
-        {
-            Some((word, half @ ("am" | "pm"))) => (word, half, rest),
+        [word, rest @ ..] => match (word.strip_suffix("am"), word.strip_suffix("pm")) {
+            (Some(word), _) => (word, "am", rest),
+            (_, Some(word)) => (word, "pm", rest),
             _ => (*word, "", rest),
         },
     };
@@ -367,10 +319,9 @@ fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Own>)>
         return Ok(None);
     }
     let (word, offset) = word.split_at(word.find(['z', '+', '-']).unwrap_or(word.len()));
-    let own = match offset {
-        "" => None,
-        offset => Some(read_offset(offset)?),
-    };
+    let own = (!offset.is_empty())
+        .then(|| read_offset(offset))
+        .transpose()?;
     let mut parts = word.splitn(3, ':');
     let hour = parts.next().unwrap_or_default();
     let minute = sixtieth(parts.next().unwrap_or("00"), "minutes")?;
@@ -411,26 +362,34 @@ fn sixtieth(digits: &str, what: &str) -> Result<i8, String> {
         })
 }
 
-fn read_offset(word: &str) -> Result<Own, String> {
+/// `None` is UTC by its name.
+fn read_offset(word: &str) -> Result<Option<Offset>, String> {
     match word {
-        "z" | "utc" => Ok(Own::Zulu),
-        offset => zone::offset(offset).map(Own::Offset),
+        "z" | "utc" => Ok(None),
+        offset => zone::offset(offset).map(Some),
     }
+}
+
+fn month_name(month: i8) -> String {
+    let name = Date::constant(2000, 1, 1).with().month(month).build();
+    let name = name.map(|date| date.strftime("%B").to_string());
+    name.unwrap_or_default().to_lowercase()
+}
+
+fn weekdays() -> impl Iterator<Item = (String, Weekday)> {
+    let all = Weekday::Monday.cycle_forward().take(7);
+    all.map(|weekday| (format!("{weekday:?}").to_lowercase(), weekday))
 }
 
 /// A month by its name, or the first three or more letters of it.
 fn month(word: &str) -> Option<i8> {
-    let (_, month) = MONTHS
-        .iter()
-        .zip(1..)
-        .find(|(name, _)| begins(name, word))?;
-    Some(month)
+    (1..=12).find(|month| begins(&month_name(*month), word))
 }
 
 /// A weekday by its name, or the first three or more letters of it.
 fn weekday(word: &str) -> Option<Weekday> {
-    let (_, weekday) = WEEKDAYS.iter().find(|(name, _)| begins(name, word))?;
-    Some(*weekday)
+    let (_, weekday) = weekdays().find(|(name, _)| begins(name, word))?;
+    Some(weekday)
 }
 
 /// Three letters are enough to tell all months and weekdays apart.
@@ -449,11 +408,12 @@ fn unknown(word: &str, example: &str) -> String {
             quotable(word)
         );
     }
-    let words = ["today", "tomorrow", "noon"];
-    let known = words
-        .into_iter()
-        .chain(MONTHS)
-        .chain(WEEKDAYS.map(|(name, _)| name));
+    let names = weekdays()
+        .map(|(name, _)| name)
+        .chain((1..=12).map(month_name));
+    let names: Vec<String> = names.collect();
+    let known = ["today", "tomorrow", "noon"].into_iter();
+    let known = known.chain(names.iter().map(String::as_str));
     let quoted = quotable(word);
     match did_you_mean(word, known) {
         Some(meant) => format!("unknown word `{quoted}`; {meant}"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::answer::{self, Column, List, add_fields, add_message, cell};
-use crate::app::{Context, Signals};
+use crate::app::{Context, listen_for_signals};
 use crate::client::Call;
 use crate::config::Target;
 use crate::flows::locate::{LAST, locate_booking, locate_row};
@@ -111,7 +111,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     match args.action {
         Some(Action::Show { request, curl }) => show(context, &request, curl).await,
         None if args.filter.follow => {
-            let mut signals = Signals::listen()?;
+            let mut signals = listen_for_signals()?;
             tokio::select! {
                 biased;
                 _ = signals.next() => {

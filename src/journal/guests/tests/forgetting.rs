@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
     let place = TestJournal::new();
-    let mut journal = place.journal();
-    make(&mut journal, "made", "bk_1");
+    let journal = place.journal();
+    make(&journal, "made", "bk_1");
     journal.run("open", &request(GUEST));
     let both = Forgotten {
         count: 1,
@@ -22,12 +22,12 @@ fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
 #[test]
 fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
     let place = TestJournal::new();
-    let mut journal = place.journal();
+    let journal = place.journal();
     for (id, delete) in [
         ("bk_1", "DELETE FROM bookings WHERE id = 'bk_1'"),
         ("bk_2", "DELETE FROM attempts WHERE booking_id = 'bk_2'"),
     ] {
-        make(&mut journal, id, id);
+        make(&journal, id, id);
         journal.execute(delete);
         assert_eq!(journal.forget_booking(id).unwrap().count, 1, "{id}");
         assert_eq!(journal.forget_booking(id).unwrap().count, 0, "{id}");
@@ -37,11 +37,11 @@ fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
 /// Whether a booking request that purges a guest leaves no free page in a file that holds this many bytes more.
 fn is_rewritten_with(bytes: u32) -> bool {
     let place = TestJournal::new();
-    let mut journal = place.journal();
-    journal.keep_for(Retention::parse("0").unwrap());
+    let journal = place.journal();
+    journal.scope.retention.set(Retention::parse("0").unwrap());
     let free = |journal: &Journal| -> u32 {
         let pages = "PRAGMA freelist_count";
-        let file = journal.file().unwrap();
+        let file = journal.file().unwrap().0;
         file.query_row(pages, [], |row| row.get(0)).unwrap()
     };
     journal.execute(&format!(
@@ -68,31 +68,31 @@ fn a_create_that_purges_rewrites_a_file_of_two_megabytes_and_none_of_seventeen()
 #[test]
 fn more_guests_than_one_transaction_deletes_are_forgotten() {
     let place = TestJournal::new();
-    let mut journal = place.journal();
-    make(&mut journal, "k", "bk_1");
-    let copies = FORGOTTEN_AT_ONCE * 2;
+    let journal = place.journal();
+    make(&journal, "k", "bk_1");
+    let copies = AT_ONCE * 2;
     journal.execute(&format!(
         "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {copies})
          INSERT INTO bookings (origin, id, status, document, created_at, seen_at)
          SELECT origin, id || '_' || n, status, document, '2020-01-01T00:00:00.' || n || 'Z', seen_at FROM bookings, numbers"
     ));
-    let forgotten = forget_until(&mut journal, Timestamp::now());
+    let forgotten = forget_until(&journal, Timestamp::now());
     assert_eq!(forgotten.count, copies + 1);
     assert_eq!(journal.bookings(None, None).unwrap().len(), 0);
-    let left = forget_until(&mut journal, Timestamp::now());
+    let left = forget_until(&journal, Timestamp::now());
     assert_eq!(left, Forgotten::default());
 }
 
 #[test]
 fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
     let place = TestJournal::new();
-    let mut journal = place.journal();
+    let journal = place.journal();
     let old = journal.run("old", &request(GUEST));
     journal.end_refused(&old, 400).unwrap();
     let damage = "UPDATE attempts SET request = request || ' {'";
     journal.execute(damage);
-    journal.keep_for(Retention::parse("0").unwrap());
-    make(&mut journal, "new", "bk_1");
+    journal.scope.retention.set(Retention::parse("0").unwrap());
+    make(&journal, "new", "bk_1");
     assert_eq!(
         journal.attempt("new").unwrap().unwrap().state,
         State::Settled

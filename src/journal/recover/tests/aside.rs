@@ -73,7 +73,7 @@ fn a_folder_in_the_journals_place_is_set_aside_with_what_sqlite_keeps_beside_it(
 fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    Journal::open(&path, "o".into(), None).unwrap();
+    open(&path, "o");
     // SQLite opens no database whose rollback file or log it cannot open.
     let _ = fs::remove_file(beside(&path, "-journal"));
     fs::create_dir(beside(&path, "-journal")).unwrap();
@@ -87,7 +87,14 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
 fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let mut journal = Journal::open(&path, "o".into(), Some("work".into())).unwrap();
+    let journal = Journal::open(
+        &path,
+        Scope {
+            profile: Some("work".into()),
+            ..at("o")
+        },
+    )
+    .unwrap();
     for key in ["a", "b"] {
         journal.run(key, &json!({"party_size": 2}));
     }
@@ -99,7 +106,7 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     drop(journal);
     let recovered = recover(&path).unwrap();
     assert!(matches!(recovered, Recovery::SetAside { attempts: 2, .. }));
-    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let journal = open(&path, "o");
     let attempt = journal.attempt("b").unwrap().unwrap();
     assert_eq!(
         (attempt.booking_id.as_deref(), attempt.profile.as_deref()),

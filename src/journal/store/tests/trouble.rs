@@ -6,10 +6,10 @@ use super::*;
 fn a_present_journal_is_opened_while_another_process_writes_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let writing = Journal::open(&path, "o".into(), None).unwrap();
-    let connection = writing.file().unwrap();
+    let writing = open(&path, "o");
+    let connection = writing.file().unwrap().0;
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let journal = open(&path, "o");
     assert!(journal.open_attempts().unwrap().is_empty());
 }
 
@@ -18,19 +18,19 @@ fn a_present_journal_is_opened_while_another_process_writes_to_it() {
 fn nothing_is_written_to_a_journal_that_was_set_aside_while_it_was_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let mut journal = Journal::open(&path, "o".into(), None).unwrap();
+    let journal = open(&path, "o");
     journal.run("before", &serde_json::json!({}));
     let aside = folder.path().join("aside");
     fs::rename(&path, &aside).unwrap();
-    let mut begin = || {
+    let begin = || {
         let begun = journal.begins("after", &serde_json::json!({}));
         begun.map(drop).map_err(|error| error.message.clone())
     };
     assert!(begin().unwrap_err().contains("was moved"));
-    drop(Journal::open(&path, "o".into(), None).unwrap());
+    drop(open(&path, "o"));
     assert!(begin().unwrap_err().contains("was moved"));
     fs::rename(&aside, &path).unwrap();
-    let kept = Journal::open(&path, "o".into(), None).unwrap();
+    let kept = open(&path, "o");
     let kept = kept.open_attempts().unwrap();
     let keys: Vec<_> = kept.iter().map(|it| &it.idempotency_key).collect();
     assert_eq!(keys, ["before"]);
@@ -41,8 +41,8 @@ fn nothing_is_written_to_a_journal_that_was_set_aside_while_it_was_open() {
 fn who_holds_a_journal_lets_nobody_write() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let journal = Journal::open(&path, "o".into(), None).unwrap();
-    let other = journal.file().unwrap();
+    let journal = open(&path, "o");
+    let other = journal.file().unwrap().0;
     other.busy_timeout(std::time::Duration::ZERO).unwrap();
     let held = sqlite::hold(&path, &KIND).unwrap();
     let write = "DELETE FROM limits";
@@ -82,44 +82,13 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
 }
 
 #[test]
-fn only_a_journal_that_is_damaged_or_of_another_version_is_lost_for_good() {
-    use rusqlite::ffi;
-    let database = |code| {
-        let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-        Failure::from(error)
-    };
-    for (why, lost) in [
-        (
-            Failure::OtherVersion {
-                found: 99,
-                known: 1,
-            },
-            true,
-        ),
-        (Failure::Empty, true),
-        (database(ffi::SQLITE_NOTADB), true),
-        (database(ffi::SQLITE_CORRUPT), true),
-        (database(ffi::SQLITE_ERROR), true),
-        (database(ffi::SQLITE_BUSY), false),
-        (database(ffi::SQLITE_FULL), false),
-        (database(ffi::SQLITE_READONLY), false),
-        (
-            Failure::from(std::io::Error::from(std::io::ErrorKind::PermissionDenied)),
-            false,
-        ),
-    ] {
-        assert_eq!(why.is_permanent(), lost, "{why:?}");
-    }
-}
-
-#[test]
 fn a_database_without_a_version_is_no_new_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let other = Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE other (id)").unwrap();
     drop(other);
-    let error = Journal::open(&path, "o".into(), None).err().unwrap();
+    let error = Journal::open(&path, at("o")).err().unwrap();
     assert!(error.message.contains("is empty"), "{}", error.message);
 }
 
@@ -127,11 +96,16 @@ fn a_database_without_a_version_is_no_new_journal() {
 fn what_is_written_is_synced_with_its_folder_and_what_is_deleted_is_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let journal = open(&path, "o");
     let pragma = |name: &str| -> i64 {
         let query = format!("PRAGMA {name}");
         let row = |row: &rusqlite::Row<'_>| row.get(0);
-        journal.file().unwrap().query_row(&query, [], row).unwrap()
+        journal
+            .file()
+            .unwrap()
+            .0
+            .query_row(&query, [], row)
+            .unwrap()
     };
     // 3 is EXTRA.
     assert_eq!((pragma("synchronous"), pragma("secure_delete")), (3, 1));

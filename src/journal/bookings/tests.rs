@@ -1,0 +1,166 @@
+use super::*;
+use crate::journal::tests::open;
+use crate::journal::tests::plan;
+
+fn journal(folder: &tempfile::TempDir) -> Journal {
+    let path = folder.path().join("journal.db");
+    open(&path, "https://a.example")
+}
+
+fn with_party(status: &str, party_size: u32) -> Booking {
+    let customer = json!({"name": "Canary"});
+    let value =
+        json!({"id": "bk_1", "status": status, "party_size": party_size, "customer": customer});
+    Booking::from_document(value.into()).unwrap()
+}
+
+fn booking(id: &str, status: &str) -> Booking {
+    let text = format!(r#"{{"id":"{id}", "status":"{status}", "price":1.50}}"#);
+    Booking::from_document(Document::parse(text).unwrap()).unwrap()
+}
+
+fn made(journal: &Journal, key: &str, booking: &Booking) {
+    let run = journal.run(key, &json!({}));
+    journal.end_booked(&run, booking, 201).unwrap();
+}
+
+#[test]
+fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    made(&journal, "a", &booking("bk_1", "processing"));
+    made(&journal, "b", &booking("bk_2", "confirmed"));
+    assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
+    let later = booking("bk_1", "confirmed");
+    journal.update(&later).unwrap();
+    assert!(!journal.is_new(&later).unwrap());
+    assert!(journal.ended("bk_1").unwrap().is_some());
+    assert!(journal.ended("bk_9").unwrap().is_none());
+    let kept = journal.bookings(Some("confirmed"), None).unwrap();
+    let texts: Vec<&str> = kept.iter().map(|it| it.booking.document().text()).collect();
+    let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
+    assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
+    assert_eq!(journal.bookings(None, Some(1)).unwrap().len(), 1);
+}
+
+#[test]
+fn a_booking_that_others_made_is_kept_when_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    made(&journal, "a", &booking("bk_1", "confirmed"));
+    let theirs = booking("bk_9", "confirmed");
+    assert!(journal.is_new(&theirs).unwrap());
+    journal.update(&theirs).unwrap();
+    assert!(!journal.is_new(&theirs).unwrap());
+    assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
+    journal
+        .scope
+        .retention
+        .set(crate::model::retention::Retention::parse("0").unwrap());
+    journal.update(&booking("bk_8", "confirmed")).unwrap();
+    assert!(
+        journal.kept("bk_8").unwrap().is_none(),
+        "nothing is to be kept"
+    );
+}
+
+#[test]
+fn a_booking_that_the_service_lost_is_in_no_list_until_it_is_seen_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    for id in ["bk_1", "bk_2"] {
+        made(&journal, id, &booking(id, "processing"));
+    }
+    journal.lose("bk_1").unwrap();
+    assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_2"]);
+    journal.lose_all().unwrap();
+    assert_eq!(journal.lost().unwrap(), 2);
+    assert!(journal.bookings(None, None).unwrap().is_empty());
+    journal.update(&booking("bk_1", "processing")).unwrap();
+    assert_eq!(journal.lost().unwrap(), 1);
+    assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
+}
+
+#[test]
+fn no_list_looks_at_more_rows_than_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    for (query, index) in [
+        (newest_ids(&unfinished()), "bookings_unfinished (origin=?)"),
+        (LOST.to_owned(), "bookings_gone (origin=?)"),
+        (
+            MADE.to_owned(),
+            "attempts_of_booking (origin=? AND booking_id=?)",
+        ),
+    ] {
+        let plan = plan(&journal, &query);
+        assert!(plan.contains(index), "{query}: {plan}");
+        assert!(
+            !plan.contains("SCAN attempts") && !plan.contains("SCAN bookings"),
+            "{plan}"
+        );
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}
+
+#[test]
+fn what_is_listed_is_what_the_service_wrote_whatever_a_name_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    let hostile = json!({
+        "id": "bk'); DROP TABLE bookings; --", "status": "confirmed", "customer": {"name": "\u{0}\u{1b}[2J\"'寿司"},
+    });
+    let made_here = Booking::from_document(hostile.clone().into()).unwrap();
+    made(&journal, "k", &made_here);
+    let kept = journal.bookings(None, None).unwrap();
+    let values: Vec<&Json> = kept.iter().map(|it| it.booking.value()).collect();
+    assert_eq!(values, [&hostile]);
+}
+
+#[test]
+fn a_booking_is_made_here_by_an_attempt_of_this_service_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    made(&journal, "a", &booking("bk_1", "confirmed"));
+    assert!(journal.made("bk_1").unwrap());
+    assert!(!journal.made("bk_2").unwrap());
+    let path = folder.path().join("journal.db");
+    let other = open(&path, "https://b.example");
+    assert!(!other.made("bk_1").unwrap());
+    assert!(other.bookings(None, None).unwrap().is_empty());
+    assert!(other.unfinished_bookings(9).unwrap().is_empty());
+    assert!(other.ended("bk_1").unwrap().is_none());
+}
+
+#[test]
+fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = open(&path, "a");
+    let run = journal.run("k", &json!({}));
+    journal
+        .end_booked(&run, &with_party("processing", 2), 201)
+        .unwrap();
+    for (status, party_size) in [("confirmed", 2), ("confirmed", 2), ("confirmed", 3)] {
+        journal.update(&with_party(status, party_size)).unwrap();
+    }
+    let seen = journal.sightings("bk_1").unwrap();
+    let states = seen
+        .iter()
+        .map(|it| (it.status.as_str(), it.facts["party_size"].as_u64()));
+    let states: Vec<_> = states.collect();
+    assert_eq!(
+        states,
+        [
+            ("processing", Some(2)),
+            ("confirmed", Some(2)),
+            ("confirmed", Some(3))
+        ]
+    );
+    assert!(
+        seen.iter()
+            .all(|it| !it.facts.to_string().contains("Canary"))
+    );
+    journal.forget_booking("bk_1").unwrap();
+    assert!(journal.sightings("bk_1").unwrap().is_empty());
+}

@@ -1,0 +1,332 @@
+//! What is left of the service's rate limits (spec, Limits), shared by all processes that use the journal.
+//!
+//! Requests are counted here before they are sent, so that processes that run at the same time do not all use the same
+//! last request. The service's answers then correct the count.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Journal;
+use super::claim::is_over;
+use super::scope::Scope;
+use crate::outcome::Result;
+use crate::platform::sql::{Answer, Row, Statements, values};
+
+/// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
+const PLENTY: u32 = 8;
+/// Resets are reported in whole seconds, so two answers may differ by this much.
+const SLACK: SignedDuration = SignedDuration::from_secs(2);
+/// The assumed length of the next window, until an answer reports it (spec, Limits 1).
+const LENGTH: SignedDuration = SignedDuration::from_mins(5);
+/// How long a machine has to learn a window that nobody has seen, before the next one sends a request too, in milliseconds.
+/// Even if the service answers nobody, fewer requests are then under way than a window takes.
+const LEARNING: i64 = 5_000;
+/// What is left of a window of which nothing is known. Its end is that of the learning, by the journal's clock, or `UNTOLD`.
+const UNKNOWN: u32 = u32::MAX;
+/// The end of a window of which the service tells nothing.
+const UNTOLD: i64 = 0;
+
+/// The window of one rate limit of a service, as it was last seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RateLimitWindow {
+    /// Named for its endpoint, such as `POST /v1/bookings`.
+    pub(crate) name: String,
+    /// Requests per window.
+    pub(crate) allowed: u32,
+    pub(crate) remaining: u32,
+    /// By the service's clock.
+    pub(crate) resets_at: Timestamp,
+    /// The service's clock minus ours, when the window was seen.
+    pub(crate) ahead: SignedDuration,
+    /// By our clock.
+    pub(crate) seen_at: Timestamp,
+}
+
+/// A clock of the service, which may be known from a window that was seen before.
+pub(crate) type ServiceClock<'a> = &'a dyn Fn(Option<&RateLimitWindow>) -> Timestamp;
+
+impl RateLimitWindow {
+    /// Whether a request now (by the service's clock) would be refused.
+    pub(crate) fn is_exhausted(&self, now: Timestamp) -> bool {
+        self.remaining == 0 && self.lasts(now)
+    }
+
+    /// How many requests are left now (by the service's clock), and for how long. After the reset all are.
+    pub(crate) fn left(&self, now: Timestamp) -> (u32, Duration) {
+        if !self.lasts(now) {
+            return (self.allowed, Duration::ZERO);
+        }
+        let resets_in = Duration::try_from(self.resets_at.duration_since(now)).unwrap_or_default();
+        (self.remaining, resets_in)
+    }
+
+    /// Whether nothing is known of it, because its first request has no answer yet, or the service tells nothing.
+    fn is_unknown(&self) -> bool {
+        self.allowed == 0 && self.remaining == UNKNOWN
+    }
+
+    /// Whether the window has not reset yet. If it resets later than a window can last, one of the clocks was set back
+    /// since, and nothing is known.
+    fn lasts(&self, now: Timestamp) -> bool {
+        now < self.resets_at && self.resets_at.duration_since(now) <= LENGTH + SLACK
+    }
+
+    /// The window after one more request is sent now; `None` if it is exhausted.
+    fn taken(mut self, now: Timestamp) -> Option<RateLimitWindow> {
+        if !self.lasts(now) {
+            // The next window. Its length is assumed to be the maximum until an answer reports it. A limit of 0 is not
+            // believed, or nothing would ever be sent again.
+            self.remaining = self.allowed.max(1);
+            self.resets_at = now.saturating_add(LENGTH).unwrap_or(Timestamp::MAX);
+        }
+        self.remaining = self.remaining.checked_sub(1)?;
+        Some(self)
+    }
+}
+
+/// Whether a request may be sent, as far as its rate limit is known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// It is counted.
+    Sent,
+    /// It is the first. Others wait for its answer, which shows the window.
+    SentFirst,
+    /// Another machine has sent the first request, and has no answer yet.
+    Awaited,
+    /// The service would refuse it until this window resets.
+    Exhausted(RateLimitWindow),
+}
+
+/// What an answer has shown of the rate limit of this name; nothing if the service has it no more.
+pub(super) struct Observed(String, Option<RateLimitWindow>);
+
+impl Observed {
+    /// Updates the stored window, within a transaction. An answer never gives back what others have taken of it meanwhile.
+    pub(super) fn store(&self, statements: &dyn Statements, scope: &Scope) -> Answer<()> {
+        let Observed(name, seen) = self;
+        let Some(seen) = seen else {
+            let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
+            return statements
+                .later(delete, values![&scope.origin, name])
+                .map(drop);
+        };
+        let slack = SLACK.as_millis();
+        let if_stored = format!(
+            "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,
+             ahead = excluded.ahead, seen_at = excluded.seen_at,
+             remaining = CASE WHEN excluded.resets_at <= limits.resets_at + {slack} AND limits.remaining < excluded.remaining
+                              THEN limits.remaining ELSE excluded.remaining END"
+        );
+        store(statements, scope, seen, &if_stored)
+    }
+}
+
+impl Journal {
+    /// All rate limits that were met at this service.
+    pub(crate) fn rate_limits(&self) -> Result<Vec<RateLimitWindow>> {
+        self.read(|statements, scope| {
+            let query = "SELECT * FROM limits WHERE origin = ?1 ORDER BY bucket";
+            let rows = statements.query(query, values![&scope.origin])?;
+            let mut windows: Vec<_> = rows.iter().map(window).collect::<Answer<_>>()?;
+            windows.retain(|window| !window.is_unknown());
+            Ok(windows)
+        })
+    }
+
+    pub(crate) fn rate_limit(&self, name: &str) -> Result<Option<RateLimitWindow>> {
+        let found = self.read(|statements, scope| find(statements, scope, name, ""))?;
+        Ok(found.filter(|window| !window.is_unknown()))
+    }
+
+    /// Counts a request that is sent now (by the service's clock), if few are left. Returns the exhausted window if the
+    /// request must not be sent.
+    pub(crate) fn count_request(
+        &self,
+        name: &str,
+        clock: ServiceClock<'_>,
+    ) -> Result<Option<RateLimitWindow>> {
+        // With plenty left, the count is not worth a sync: the answer corrects it.
+        let must_count = |window: RateLimitWindow| {
+            window.remaining <= PLENTY || window.resets_at <= clock(Some(&window))
+        };
+        if !self.rate_limit(name)?.is_some_and(must_count) {
+            return Ok(None);
+        }
+        self.write(|statements, scope| {
+            let known = hold(statements, scope, name)?;
+            match known.filter(|window| !window.is_unknown()) {
+                Some(known) => take(statements, scope, known, clock),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Deletes all rate limits of this service.
+    pub(crate) fn forget_rate_limits(&self) -> Result<()> {
+        self.write(|statements, scope| {
+            let delete = "DELETE FROM limits WHERE origin = ?1";
+            statements.execute(delete, values![&scope.origin]).map(drop)
+        })
+    }
+
+    /// Remembers what an answer has shown of the rate limit of this name, or that it has shown none. It is stored with the
+    /// next write.
+    pub(crate) fn observe(&self, name: &str, seen: Option<RateLimitWindow>) {
+        let observed = Observed(name.to_owned(), seen);
+        self.observed.borrow_mut().push(observed);
+    }
+
+    /// Stores what was observed, if nothing else has. That a limit is gone is no reason to write.
+    pub(crate) fn write_observed(&self) -> Result<()> {
+        if self.observed.borrow().iter().all(|seen| seen.1.is_none()) {
+            return Ok(());
+        }
+        self.write(|_, _| Ok(()))
+    }
+}
+
+/// Counts a request, within the transaction in which `known` was held.
+pub(super) fn count(
+    statements: &dyn Statements,
+    scope: &Scope,
+    is_shared: bool,
+    name: &str,
+    known: Option<RateLimitWindow>,
+    clock: ServiceClock<'_>,
+) -> Answer<Admission> {
+    match known {
+        None if !is_shared => Ok(Admission::Sent),
+        Some(known) if !known.is_unknown() => Ok(
+            take(statements, scope, known, clock)?.map_or(Admission::Sent, Admission::Exhausted)
+        ),
+        begun => learn(statements, scope, name, begun),
+    }
+}
+
+/// Takes a request from a window that is known. Returns the window if it is exhausted.
+fn take(
+    statements: &dyn Statements,
+    scope: &Scope,
+    known: RateLimitWindow,
+    clock: ServiceClock<'_>,
+) -> Answer<Option<RateLimitWindow>> {
+    let Some(taken) = known.clone().taken(clock(Some(&known))) else {
+        return Ok(Some(known));
+    };
+    store(statements, scope, &taken, REPLACE)?;
+    Ok(None)
+}
+
+/// Lets one machine after the other send the first request, until an answer shows the window.
+fn learn(
+    statements: &dyn Statements,
+    scope: &Scope,
+    name: &str,
+    begun: Option<RateLimitWindow>,
+) -> Answer<Admission> {
+    let until = begun.map(|begun| begun.resets_at.as_millisecond());
+    if until == Some(UNTOLD) {
+        return Ok(Admission::Sent);
+    }
+    let now = statements.clock()?;
+    if until.is_some_and(|until| !is_over(until, now, LEARNING)) {
+        return Ok(Admission::Awaited);
+    }
+    let learning = RateLimitWindow {
+        name: name.to_owned(),
+        allowed: 0,
+        remaining: UNKNOWN,
+        resets_at: moment(now.saturating_add(LEARNING)),
+        ahead: SignedDuration::ZERO,
+        seen_at: moment(now),
+    };
+    // Of two machines that both begin to learn it, one has a conflict, and looks again.
+    let if_stored = if until.is_some() { REPLACE } else { "" };
+    store(statements, scope, &learning, if_stored)?;
+    Ok(Admission::SentFirst)
+}
+
+/// Ends the learning of a window which no answer has shown. The next machine learns it, unless the service has answered
+/// without telling of one.
+pub(super) fn end_learning(
+    statements: &dyn Statements,
+    scope: &Scope,
+    name: &str,
+    was_answered: bool,
+) -> Answer<()> {
+    let end = match was_answered {
+        true => format!("UPDATE limits SET resets_at = {UNTOLD}"),
+        false => "DELETE FROM limits".to_owned(),
+    };
+    let end = format!(
+        "{end} WHERE origin = ?1 AND bucket = ?2 AND allowed = 0 AND remaining = {UNKNOWN}"
+    );
+    statements
+        .later(&end, values![&scope.origin, name])
+        .map(drop)
+}
+
+/// A window for a transaction that changes it: others wait until the transaction ends.
+pub(super) fn hold(
+    statements: &dyn Statements,
+    scope: &Scope,
+    name: &str,
+) -> Answer<Option<RateLimitWindow>> {
+    find(statements, scope, name, " FOR UPDATE")
+}
+
+fn find(
+    statements: &dyn Statements,
+    scope: &Scope,
+    name: &str,
+    lock: &str,
+) -> Answer<Option<RateLimitWindow>> {
+    let query = format!("SELECT * FROM limits WHERE origin = ?1 AND bucket = ?2{lock}");
+    let row = statements.first(&query, values![&scope.origin, name])?;
+    row.as_ref().map(window).transpose()
+}
+
+/// What is done if a window is stored already.
+const REPLACE: &str = "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed,
+    remaining = excluded.remaining, resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
+
+fn store(
+    statements: &dyn Statements,
+    scope: &Scope,
+    window: &RateLimitWindow,
+    if_stored: &str,
+) -> Answer<()> {
+    let store = format!(
+        "INSERT INTO limits (origin, bucket, allowed, remaining, resets_at, ahead, seen_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) {if_stored}"
+    );
+    let row = values![
+        &scope.origin,
+        &window.name,
+        window.allowed,
+        window.remaining,
+        window.resets_at.as_millisecond(),
+        i64::try_from(window.ahead.as_millis()).unwrap_or_default(),
+        window.seen_at.as_millisecond(),
+    ];
+    statements.later(&store, row).map(drop)
+}
+
+fn moment(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN)
+}
+
+fn window(row: &Row) -> Answer<RateLimitWindow> {
+    Ok(RateLimitWindow {
+        name: row.get("bucket")?,
+        allowed: row.get("allowed")?,
+        remaining: row.get("remaining")?,
+        resets_at: moment(row.get("resets_at")?),
+        ahead: SignedDuration::from_millis(row.get("ahead")?),
+        seen_at: moment(row.get("seen_at")?),
+    })
+}
+
+#[cfg(test)]
+mod tests;

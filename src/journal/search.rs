@@ -1,0 +1,177 @@
+//! Finds bookings by what a person knows of them: a name, a phone number, a venue, a day.
+//!
+//! What is searched is stored with the booking, in columns without case and accents. Deleting a guest deletes it.
+
+use jiff::civil::Date;
+
+use super::Journal;
+use super::bookings::KeptBooking;
+use super::runs::Maker;
+use super::searched::LONGEST;
+use crate::model::text_fold::{digits, fold};
+use crate::outcome::Result;
+use crate::platform::sql::{Answer, Value};
+
+/// The most words that are looked for.
+const MOST_WORDS: usize = 32;
+/// The shortest run of digits that is taken for a part of a phone number.
+const SHORTEST_NUMBER: usize = 3;
+
+/// What to look for. Every given field has to match.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sought {
+    /// Words that may stand in any field, or a part of a phone number.
+    pub(crate) text: Option<String>,
+    pub(crate) guest: Option<String>,
+    pub(crate) phone: Option<String>,
+    pub(crate) email: Option<String>,
+    /// A part of the venue's name or id.
+    pub(crate) venue: Option<String>,
+    /// The first and the last day, by the venue's clock.
+    pub(crate) days: Option<(Date, Date)>,
+    pub(crate) status: Option<String>,
+    /// Only what this user has made on this machine.
+    pub(crate) mine: Option<Maker>,
+}
+
+/// The bookings that were found, newest first.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) kept: Vec<KeptBooking>,
+    /// Whether there are more than were asked for.
+    pub(crate) more: bool,
+}
+
+const FIELDS: [&str; 5] = ["guest", "email", "phone", "venue", "folded_id"];
+
+/// A query for bookings, and its values.
+struct Query<'a> {
+    conditions: String,
+    values: Vec<Value<'a>>,
+}
+
+impl<'a> Query<'a> {
+    /// Adds a value, and returns its parameter.
+    fn parameter(&mut self, value: impl Into<Value<'a>>) -> String {
+        self.values.push(value.into());
+        format!("?{}", self.values.len())
+    }
+
+    /// The condition that one of these fields contains a part.
+    fn contain(&mut self, fields: &[&str], part: &str) -> String {
+        // Nothing that is searched is longer.
+        let part: String = part.chars().take(LONGEST + 1).collect();
+        let pattern = self.parameter(containing(&part));
+        let each = fields
+            .iter()
+            .map(|field| format!("{field} LIKE {pattern} ESCAPE '!'"));
+        format!("({})", each.collect::<Vec<_>>().join(" OR "))
+    }
+
+    fn of(sought: &'a Sought, origin: &'a str) -> Self {
+        let mut query = Query {
+            conditions: "origin = ?1 AND gone_at IS NULL".to_owned(),
+            values: vec![Value::from(origin)],
+        };
+        let mut all = Vec::new();
+        if let Some(status) = &sought.status {
+            all.push(format!("status = {}", query.parameter(status)));
+        }
+        if let Some((first, last)) = sought.days {
+            let [first, last] = [first, last].map(|day| query.parameter(day.to_string()));
+            all.push(format!("day BETWEEN {first} AND {last}"));
+        }
+        if let Some(Maker { user, host }) = &sought.mine {
+            let [user, host] = [user, host].map(|it| query.parameter(it));
+            all.push(format!(
+                "EXISTS (SELECT 1 FROM bookings made JOIN runs ON runs.idempotency_key = made.idempotency_key
+                         WHERE made.origin = ?1 AND made.id = bookings.id
+                         AND coalesce(username, {user}) = {user} AND coalesce(host, {host}) = {host})"
+            ));
+        }
+        if let Some(phone) = &sought.phone {
+            all.push(query.contain(&["phone"], &number(phone)));
+        }
+        for (field, part) in [
+            ("guest", &sought.guest),
+            ("email", &sought.email),
+            ("venue", &sought.venue),
+        ] {
+            for word in part.iter().flat_map(|part| words(part)) {
+                all.push(query.contain(&[field], &word));
+            }
+        }
+        if let Some(text) = &sought.text {
+            let each = words(text).into_iter().take(MOST_WORDS);
+            let each: Vec<_> = each.map(|word| query.contain(&FIELDS, &word)).collect();
+            let signs = |c: char| c.is_ascii_digit() || " +-()./".contains(c);
+            let is_number = text.chars().all(signs) && digits(text).len() >= SHORTEST_NUMBER;
+            let or_number = match is_number {
+                true => format!(" OR {}", query.contain(&["phone"], &number(text))),
+                false => String::new(),
+            };
+            all.push(format!("({}{or_number})", each.join(" AND ")));
+        }
+        // The search index has no others: the guest was deleted.
+        let has_text = query.values.len() > 1 + usize::from(sought.status.is_some());
+        all.extend(has_text.then(|| "guest IS NOT NULL".to_owned()));
+        for condition in all {
+            query.conditions.push_str(" AND ");
+            query.conditions.push_str(&condition);
+        }
+        query
+    }
+
+    /// The ids of what is found come first: an index has all that is looked at for them.
+    fn text(&self, limit: usize) -> String {
+        let newest = "ORDER BY created_at DESC, id DESC";
+        format!(
+            "SELECT bookings.* FROM (SELECT id AS found FROM bookings WHERE {} {newest} LIMIT {limit}) AS first
+             JOIN bookings ON origin = ?1 AND id = found {newest}",
+            self.conditions
+        )
+    }
+}
+
+impl Journal {
+    /// The bookings at this service that match, newest first, without those that the service lost. `None` lists all.
+    pub(crate) fn find(&self, sought: &Sought, limit: Option<u32>) -> Result<Found> {
+        let limit = limit.map_or(i32::MAX as usize, |limit| limit as usize);
+        self.read(|statements, scope| {
+            let query = Query::of(sought, &scope.origin);
+            let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
+            let kept = rows.iter().take(limit).map(KeptBooking::read);
+            Ok(Found {
+                kept: kept.filter_map(Answer::transpose).collect::<Answer<_>>()?,
+                more: rows.len() > limit,
+            })
+        })
+    }
+}
+
+/// The pattern of texts that contain a part, for LIKE with `ESCAPE '!'`.
+pub(super) fn containing(part: &str) -> String {
+    let escaped = part.replace('!', "!!").replace('%', "!%");
+    format!("%{}%", escaped.replace('_', "!_"))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let mut folded = fold(text);
+    if folded.trim().is_empty() {
+        // An apostrophe alone, which stands in no text that is searched.
+        folded = text.to_owned();
+    }
+    folded.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The digits of a phone number, without the zeros that stand for a country.
+fn number(phone: &str) -> String {
+    match digits(phone) {
+        // No phone number that is searched has anything but digits.
+        digits if digits.is_empty() => phone.to_owned(),
+        digits => digits.trim_start_matches('0').to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

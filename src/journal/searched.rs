@@ -1,0 +1,55 @@
+//! What a booking is searched by, as it is stored with it: texts without case and accents, and its day.
+
+use serde_json::Value as Json;
+
+use super::scope::Scope;
+use crate::json::plain;
+use crate::model::booking::Booking;
+use crate::model::document_time::DocumentTime;
+use crate::model::text_fold::{digits, fold};
+
+/// The longest part of a field that is searched, in characters.
+pub(super) const LONGEST: usize = 200;
+/// What a booking is searched by.
+#[derive(Default)]
+pub(super) struct Searched {
+    pub(super) guest: Option<String>,
+    pub(super) email: Option<String>,
+    pub(super) phone: Option<String>,
+    pub(super) venue: Option<String>,
+    pub(super) id: Option<String>,
+    /// The booking's day by the venue's clock.
+    pub(super) day: Option<String>,
+}
+
+impl Searched {
+    /// A guest that the service does not show is taken from what was asked for.
+    pub(super) fn of(booking: &Booking, asked: Option<&Json>, scope: &Scope) -> Self {
+        let guest = |field: &str| {
+            let of = |document: &Json| Some(plain(document.get("customer")?.get(field)?));
+            of(booking.value())
+                .or_else(|| of(asked?))
+                .unwrap_or_default()
+        };
+        let time = booking.value().get("datetime").and_then(DocumentTime::read);
+        let venue_asked = || asked?.get("venue_id").map(plain);
+        let venue_id = booking.venue_id().or_else(venue_asked).unwrap_or_default();
+        let look_up = scope.venue.as_ref();
+        let venue = look_up.and_then(|look_up| look_up(&venue_id));
+        let zone = venue.as_ref().and_then(|venue| venue.timezone());
+        let name = venue.map(|venue| venue.name().to_owned());
+        let name = booking.venue_name().or(name).unwrap_or_default();
+        // SQLite compares no further than a NUL.
+        let text = |text: String| Some(text.replace('\0', " ").chars().take(LONGEST).collect());
+        Searched {
+            guest: text(fold(&guest("name"))),
+            email: text(fold(&guest("email"))),
+            phone: text(digits(&guest("phone"))),
+            venue: text(fold(&format!("{name} {venue_id}"))),
+            id: text(fold(booking.id())),
+            day: time
+                .and_then(|time| time.day_in(zone.as_ref()))
+                .map(|day| day.to_string()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the tests of the journal share.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use super::{
+    BeginOutcome, Intent, Journal, KeptBooking, LastTry, RunEnd, RunId, Scope, Sought, State,
+};
+use crate::model::booking::Booking;
+use crate::outcome::Result;
+use crate::platform::sql::{Statements, Value};
+
+/// The rows of one service.
+pub(crate) fn at(origin: &str) -> Scope {
+    Scope {
+        origin: origin.to_owned(),
+        ..Scope::default()
+    }
+}
+
+/// The journal in a folder, as a service sees it.
+pub(crate) fn journal(folder: &tempfile::TempDir, origin: &str) -> Journal {
+    open(&folder.path().join("journal.db"), origin)
+}
+
+pub(crate) fn open(path: &Path, origin: &str) -> Journal {
+    Journal::open(path, at(origin)).unwrap()
+}
+
+/// The plan of a query, one step per line: a query that uses an index stays fast with a million rows.
+pub(crate) fn plan(journal: &Journal, query: &str) -> String {
+    // The plan does not depend on the values of the parameters.
+    let parameters = (1..=12).filter(|number| query.contains(&format!("?{number}")));
+    let values = vec![Value::Number(Some(0)); parameters.max().unwrap_or(0)];
+    let (connection, _) = journal.file().unwrap();
+    let steps = connection.query(&format!("EXPLAIN QUERY PLAN {query}"), &values);
+    let steps = steps.unwrap().into_iter();
+    let steps: Vec<String> = steps.map(|step| step.at(3).unwrap()).collect();
+    steps.join("\n")
+}
+
+impl Journal {
+    /// Runs statements on the file, past everything that the journal promises.
+    pub(crate) fn execute(&self, statements: &str) {
+        self.file().unwrap().0.execute_batch(statements).unwrap();
+    }
+
+    /// Begins a run that may be a second booking, and counts towards no limit.
+    pub(crate) fn begins(&self, key: &str, request: &Json) -> Result<BeginOutcome> {
+        self.begin(&Intent {
+            key,
+            request,
+            asked: None,
+            may_be_second: true,
+            counted_in: None,
+        })
+    }
+
+    /// Begins a run of an attempt, where nothing stands against it.
+    pub(crate) fn run(&self, key: &str, request: &Json) -> RunId {
+        match self.begins(key, request).unwrap() {
+            BeginOutcome::Run { run, .. } => run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn end_with(
+        &self,
+        run: &RunId,
+        last: LastTry,
+        http_status: Option<u16>,
+        booking: Option<&Booking>,
+        request: &Json,
+    ) -> Result<State> {
+        let end = RunEnd {
+            asked: None,
+            last,
+            in_doubt: false,
+            http_status,
+            booking,
+            terms: None,
+            request,
+        };
+        self.end(run, &end).map(|ended| ended.state)
+    }
+
+    pub(crate) fn end_booked(&self, run: &RunId, booking: &Booking, status: u16) -> Result<State> {
+        self.end_with(
+            run,
+            LastTry::Booked,
+            Some(status),
+            Some(booking),
+            &Json::Null,
+        )
+    }
+
+    pub(crate) fn end_refused(&self, run: &RunId, status: u16) -> Result<State> {
+        self.end_with(run, LastTry::Refused, Some(status), None, &Json::Null)
+    }
+
+    pub(crate) fn end_not_sent(&self, run: &RunId) -> Result<State> {
+        self.end_with(run, LastTry::NotSent, None, None, &Json::Null)
+    }
+
+    pub(crate) fn end_in_doubt(
+        &self,
+        run: &RunId,
+        request: &Json,
+        status: Option<u16>,
+    ) -> Result<State> {
+        self.end_with(run, LastTry::NoProof, status, None, request)
+    }
+
+    /// Its bookings, newest first.
+    pub(crate) fn bookings(
+        &self,
+        status: Option<&str>,
+        limit: Option<u32>,
+    ) -> Result<Vec<KeptBooking>> {
+        let sought = Sought {
+            status: status.map(str::to_owned),
+            ..Sought::default()
+        };
+        Ok(self.find(&sought, limit)?.kept)
+    }
+}
