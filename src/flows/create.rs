@@ -15,7 +15,8 @@ use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_comm
 use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
     Attempt, BeginOutcome, Conclusion, Earlier, Ended, Intent, KeyOrigin, LastTry, RateLimitWindow,
-    RunEnd, RunId, ServiceClock, ShownBooking, conclusion, existed_before, judge, outcome_of,
+    RunEnd, RunId, ServiceClock, ShownBooking, State, conclusion, existed_before, judge,
+    outcome_of,
 };
 use crate::json::Document;
 use crate::model::booking::Booking;
@@ -361,10 +362,17 @@ impl Sending<'_> {
 
     /// The error that ends the attempt between two of its runs.
     fn stopped(&self, error: Error) -> Error {
-        if self.may_have_booked {
+        if self.may_have_booked || error.exit == Exit::RateLimited && self.is_open() {
             return self.doubtful(error);
         }
         error
+    }
+
+    /// Whether an earlier run of the attempt, of any command, may have booked.
+    fn is_open(&self) -> bool {
+        let journal = self.context.journal().ok();
+        let known = journal.and_then(|journal| journal.attempt(self.key).ok()?);
+        known.is_some_and(|known| known.state == State::Unsettled)
     }
 
     /// Turns an error into one that says that a booking may exist, and names the command that finds out.

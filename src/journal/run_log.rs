@@ -89,7 +89,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// `usage` (2) if the key was used for another request or at another service, `config` (3) if another
+    /// `another_booking` (7) if the key was used for another request or at another service, `config` (3) if another
     /// organization's API key may have booked with it. Nothing is recorded then.
     pub(crate) fn begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();

@@ -172,6 +172,34 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
     assert_eq!(outcomes, ["in_doubt", "refused", "refused", "booked"]);
 }
 
+/// Nothing is sent then, and the run before may have booked all the same.
+#[test]
+fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_settles_it() {
+    let body = r#"{"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 600}"#;
+    let limit = format!(
+        "HTTP/1.1 429 Slow down\r\nRetry-After: 600\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let server = creating(move |before| match before {
+        0..3 => Reply::Close,
+        _ => Reply::Bytes(limit.clone()),
+    });
+    let home = home(&server);
+    home.run(book(&[])).refused(16, "outcome_unknown");
+    let resume = ["attempts", "resume", "k", "--json"];
+    home.run(resume).refused(9, "rate_limited");
+    let sent = server.creates().len();
+    for again in [&resume[..], &book(&[])] {
+        let error = home.run(again).refused(9, "rate_limited");
+        assert!(
+            text(&error, "hint").contains("attempts resume k"),
+            "{error}"
+        );
+    }
+    assert_eq!(server.creates().len(), sent, "the limit is known");
+}
+
 /// A journal that a power cut or a restore has emptied is not one that never was.
 #[test]
 fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
