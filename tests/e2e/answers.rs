@@ -171,8 +171,11 @@ fn an_answer_that_is_compressed_is_no_answer() {
     bytes.extend(body);
     let server = Scripted::start(move |_| Reply::Raw(bytes.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--json"])
+    let error = home
+        .run(["show", "bk_1", "--json"])
         .refused(15, "unexpected_answer");
+    let why = "compressed with gzip, which bookctl did not ask for";
+    assert!(text(&error, "message").contains(why), "{error}");
     for request in server.requests() {
         assert_eq!(request.header("accept-encoding"), None);
     }

@@ -86,6 +86,54 @@ fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
     );
 }
 
+/// A keyring that would have to be unlocked, with nobody who is asked for the password, and with somebody who does
+/// not come: "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command line)
+#[test]
+fn a_locked_keyring_ends_a_login_in_seconds_with_the_ways_out() {
+    let served = Served::start();
+    let home = Home::new();
+    let script = r#"
+        login() {
+            begun=$(date +%s%N)
+            code=0
+            printf sk_live_sandbox | "$BOOKCTL" auth login --profile t --base-url "$URL" --key-stdin --json \
+                2>error || code=$?
+            took=$(( ($(date +%s%N) - begun) / 1000000 ))
+            echo "$1: $code $([ $took -lt 5000 ] && echo soon || echo "after $took ms")"
+            grep -o '"code":"[a-z]*"\|BOOKCTL_API_KEY\|--storage file' error
+        }
+        lock() {
+            dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets \
+                org.freedesktop.Secret.Service.Lock \
+                array:objpath:/org/freedesktop/secrets/collection/login >/dev/null
+        }
+        # The collection is there once something is kept in it.
+        printf x | secret-tool store --label=first service other username other
+        lock
+        login nobody
+        services="$HOME/.local/share/dbus-1/services"
+        mkdir -p "$services"
+        printf '[D-BUS Service]\nName=org.gnome.keyring.SystemPrompter\nExec=/bin/sleep 20\n' \
+            >"$services/org.gnome.keyring.SystemPrompter.service"
+        dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig >/dev/null
+        login late
+        [ -e "$BOOKCTL_HOME" ] && ls "$BOOKCTL_HOME" || echo "nothing is left behind"
+    "#;
+    let Some(output) = with_keyring(&home, &served, script) else {
+        return;
+    };
+    let ways_out = ["\"code\":\"keyring\"", "BOOKCTL_API_KEY", "--storage file"];
+    let expected = [
+        &["nobody: 3 soon"][..],
+        &ways_out,
+        &["late: 3 soon"],
+        &ways_out,
+        &["nothing is left behind"],
+    ];
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert_eq!(lines, expected.concat(), "{output}");
+}
+
 fn login(home: &Home, base_url: &str) -> serde_json::Value {
     let arguments = words(&format!(
         "auth login --profile t --base-url '{base_url}' --key-stdin --json"

@@ -310,6 +310,28 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     }
     let wrong = Home::new().configured("retention = '90'\n");
     wrong.book("ven_confirms", &[]).refused(3, "config");
+    // A batch's rows follow the flag too, and a profile has a retention of its own.
+    let home = Home::new();
+    let row = json!({
+        "venue_id": "ven_confirms", "datetime": "2027-01-10T19:30:00Z", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"},
+    });
+    home.feed(
+        ["book", "--from", "-", "--batch", "b", "--retention", "0"],
+        &row.to_string(),
+    )
+    .exits(0);
+    assert!(!journal_holds(&home, "Lovelace"));
+    assert_eq!(listed(&home, &[]).len(), 1);
+    let served = Served::start();
+    let home = Home::new()
+        .configured("retention = '0'\n")
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let add = ["profile", "add", "it", "--base-url", served.base_url()];
+    let add = add.iter().chain(&["--retention", "36h", "--json"]);
+    assert_eq!(home.run(add).exits(0).json()["retention"], "36h");
+    home.booked("ven_confirms", &["--profile", "it"], 0);
+    assert!(journal_holds(&home, "Lovelace"));
 }
 
 /// What is deleted does not come back, so a computer whose clock is ahead by months goes by the service's.
@@ -438,6 +460,22 @@ fn several_commands_at_once_lose_nothing() {
     ids.sort();
     kept.sort();
     assert_eq!(kept, ids);
+}
+
+/// Whoever comes second finds the journal and the sandbox that the first is about to make.
+#[test]
+fn a_new_home_may_be_opened_by_several_commands_at_once() {
+    for _ in 0..3 {
+        let home = Home::new();
+        let runs = ["Ada One", "Ada Two", "Ada Three"].map(|guest| {
+            let book = ["book", "ven_confirms", "--name", guest];
+            home.start(book.iter().chain(&GUEST[..4]))
+        });
+        for run in runs {
+            run.end().exits(0);
+        }
+        assert_eq!(listed(&home, &[]).len(), 3);
+    }
 }
 
 /// A journal that cannot be read stops what needs it, and nothing else.

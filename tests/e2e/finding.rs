@@ -186,10 +186,16 @@ fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
     for part in ["jurgen muller", "Müller", "canary", "442079460018"] {
         assert!(!journal_holds(&home, part), "{part}");
     }
-    found(&home, &["lovelace"]);
-    home.run(["bookings", "forget", "--before", "2100-01-01", "--yes"])
-        .exits(0);
-    assert!(!journal_holds(&home, "lovelace") && !journal_holds(&home, "Lovelace"));
+    // The same where a retention ends with the next booking.
+    assert_eq!(found(&home, &["lovelace"]).len(), 1);
+    let home = home.configured("retention = \"0\"\n");
+    let hopper = ["--name", "Grace Hopper"];
+    booked(&home, "ven_confirms", "sun 18:00", &hopper, 0);
+    for part in ["lovelace", "Lovelace", "hopper", "Hopper"] {
+        assert_eq!(found(&home, &[part]), [] as [&str; 0]);
+        assert!(!journal_holds(&home, part), "{part}");
+    }
+    assert_eq!(found(&home, &[]).len(), 3);
 }
 
 #[test]

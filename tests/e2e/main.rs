@@ -35,6 +35,7 @@ mod change_asked;
 mod changes;
 #[cfg(unix)]
 mod clients;
+mod codes;
 #[cfg(unix)]
 mod command_tree;
 mod compared;

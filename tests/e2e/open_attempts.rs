@@ -477,3 +477,20 @@ fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
         .says("and 2 more")
         .says("bookctl attempts\n");
 }
+
+/// SQLite opens what lies next to a database without asking what it is.
+#[cfg(unix)]
+#[test]
+fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
+    let served = Served::start();
+    let home = served.home();
+    home.booked("ven_confirms", &[], 0);
+    let pipe = home.path().join("journal.db-journal");
+    std::fs::remove_file(&pipe).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for arguments in [&["attempts", "--json"][..], &["bookings", "--json"]] {
+        let output = home.run(arguments).exits(3);
+        assert!(output.stderr.contains("is not a regular file"), "{output}");
+    }
+}

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, text};
+use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, text, words};
 
 /// "`--json`: exactly one JSON document" (command line, Output 3)
 #[test]
@@ -124,6 +124,28 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     assert!(!output.stdout.contains("sk_live_secret"), "{output}");
     let human = home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
     assert!(human.stdout.starts_with("POST /v1/bookings\n"), "{human}");
+    // The path is the one that is sent, with that of the base URL.
+    let home = Home::pointing_to(&format!("{}/api", server.base_url()), "sk_live_x");
+    for (line, call, body) in [
+        ("cancel bk_1 --yes", "cancel", json!({})),
+        (
+            "continue bk_1 --otp 123456",
+            "continue",
+            json!({"otp": "***"}),
+        ),
+        (
+            "continue bk_1 -F n[x]=2 -F m=a",
+            "continue",
+            json!({"n": {"x": 2}, "m": "a"}),
+        ),
+    ] {
+        let shown = home.run(words(&format!("{line} --dry-run --json")));
+        let shown = shown.exits(0).json();
+        let path = format!("/api/v1/bookings/bk_1/{call}");
+        assert_eq!((&shown["path"], &shown["body"]), (&json!(path), &body));
+    }
+    home.run(["continue", "bk_1", "--dry-run", "--json"])
+        .refused(2, "usage");
     assert!(server.requests().is_empty());
 
     let home = Home::new();
@@ -281,4 +303,22 @@ fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
     assert!(places.is_sorted(), "{error}");
     assert!(fields.values().all(|value| !value.is_null()), "{error}");
     assert_eq!(error["request"], "GET /v1/bookings/bk_nobody");
+}
+
+/// A message ends with the innermost cause; who looks for the reason finds the others, too.
+#[test]
+fn verbose_shows_the_causes_that_a_message_leaves_out() {
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x");
+    let file = home.folder().join("authorities.pem");
+    let encoded = "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n";
+    fs::write(&file, encoded).unwrap();
+    let home = home.configured(&format!(
+        "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{}'\n",
+        file.display()
+    ));
+    let verbose = home.run(["status", "--verbose"]).exits(3);
+    verbose.says("caused by: builder error");
+    let terse = home.run(["status"]).exits(3);
+    let terse = terse.says("authorities.pem: invalid certificate encoding");
+    assert!(!terse.stderr.contains("caused by"), "{terse}");
 }

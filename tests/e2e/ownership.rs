@@ -2,7 +2,9 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -251,4 +253,57 @@ fn a_link_of_another_user_is_not_followed() {
     fs::rename(&link, &between).unwrap();
     symlink(&between, &link).unwrap();
     is_refused(&home, &["profile", "list", "--json"], &between);
+}
+
+/// ssh trusts root's files as well: a machine's administrator may set up what its users share.
+#[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
+fn a_configuration_of_root_is_used_by_any_user() {
+    if may_not_give_files_away() {
+        return;
+    }
+    let home = Home::new().configured("[profiles.shared]\nbase_url = 'https://a.example'\n");
+    for folder in [home.folder(), &home.path()] {
+        fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    }
+    let file = home.path().join("config.toml");
+    fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
+    let mut command = home.command(["profile", "list", "--json"]);
+    command.uid(SOMEBODY).gid(SOMEBODY);
+    let mut probe = home.command(["--version"]);
+    probe.uid(SOMEBODY).gid(SOMEBODY).stdout(Stdio::null());
+    if !probe.status().is_ok_and(|status| status.success()) {
+        return skipped("another user cannot run the program where it was built");
+    }
+    let list = Running::start(command).end().exits(0);
+    assert!(list.stdout.contains("shared"), "{list}");
+}
+
+#[test]
+#[ignore = "needs root: it mounts a disk, or makes another user's files"]
+fn what_a_database_is_a_link_to_keeps_its_mode_and_its_content() {
+    let events = ["webhook", "events", "list", "--json"];
+    let content = "this is no database, and everybody reads it\n".repeat(50);
+    for (name, arguments) in [
+        ("journal.db", &booking()[..]),
+        ("sandbox.db", &booking()),
+        ("webhooks.db", &events),
+    ] {
+        for hard in [false, true] {
+            let home = Home::new();
+            let (file, link) = (home.folder().join("passwd"), home.path().join(name));
+            make(&file, &content);
+            fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+            fs::create_dir_all(home.path()).unwrap();
+            if hard {
+                fs::hard_link(&file, &link).unwrap();
+            } else {
+                symlink(&file, &link).unwrap();
+            }
+            home.run(arguments).exits(3);
+            let mode = fs::metadata(&file).unwrap().mode() & 0o777;
+            assert_eq!(mode, 0o644, "{name}, hard: {hard}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), content);
+        }
+    }
 }

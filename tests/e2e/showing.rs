@@ -264,6 +264,19 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     assert_eq!(looks(&server), 1);
 }
 
+/// Where nothing is redrawn, the wait is said once.
+#[test]
+fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
+    for (name, value) in [("BOOKCTL_ACCESSIBLE", "1"), ("TERM", "dumb")] {
+        let server = limited(120);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x").with(name, value);
+        let mut terminal = Terminal::start(&home, &["show", "bk_1", "--max-wait", "3m"]);
+        terminal.see("rate limited; continuing in 2 min");
+        terminal.press(Key::CtrlC);
+        terminal.end().exits(130);
+    }
+}
+
 #[test]
 fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
     let server = limited(1);

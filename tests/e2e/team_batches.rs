@@ -241,3 +241,19 @@ fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine
     bob.run(["attempts", "resume", "order-1"]).exits(0);
     assert_eq!(service.ledger().len(), 2);
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn machines_that_prepare_one_journal_at_once_all_succeed() {
+    let served = Served::start();
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    std::thread::scope(|scope| {
+        for number in 0..5 {
+            let home = machine(&served, &postgres.url(), &format!("user {number}"));
+            scope.spawn(move || drop(home.run(["journal", "init"]).exits(0)));
+        }
+    });
+    machine(&served, &postgres.url(), "ada").booked("ven_confirms", &[], 0);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Key, Reply, Scripted, Served, Terminal, text};
+use crate::harness::{GUEST, Home, Key, Reply, Scripted, Served, Terminal, text, words};
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
@@ -359,4 +359,21 @@ fn declining_at_the_summary_books_nothing() {
     terminal.type_in("n\r");
     terminal.end().exits(17).says("Nothing was booked.");
     assert!(Served::of(&home).bookings().is_empty());
+}
+
+#[test]
+fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
+    let home = Home::new();
+    let id = home.booked("ven_confirm_details", &[], 10);
+    home.run(words(
+        "sandbox faults add --on 'POST /v1/bookings/{id}/continue' --kind status --status 400",
+    ))
+    .exits(0);
+    let mut terminal = Terminal::start(&home, &["continue", &id]);
+    terminal.answer("? arrival_time", "19:45");
+    terminal.answer("? dietary_requirements", "none");
+    terminal.see("a fault answers 400");
+    terminal.see("19:45").press(Key::Enter);
+    terminal.see("? dietary_requirements").press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
 }

@@ -260,3 +260,18 @@ fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     assert!(ended.broken.is_empty(), "{:?}", ended.broken);
 }
+
+/// A terminal of another width has broken the lines elsewhere, so they are left.
+#[test]
+fn an_answer_that_cannot_be_cleared_is_said_to_be_taken_back() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["book", "ven_otp", "--party", "2"]);
+    terminal.answer("? When?", "tomorrow 19:30");
+    terminal.see("? Which slot").resize(60);
+    terminal
+        .press(Key::Esc)
+        .see("The last answer above was taken back.");
+    terminal.see("? When? (e.g. tomorrow 19:30) › tomorrow 19:30");
+    terminal.press(Key::CtrlC);
+    terminal.end().exits(130);
+}

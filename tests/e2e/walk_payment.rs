@@ -1,5 +1,7 @@
 //! A payment approval, as a person at a terminal answers it.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::harness::{GUEST, Home, Key, Served, Terminal};
 
 /// The id of the booking that stands on the screen.
@@ -237,6 +239,27 @@ fn a_sandbox_approves_a_payment_as_the_vendor_would() {
     terminal
         .press(Key::Up)
         .see("❯ Approve it as the vendor would")
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+}
+
+/// As git does it.
+#[test]
+fn without_a_named_editor_vi_is_opened() {
+    let home = Home::new();
+    let vi = home.folder().join("vi");
+    let script = r#"#!/bin/sh
+sed -i 's/"status": ""/"status": "approved"/' "$1"
+"#;
+    std::fs::write(&vi, script).unwrap();
+    std::fs::set_permissions(&vi, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", home.folder().display());
+    let home = home.with("PATH", &path);
+    let mut terminal = paying(&home);
+    terminal
+        .press(Key::Down)
+        .see("❯ Write it in an editor")
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
 }

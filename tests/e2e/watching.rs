@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Scripted, Served, text};
+use crate::harness::{Home, Reply, Scripted, Served, text, words};
 
 /// Time for one answer, where nothing else comes. A command of a Windows that is emulated takes longer to be answered.
 const SHORT: &str = if cfg!(windows) { "15s" } else { "300ms" };
@@ -191,4 +191,26 @@ fn a_pause_ends_a_watch_that_waits_for_another_status() {
     assert_eq!(server.requests().len(), 1);
     let named = ["watch", "bk_1", "--until", "requires_action"];
     home.run(named).exits(0);
+}
+
+/// The rule of `watch` holds for `book --wait` as well.
+#[test]
+fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
+    let reads = AtomicUsize::new(0);
+    let server = Scripted::start(move |request| {
+        let (code, status) = match request.method.as_str() {
+            "POST" => (201, "processing"),
+            _ if reads.fetch_add(1, Ordering::SeqCst) < 9 => {
+                return Reply::json(503, &json!({"error": "deploy"}));
+            }
+            _ => (200, "confirmed"),
+        };
+        let booking = json!({"id": "bk_1", "object": "booking", "status": status});
+        Reply::json(code, &booking)
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let book = words(
+        "book ven_1 --at 2031-05-01T19:30:00Z --party 2 --name 'Ada Lovelace' --slot slot_1 --wait=1m --json",
+    );
+    assert_eq!(home.run(book).exits(0).json()["status"], "confirmed");
 }

@@ -1,0 +1,73 @@
+//! The codes of errors: each in the catalog is emitted, by the program or by the sandbox as the service does, and what
+//! the sandbox answers with is in the catalog.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::explained::codes;
+use crate::harness::text;
+
+/// The program's text under a path of `src`: what is compiled into it, without the catalog.
+fn source(path: &Path) -> String {
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).unwrap();
+        return entries.map(|it| source(&it.unwrap().path())).collect();
+    }
+    if path.iter().any(|it| it == "tests" || it == "tests.rs") || path.ends_with("outcome/code.rs")
+    {
+        return String::new();
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]\nmod tests").next().unwrap().into()
+}
+
+fn src(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    source(&root.join(path))
+}
+
+/// The codes of the catalog whose kind is one of these.
+fn explained(kinds: &[&str]) -> BTreeSet<String> {
+    let rows = codes().into_iter();
+    let rows = rows.filter(|row| kinds.contains(&text(row, "kind").as_str()));
+    rows.map(|row| text(&row, "code")).collect()
+}
+
+/// That every error has a code of the table is checked by the compiler.
+#[test]
+fn every_code_of_the_programs_own_is_one_that_some_error_has() {
+    let source = src("");
+    let name =
+        |rest: &str| -> String { rest.chars().take_while(|c| c.is_alphanumeric()).collect() };
+    let used: BTreeSet<String> = source.split("Code::").skip(1).map(name).collect();
+    for code in explained(&["bookctl"]) {
+        let words = code.split('_');
+        let words = words.map(|word| word[..1].to_uppercase() + &word[1..]);
+        let is_used = used.contains(&words.collect::<String>());
+        assert!(is_used, "{code} is documented, and emitted nowhere");
+    }
+}
+
+#[test]
+fn every_code_that_the_sandbox_answers_with_is_in_the_catalog_and_the_other_way_round() {
+    let answers = src("sandbox/rules/api_error.rs");
+    let answers = answers.split("pub(crate) fn answer(").nth(1).unwrap();
+    let answers = answers.split("\n}\n").next().unwrap();
+    let parts: Vec<&str> = answers.split('"').collect();
+    // A code is the last argument or, in older refusals, the text of `error`, where the others have a sentence.
+    let is_code = |at: usize| {
+        let is_word = parts[at]
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c == '_');
+        let is_error = at > 2 && parts[at - 2..at] == ["error", ": "];
+        is_word && (is_error || parts[at + 1].starts_with(')'))
+    };
+    let codes = (1..parts.len()).step_by(2).filter(|at| is_code(*at));
+    let mut emitted: BTreeSet<String> = codes.map(|at| parts[at].to_owned()).collect();
+    let of_bookings = src("sandbox/rules/error_code.rs");
+    let rows = of_bookings.lines().map(str::trim);
+    let rows = rows.filter(|line| line.starts_with("(ErrorCode::"));
+    let rows = rows.filter_map(|row| row.split('"').nth(1));
+    emitted.extend(rows.map(str::to_owned));
+    assert_eq!(emitted, explained(&["refusal", "booking error"]));
+}
