@@ -177,7 +177,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
 fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_settles_it() {
     let body = r#"{"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 600}"#;
     let limit = format!(
-        "HTTP/1.1 429 Slow down\r\nRetry-After: 600\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 429 Slow down\r\nRateLimit-Limit: 10\r\nRetry-After: 600\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
         body.len()
     );

@@ -213,4 +213,7 @@ fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
         "book ven_1 --at 2031-05-01T19:30:00Z --party 2 --name 'Ada Lovelace' --slot slot_1 --wait=1m --json",
     );
     assert_eq!(home.run(book).exits(0).json()["status"], "confirmed");
+    // The journal knows how it ended.
+    let list = home.run(["bookings", "--json"]).exits(0).json();
+    assert_eq!(list["bookings"][0]["status"], "confirmed");
 }
