@@ -359,7 +359,7 @@ impl Client {
     ///
     /// Returns the result of the last try, and whether a failed try may have booked. The result of a later try proves
     /// nothing about an earlier one. `shows_it` is whether the body of a refusal shows the requested booking all the same.
-    pub(crate) async fn create(
+    pub(crate) async fn send_create(
         &self,
         call: &Call,
         shows_it: &dyn Fn(&Document) -> bool,
@@ -375,7 +375,7 @@ impl Client {
             if let Failure::Refused(refusal) = &mut failure {
                 refusal.shows_the_booking = shows_it(&refusal.body);
             }
-            in_doubt |= failure.leaves_a_write_open();
+            in_doubt |= failure.may_have_been_carried_out();
             match retry::after_create(&failure, tried) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return (Err(failure), in_doubt),

@@ -67,21 +67,19 @@ const NOT_THE_SERVICE: &str =
     "check the base URL: the response may not come from the booking service";
 
 impl Failure {
-    /// Whether a write may have been carried out although no answer says so.
-    pub(crate) fn leaves_a_write_open(&self) -> bool {
-        match self {
-            Failure::NoKey(_)
-            | Failure::Key(_)
-            | Failure::NotSent(_)
-            | Failure::NotReached { .. } => false,
-            Failure::NoAnswer(_)
-            | Failure::TimedOut(_)
-            | Failure::Unusable(_)
-            | Failure::Redirected { .. }
-            | Failure::Unreadable { .. }
-            | Failure::NoBooking { .. } => true,
-            Failure::Refused(refusal) => !refusal.is_certain(),
-        }
+    /// Whether no byte of the request left this machine.
+    pub(crate) fn sent_nothing(&self) -> bool {
+        use Failure::{Key, NoKey, NotReached, NotSent};
+        matches!(self, NoKey(_) | Key(_) | NotSent(_) | NotReached { .. })
+    }
+
+    pub(crate) fn is_certain_refusal(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.proves_nothing_was_done())
+    }
+
+    /// Whether the request may have been carried out although no answer says so: always, unless the opposite is certain.
+    pub(crate) fn may_have_been_carried_out(&self) -> bool {
+        !self.sent_nothing() && !self.is_certain_refusal()
     }
 
     pub(crate) fn status(&self) -> Option<u16> {
@@ -96,12 +94,11 @@ impl Failure {
 
     /// Whether the call may be sent again once a rate limit is over. A write may only if the service certainly did nothing.
     pub(crate) fn may_be_waited_out(&self, call: &Call) -> bool {
-        let is_certain = matches!(self, Failure::Refused(refusal) if refusal.is_certain());
-        self.status() == Some(429) && (is_certain || !call.is_write())
+        self.status() == Some(429) && (self.is_certain_refusal() || !call.is_write())
     }
 
     pub(crate) fn into_error(self, call: &Call) -> Error {
-        let is_open = call.is_write() && self.leaves_a_write_open();
+        let is_open = call.is_write() && self.may_have_been_carried_out();
         let status = self.status();
         let said = self.to_string();
         let unknown = || {

@@ -75,10 +75,10 @@ impl Refusal {
         }
     }
 
-    /// Whether the refusal proves that the service did nothing. Each of the service's refusals is a document with
-    /// `error` (spec, Errors); a 5xx proves it only with a documented code. One that shows the booking that was asked for,
-    /// or says that a request with this key is in progress, proves nothing.
-    pub(crate) fn is_certain(&self) -> bool {
+    /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a
+    /// documented code. One that shows the booking that was asked for, or says that a request with this key is in progress,
+    /// proves nothing.
+    pub(crate) fn proves_nothing_was_done(&self) -> bool {
         if self.shows_the_booking || self.says_in_progress() {
             return false;
         }

@@ -18,12 +18,8 @@ pub(super) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         // A 4xx that proves nothing comes from a proxy, which would answer the same again.
-        Failure::Refused(refusal) => refusal.status >= 500 && !refusal.is_certain(),
-        Failure::NoKey(_)
-        | Failure::Key(_)
-        | Failure::NotSent(_)
-        | Failure::Redirected { .. }
-        | Failure::NoBooking { .. } => false,
+        Failure::Refused(refusal) => refusal.status >= 500 && !refusal.proves_nothing_was_done(),
+        _ => false,
     };
     next(passing, tried, 1.0)
 }

@@ -16,13 +16,13 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::batch::rows::is_key;
 use crate::flows::booking_draft::BookingDraft;
-use crate::flows::create::create;
+use crate::flows::create::create_and_tell;
 use crate::flows::finish::{finish, preview};
 use crate::flows::locate::{locate_slot, locate_venue};
 use crate::flows::offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
 use crate::flows::open_attempts::{EarlierAttempts, offer_to_find_out, warn_of_open_attempts};
 use crate::flows::pause_prompts::answer_pauses;
-use crate::flows::repeated::{refuse_to_repeat, repeated};
+use crate::flows::repeated::{repeated, wants_second_beside_open};
 use crate::flows::same_guest::ask_about_same_guest;
 use crate::flows::wait::wait_while_processing;
 use crate::flows::{review, walk};
@@ -173,7 +173,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let (wait, dry_run, given) = (args.wait, args.dry_run, args.idempotency_key.clone());
     let (same_organization, retention) = (args.same_organization, args.retention);
-    let mut run = BookingRun {
+    let mut command = BookCommand {
         context,
         draft: draft(context, args)?,
         key_is_given: given.is_some(),
@@ -181,13 +181,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         is_guided: false,
     };
     if dry_run {
-        return run.show_request().await;
+        return command.show_request().await;
     }
     tell_journal(context, same_organization, retention)?;
     context.before_change()?;
-    let own = HashSet::from([run.key.clone()]);
+    let own = HashSet::from([command.key.clone()]);
     let earlier = warn_of_open_attempts(context, &own).await?;
-    let booking = match run.book(&earlier).await {
+    let booking = match command.book(&earlier).await {
         Err(error) => offer_to_find_out(context, error).await?,
         Ok(booking) => booking,
     };
@@ -242,7 +242,7 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
 }
 
 /// One booking, from what is known of it to the service's answer.
-struct BookingRun<'a> {
+struct BookCommand<'a> {
     context: &'a Context,
     draft: BookingDraft,
     key: String,
@@ -252,7 +252,7 @@ struct BookingRun<'a> {
     is_guided: bool,
 }
 
-impl BookingRun<'_> {
+impl BookCommand<'_> {
     /// Completes the draft and makes the booking.
     ///
     /// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
@@ -261,13 +261,18 @@ impl BookingRun<'_> {
         if self.key_is_given
             && let Some(request) = repeated(context, &self.draft, &self.key)?
         {
-            let booked = create(context, &self.key, KeyOrigin::Caller, request).await;
+            let booked = create_and_tell(context, &self.key, KeyOrigin::Caller, request).await;
             return booked.map_err(|error| self.explained(error));
         }
         loop {
             self.complete().await?;
-            let may_be_second =
-                self.key_is_given || refuse_to_repeat(context, &self.draft, &earlier.open).await?;
+            let (draft, open) = (&self.draft, &earlier.open);
+            let origin = if self.key_is_given {
+                KeyOrigin::Caller
+            } else {
+                let may_be_second = wants_second_beside_open(context, draft, open).await?;
+                KeyOrigin::Generated { may_be_second }
+            };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(context.adapter(), datetime.clone())?;
@@ -276,12 +281,7 @@ impl BookingRun<'_> {
             if !self.is_guided {
                 review::review(context, draft, &datetime, is_another_time).await?;
             }
-            let origin = if self.key_is_given {
-                KeyOrigin::Caller
-            } else {
-                KeyOrigin::Generated { may_be_second }
-            };
-            let booked = create(context, &self.key, origin, request).await;
+            let booked = create_and_tell(context, &self.key, origin, request).await;
             let refuses_guest = booked.as_ref().is_err_and(|error| {
                 error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
             });

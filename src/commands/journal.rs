@@ -4,7 +4,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::app::Context;
-use crate::journal::{Copied, JournalState, copy, prepare};
+use crate::journal::{Copied, Summary, copy, prepare};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, View};
@@ -58,7 +58,7 @@ fn status(context: &Context) -> Result<Exit> {
         kind: "file",
         place: context.paths.journal.display().to_string(),
         exists: context.has_journal(),
-        state: None,
+        summary: None,
         latency_ms: None,
     };
     if view.exists {
@@ -67,9 +67,9 @@ fn status(context: &Context) -> Result<Exit> {
         let _ = journal.rate_limit("")?;
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
         view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
-        let state = journal.state()?;
-        view.kind = state.kind;
-        view.state = Some(state);
+        let summary = journal.summary()?;
+        view.kind = summary.kind;
+        view.summary = Some(summary);
         if let Some(shared) = context.target().journal() {
             view.place = shared.address.to_string();
         }
@@ -84,12 +84,12 @@ fn init(context: &Context) -> Result<Exit> {
     let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
     let prepared = prepare(database)?;
     // Opened as every other command opens it.
-    let state = context.journal()?.state()?;
+    let summary = context.journal()?.summary()?;
     context.out.emit(&InitView {
         place,
         made: prepared.is_new,
-        version: state.version,
-        search_indexed: state.search_is_indexed,
+        version: summary.version,
+        search_indexed: summary.search_is_indexed,
         search_not_indexed: prepared.not_indexed,
     })?;
     Ok(Exit::Done)
@@ -110,7 +110,7 @@ struct StatusView {
     place: String,
     exists: bool,
     #[serde(flatten)]
-    state: Option<JournalState>,
+    summary: Option<Summary>,
     /// Of one question to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_ms: Option<f64>,
@@ -124,22 +124,22 @@ impl View for StatusView {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.field("journal", &self.place);
-        let Some(state) = &self.state else {
+        let Some(summary) = &self.summary else {
             page.line("None yet. The first booking request creates it.");
             return page;
         };
         page.field("kind", self.kind);
-        page.field("version", state.version.to_string());
-        page.field("attempts", state.attempts.to_string());
-        page.field("bookings", state.bookings.to_string());
-        let open = match &state.oldest_open_at {
+        page.field("version", summary.version.to_string());
+        page.field("attempts", summary.attempts.to_string());
+        page.field("bookings", summary.bookings.to_string());
+        let open = match &summary.oldest_open_at {
             None => "none".to_owned(),
-            Some(oldest) => format!("{}, the oldest of {oldest}", state.open_attempts),
+            Some(oldest) => format!("{}, the oldest of {oldest}", summary.open_attempts),
         };
         page.field("open attempts", &open);
         let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
         page.field_if("latency", latency);
-        let searches = state.search_is_indexed.map(|is_indexed| {
+        let searches = summary.search_is_indexed.map(|is_indexed| {
             if is_indexed {
                 "with an index"
             } else {

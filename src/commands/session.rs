@@ -292,7 +292,7 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
     context.in_flight.replace(InFlight::Nothing);
     sent.map(|answer| answer.document).map_err(|failure| {
-        let is_open = failure.leaves_a_write_open();
+        let is_open = failure.may_have_been_carried_out();
         let error = failure.into_error(&call);
         if is_open {
             error.hint("check before trying again: bookctl session list")

@@ -90,7 +90,7 @@ pub(crate) async fn change(
         },
         Err(failure) => failure,
     };
-    let open = failure.leaves_a_write_open();
+    let open = failure.may_have_been_carried_out();
     let error = failure.into_error(&call);
     if !open {
         context.in_flight.replace(InFlight::Nothing);

@@ -12,9 +12,9 @@ use super::terms::terms_asked_for;
 use super::understood::booking_of;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
-use crate::client::{Answer, BookingRequest, Call, Failure};
+use crate::client::{Answer, BookingRequest, Call};
 use crate::journal::{
-    Attempt, BeginOutcome, Conclusion, Earlier, Ended, Intent, KeyOrigin, LastTry, RateLimitWindow,
+    Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, LastTry, RateLimitWindow,
     RunEnd, RunId, ServiceClock, ShownBooking, State, conclusion, existed_before, judge,
     outcome_of,
 };
@@ -29,8 +29,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
-    /// Whether the booking existed before, under the same idempotency key (spec, Limits 7).
-    pub(crate) earlier: bool,
+    /// Whether the same idempotency key had the booking before this command sent it (spec, Limits 7).
+    pub(crate) existed_before: bool,
 }
 
 /// The request of an attempt, as it was sent.
@@ -38,15 +38,15 @@ pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
     BookingRequest::sent_before(attempt.request.body.clone(), attempt.asked().clone())
 }
 
-/// Makes a booking under `key`, and tells a person if it existed before. Fails like [`make`].
-pub(crate) async fn create(
+/// Like [`create_booking`]; also tells a person if the booking existed before.
+pub(crate) async fn create_and_tell(
     context: &Context,
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<Booking> {
-    let made = make(context, key, origin, request).await?;
-    if made.earlier {
+    let made = create_booking(context, key, origin, request).await?;
+    if made.existed_before {
         context.out.note(&format!(
             "Booking {} was already made with this idempotency key.",
             made.booking.id()
@@ -64,7 +64,7 @@ pub(crate) async fn create(
 /// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
 /// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
 /// the caller's key had it before, else 16.
-pub(super) async fn make(
+pub(super) async fn create_booking(
     context: &Context,
     key: &str,
     origin: KeyOrigin,
@@ -78,19 +78,20 @@ pub(super) async fn make(
         asked: request.asked.clone(),
         call: request.call(key),
         known_booking: None,
-        may_have_booked: false,
+        left_open: false,
         began: Instant::now(),
     };
     let mut allowed = context.max_wait();
     loop {
-        let begun = attempt.begin(allowed).await;
+        let begun = attempt.begin_run(allowed).await;
         let (run, earlier, left) = begun.map_err(|error| attempt.stopped(error))?;
+        // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
         context.in_flight.replace(InFlight::Creating {
             key: key.to_owned(),
         });
         let progress = context.out.progress("booking");
         let shows_it = |body: &Document| attempt.is_shown_in(body);
-        let (sent, in_doubt) = client.create(&attempt.call, &shows_it).await;
+        let (sent, in_doubt) = client.send_create(&attempt.call, &shows_it).await;
         drop(progress);
         context.observe_rate_limit(&attempt.call);
         let tries = Tries { earlier, in_doubt };
@@ -99,13 +100,16 @@ pub(super) async fn make(
             Err(failure) => failure,
         };
         let last = match &failure {
-            Failure::Refused(refusal) if refusal.is_certain() => LastTry::Refused,
-            failure if failure.leaves_a_write_open() => LastTry::NoProof,
-            _ => LastTry::NotSent,
+            failure if failure.sent_nothing() => LastTry::NotSent,
+            failure if failure.is_certain_refusal() => LastTry::Refused,
+            _ => LastTry::NoProof,
         };
-        let (conclusion, _) = attempt.end(&run, tries, last, failure.status(), None);
-        attempt.may_have_booked = conclusion == Conclusion::Unknown;
-        // The run is over before the rate limit is waited out, so an interrupt during the wait leaves nothing open.
+        let (conclusion, _) = attempt.end_run(&run, tries, last, failure.status(), None);
+        attempt.left_open = conclusion == Conclusion::Unknown;
+        if conclusion == Conclusion::NothingBooked {
+            context.in_flight.replace(InFlight::Nothing);
+        }
+        // The end is recorded before the wait, so an interrupt adds no doubt.
         let waited = context.pause_for_rate_limit(failure, &attempt.call, left);
         allowed = waited.await.map_err(|error| attempt.stopped(error))?;
     }
@@ -129,8 +133,8 @@ struct Sending<'a> {
     asked: Value,
     /// The id of the booking that an earlier run of this attempt made.
     known_booking: Option<String>,
-    /// Whether a run of this command may have booked.
-    may_have_booked: bool,
+    /// Whether the last run left the attempt open: that run or another one of the attempt may have booked.
+    left_open: bool,
     began: Instant,
 }
 
@@ -157,8 +161,10 @@ impl Sending<'_> {
         // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
         let margin = match self.origin {
             KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
-            KeyOrigin::Derived | KeyOrigin::Caller if client.is_loopback() => SignedDuration::ZERO,
-            KeyOrigin::Derived | KeyOrigin::Caller => SignedDuration::from_secs(5),
+            KeyOrigin::SameRequestOnly | KeyOrigin::Caller if client.is_loopback() => {
+                SignedDuration::ZERO
+            }
+            KeyOrigin::SameRequestOnly | KeyOrigin::Caller => SignedDuration::from_secs(5),
         };
         // On this computer both have one clock, unless a sandbox's was moved. A smaller difference is a response that took
         // its time: `Date` has whole seconds, and is written before the response is sent.
@@ -179,14 +185,14 @@ impl Sending<'_> {
     }
 
     /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
-    async fn begin(&mut self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
+    async fn begin_run(&mut self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut allowed = allowed;
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
         loop {
             let clock = |window: Option<&RateLimitWindow>| self.context.believed_clock(window);
             let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
-            let begun = self.context.journal()?.begin(&Intent {
+            let begun = self.context.journal()?.record_begin(&Intent {
                 key: self.key,
                 request: self.body(),
                 asked: self.asked_otherwise(),
@@ -242,16 +248,16 @@ impl Sending<'_> {
         bookings.iter().any(is_it)
     }
 
-    /// Ends a run, and returns what may be said of the attempt, and what the journal knows of it. That it cannot be recorded
-    /// is a warning.
-    fn end(
+    /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that has `booking`. That the
+    /// end cannot be recorded is a warning.
+    fn end_run(
         &self,
         run: &RunId,
         tries: Tries,
         last: LastTry,
         http_status: Option<u16>,
         booking: Option<&Booking>,
-    ) -> (Conclusion, Option<Ended>) {
+    ) -> (Conclusion, Option<String>) {
         let terms = booking.and_then(|_| terms_asked_for(self.context, &self.asked));
         let end = RunEnd {
             last,
@@ -262,25 +268,22 @@ impl Sending<'_> {
             request: self.body(),
             asked: self.asked_otherwise(),
         };
-        let ended = self.context.journal().and_then(|it| it.end(run, &end));
-        let (conclusion, ended) = match ended {
-            Ok(ended) => (conclusion(ended.outcome, Some(ended.state)), Some(ended)),
+        let journal = self.context.journal();
+        match journal.and_then(|it| it.record_end(run, &end)) {
+            Ok(ended) => {
+                let conclusion = conclusion(ended.outcome, Some(ended.state));
+                (conclusion, ended.other_attempt)
+            }
             Err(error) => {
                 let what = match booking {
                     Some(_) => "the booking was made, but could not be saved in the journal",
                     None => "cannot save the result in the journal",
                 };
                 self.context.out.warn(&format!("{what}: {}", error.message));
-                (
-                    conclusion(outcome_of(last, tries.in_doubt, false), None),
-                    None,
-                )
+                let outcome = outcome_of(last, tries.in_doubt, false);
+                (conclusion(outcome, None), None)
             }
-        };
-        if conclusion == Conclusion::NothingBooked {
-            self.context.in_flight.replace(InFlight::Nothing);
         }
-        (conclusion, ended)
     }
 
     /// Judges a 2xx: it is either the requested booking, or an error.
@@ -310,8 +313,7 @@ impl Sending<'_> {
         };
         let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
         let settles = (last == LastTry::Booked).then_some(&booking);
-        let (conclusion, ended) = self.end(run, tries, last, Some(status), settles);
-        let other_key = ended.and_then(|ended| ended.other_attempt);
+        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), settles);
         let mut error = match conclusion {
             Conclusion::Booked => {
                 let id = booking.id();
@@ -326,12 +328,13 @@ impl Sending<'_> {
                 let is_older = shown.is_older || shown.is_known;
                 return Ok(CreatedBooking {
                     booking,
-                    earlier: existed_before(is_older, tries.in_doubt, tries.earlier),
+                    existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
                 });
             }
             Conclusion::AnotherBooking => {
                 another_booking(booking.id(), &difference.unwrap_or_default(), self.key)
             }
+            // `judge` never takes a 2xx for a refusal, so only `Unknown` comes here.
             Conclusion::Unknown | Conclusion::NothingBooked => {
                 let why = match (other_key, difference) {
                     (Some(other), _) => format!("which idempotency key {other} has already"),
@@ -356,23 +359,21 @@ impl Sending<'_> {
 
     /// Ends a run whose response proves nothing.
     fn unknown(&self, run: &RunId, tries: Tries, status: u16, why: Error) -> Error {
-        self.end(run, tries, LastTry::NoProof, Some(status), None);
+        self.end_run(run, tries, LastTry::NoProof, Some(status), None);
         self.doubtful(no_booking(status, why).into_error(&self.call))
     }
 
-    /// The error that ends the attempt between two of its runs.
+    /// The error that ends the command while no run of it is under way. Where a rate limit kept its run from beginning, the
+    /// journal says whether the attempt is open.
     fn stopped(&self, error: Error) -> Error {
-        if self.may_have_booked || error.exit == Exit::RateLimited && self.is_open() {
+        let is_open = || {
+            let known = self.context.journal().ok()?.attempt(self.key).ok()??;
+            Some(known.state == State::Unsettled)
+        };
+        if self.left_open || error.exit == Exit::RateLimited && is_open() == Some(true) {
             return self.doubtful(error);
         }
         error
-    }
-
-    /// Whether an earlier run of the attempt, of any command, may have booked.
-    fn is_open(&self) -> bool {
-        let journal = self.context.journal().ok();
-        let known = journal.and_then(|journal| journal.attempt(self.key).ok()?);
-        known.is_some_and(|known| known.state == State::Unsettled)
     }
 
     /// Turns an error into one that says that a booking may exist, and names the command that finds out.

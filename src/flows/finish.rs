@@ -29,7 +29,8 @@ fn shown_terms(context: &Context, booking: &Booking) -> Option<Value> {
     (costs && context.out.is_human()).then(|| kept_terms(context, booking))?
 }
 
-/// Updates the journal's copy of the booking, writes the booking, and returns the exit code of its status.
+/// Updates the journal's copy of the booking, which may have been waited for or answered since it was made; writes the booking,
+/// and returns the exit code of its status.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     if context.has_journal() {
         keep_shown(context, booking);

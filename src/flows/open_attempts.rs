@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::create::{attempt_request, create};
+use super::create::{attempt_request, create_and_tell};
 use super::finish::card;
 use super::same_guest::{Booked, ask_about};
 use super::wait::read_booking;
@@ -178,7 +178,8 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
             error.hint(format!("to give up the attempt: {}", abandon_command(key)))
         })?;
     }
-    let created = create(context, key, KeyOrigin::Derived, attempt_request(&attempt)).await;
+    let (origin, request) = (KeyOrigin::SameRequestOnly, attempt_request(&attempt));
+    let created = create_and_tell(context, key, origin, request).await;
     if is_shared {
         let _ = context.journal()?.release(key);
     }

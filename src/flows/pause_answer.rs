@@ -42,7 +42,7 @@ pub(crate) async fn send_answer(
         },
         Err(failure) => failure,
     };
-    let open = failure.leaves_a_write_open();
+    let open = failure.may_have_been_carried_out();
     // Reading the booking helps only after an invalid answer or a lost one.
     let worth_reading =
         open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);

@@ -72,13 +72,13 @@ fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option
     request.ok().filter(|_| is_at)
 }
 
-/// Refuses to book where an open attempt asks for the same booking: a script gets an error, a person is asked. Returns whether
-/// a person wants a second one. What begins later is refused where the run begins.
+/// Whether a person wants a second booking beside the one that an open attempt may have made. A script is refused. What begins
+/// later is refused where the run begins.
 ///
 /// # Errors
 ///
 /// `outcome_unknown` (16), with the command that finds out; `declined` (17) if a person's answer is no.
-pub(crate) async fn refuse_to_repeat(
+pub(crate) async fn wants_second_beside_open(
     context: &Context,
     draft: &BookingDraft,
     open: &[Attempt],
@@ -104,7 +104,7 @@ pub(crate) async fn refuse_to_repeat(
     Ok(true)
 }
 
-/// The same for a row of a batch.
+/// Refuses a row of a batch where an open attempt asks for the same booking.
 ///
 /// # Errors
 ///

@@ -1,5 +1,10 @@
 //! What an answer proves of a run, and what a command may say: pure functions, which the model checker calls too
-//! (`protocol_model`).
+//! (`protocol_model`). What is known becomes what may be said in five steps:
+//! - `Earlier`: what the runs before this one leave possible.
+//! - `LastTry`: what the answer to the run's last try proves, judged with `Earlier`.
+//! - `Outcome`: how the run ended. An earlier try of it that is in doubt outweighs a refusal of the last one.
+//! - `State`: what all runs of the attempt prove together.
+//! - `Conclusion`: what the command may say, from the run's outcome and the attempt's state.
 
 use super::runs::{Earlier, Outcome, State};
 
@@ -11,15 +16,15 @@ pub(crate) enum KeyOrigin {
         /// Whether a person wants the booking beside one that an open attempt may have made.
         may_be_second: bool,
     },
-    /// It is derived from a row of a batch: others may have sent it, for the same request.
-    Derived,
+    /// It counts for this request alone, and others may have sent it: the key of a batch's row, or one that is resumed.
+    SameRequestOnly,
     /// The caller gave it: others may have sent it, for anything.
     Caller,
 }
 
 impl KeyOrigin {
     /// Whether the booking may be made although an open attempt under another key is for the same. A new key from the
-    /// caller says so, and the rows of a batch are compared before it is sent.
+    /// caller says so, the rows of a batch are compared before, and a resumed attempt is one of the open ones itself.
     pub(crate) fn may_be_second(self) -> bool {
         self != KeyOrigin::Generated {
             may_be_second: false,
@@ -60,20 +65,21 @@ pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -
     is_older && !in_doubt && earlier != Earlier::MayHaveBooked
 }
 
-/// Judges a booking that answered a booking request. It is the requested one if it agrees with what was asked, and is not
-/// older than what may have made it. Only a key that others may have sent can have an older booking.
+/// Judges a booking that answered a booking request. What an earlier run was answered with is the requested one. A foreign one,
+/// which existed before the attempt, can be it only if others may have sent the key.
 pub(crate) fn judge(
     shown: ShownBooking,
     key: KeyOrigin,
     in_doubt: bool,
     earlier: Earlier,
 ) -> LastTry {
-    let is_older = existed_before(shown.is_older, in_doubt, earlier);
-    match (shown.agrees, is_older, key) {
+    let is_foreign = existed_before(shown.is_older, in_doubt, earlier);
+    match (shown.agrees, is_foreign, key) {
         _ if shown.is_known => LastTry::Booked,
-        (true, false, _) | (true, true, KeyOrigin::Derived | KeyOrigin::Caller) => LastTry::Booked,
+        (true, true, KeyOrigin::Generated { .. }) => LastTry::NoProof,
+        (true, ..) => LastTry::Booked,
         (false, true, KeyOrigin::Caller) if shown.is_200 => LastTry::AnotherBooking,
-        _ => LastTry::NoProof,
+        (false, ..) => LastTry::NoProof,
     }
 }
 
@@ -147,66 +153,48 @@ mod tests {
 
     #[test]
     fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
-        let shown = |agrees, is_older, is_200| ShownBooking {
-            agrees,
-            is_known: false,
-            is_older,
-            is_200,
-        };
-        use Earlier::{Booked, MayHaveBooked, Nothing};
-        use KeyOrigin::{Caller, Derived};
-        use LastTry::{AnotherBooking, NoProof};
+        use Earlier::{MayHaveBooked, Nothing};
+        use KeyOrigin::{Caller, SameRequestOnly};
+        use LastTry::{AnotherBooking, Booked, NoProof};
         const GENERATED: KeyOrigin = KeyOrigin::Generated {
             may_be_second: false,
         };
-        let is = |shown: ShownBooking, key, in_doubt, earlier, verdict| {
+        for (agrees, is_older, is_200, key, in_doubt, earlier, verdict) in [
+            (true, false, false, GENERATED, false, Nothing, Booked),
+            (true, true, true, GENERATED, false, Nothing, NoProof),
+            (true, true, true, GENERATED, true, Nothing, Booked),
+            (true, true, true, GENERATED, false, MayHaveBooked, Booked),
+            (true, true, true, SameRequestOnly, false, Nothing, Booked),
+            (true, true, true, Caller, false, Nothing, Booked),
+            (false, true, true, Caller, false, Nothing, AnotherBooking),
+            (
+                false,
+                true,
+                true,
+                Caller,
+                false,
+                Earlier::Booked,
+                AnotherBooking,
+            ),
+            (false, true, true, Caller, false, MayHaveBooked, NoProof),
+            (false, true, true, Caller, true, Nothing, NoProof),
+            (false, true, false, Caller, false, Nothing, NoProof),
+            (false, false, true, Caller, false, Nothing, NoProof),
+            (false, true, true, GENERATED, false, Nothing, NoProof),
+            (false, true, true, SameRequestOnly, false, Nothing, NoProof),
+        ] {
+            let mut shown = ShownBooking {
+                agrees,
+                is_known: false,
+                is_older,
+                is_200,
+            };
             let judged = judge(shown, key, in_doubt, earlier);
             assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
-        };
-        let booked = LastTry::Booked;
-        is(shown(true, false, false), GENERATED, false, Nothing, booked);
-        is(shown(true, true, true), GENERATED, false, Nothing, NoProof);
-        is(shown(true, true, true), GENERATED, true, Nothing, booked);
-        is(
-            shown(true, true, true),
-            GENERATED,
-            false,
-            MayHaveBooked,
-            booked,
-        );
-        is(shown(true, true, true), Derived, false, Nothing, booked);
-        is(shown(true, true, true), Caller, false, Nothing, booked);
-        is(
-            shown(false, true, true),
-            Caller,
-            false,
-            Nothing,
-            AnotherBooking,
-        );
-        is(
-            shown(false, true, true),
-            Caller,
-            false,
-            Booked,
-            AnotherBooking,
-        );
-        is(
-            shown(false, true, true),
-            Caller,
-            false,
-            MayHaveBooked,
-            NoProof,
-        );
-        is(shown(false, true, true), Caller, true, Nothing, NoProof);
-        is(shown(false, true, false), Caller, false, Nothing, NoProof);
-        is(shown(false, false, true), Caller, false, Nothing, NoProof);
-        is(shown(false, true, true), GENERATED, false, Nothing, NoProof);
-        is(shown(false, true, true), Derived, false, Nothing, NoProof);
-        let modified = ShownBooking {
-            is_known: true,
-            ..shown(false, true, true)
-        };
-        is(modified, GENERATED, false, Booked, booked);
+            // What was booked before may have been modified since.
+            shown.is_known = true;
+            assert_eq!(judge(shown, key, false, Earlier::Booked), Booked);
+        }
     }
 
     #[test]

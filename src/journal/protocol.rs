@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::judgement::{LastTry, outcome_of};
-use super::runs::{Earlier, Outcome, Run, State, earlier, may_be_sent_by, state_of};
+use super::runs::{Earlier, Outcome, Run, State, may_be_sent_by, state_of};
 use super::wish::{Request, Wish};
 
 /// An idempotency key, the request that was to be sent under it, and its runs.
@@ -69,7 +69,7 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: Wish + 'a>(
     if let Some(at) = (known.as_ref()).and_then(|it| it.runs.iter().position(is_own)) {
         // The transaction was committed before, and its answer was lost.
         let attempt = known.unwrap_or(first);
-        let earlier = earlier(&attempt.runs[..at]);
+        let earlier = Earlier::left_by(&attempt.runs[..at]);
         return Ok(Begun {
             attempt,
             earlier,
@@ -94,7 +94,7 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: Wish + 'a>(
     } else if !attempt.request.is_same_request(&first.request) {
         return Err(Forbidden::AnotherRequest);
     }
-    let earlier = earlier(&attempt.runs);
+    let earlier = Earlier::left_by(&attempt.runs);
     attempt.account = first.account;
     for run in first.runs {
         attempt.add(run);
@@ -138,13 +138,12 @@ pub(crate) struct End<I> {
 /// Ends a run, which says nothing about other runs. Returns the attempt, unless it was never sent and is to be removed, how
 /// the run ended, and the state of the attempt. `sent` is the request, which an open attempt gets back if its guest was deleted.
 pub(crate) fn end<I: Clone + PartialEq, R>(
-    known: Option<Attempt<I, R>>,
+    mut known: Option<Attempt<I, R>>,
     end: End<I>,
     sent: R,
 ) -> (Option<Attempt<I, R>>, Outcome, State) {
     let outcome = outcome_of(end.last, end.in_doubt, end.is_of_another_key);
     let is_own = |run: &&mut Run<I>| run.token == end.token;
-    let mut known = known;
     let own = known
         .as_mut()
         .and_then(|it| it.runs.iter_mut().find(is_own));
@@ -157,7 +156,8 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
             run.booking_id = end.booking_id.filter(|_| outcome == Outcome::Booked);
             run.ended_at = Some(end.ended_at);
         }
-        // The transaction was committed before, and its answer was lost.
+        // The transaction was committed before, and its answer was lost: it removed the attempt, none of whose runs was sent.
+        // If the key is known now, another process has begun it anew.
         None if outcome == Outcome::NotSent => return (known, outcome, State::Refused),
         None => {}
     }
@@ -167,11 +167,8 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
     attempt.derive();
     attempt.make_whole(sent);
     let state = attempt.state;
-    (
-        Some(attempt).filter(|it| !it.was_never_sent()),
-        outcome,
-        state,
-    )
+    let kept = Some(attempt).filter(|it| !it.was_never_sent());
+    (kept, outcome, state)
 }
 
 /// What `there` becomes when an attempt under the same key is copied from another journal; `None` if that is for another

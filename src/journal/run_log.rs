@@ -23,8 +23,8 @@ pub(crate) struct RunId {
     key: String,
     /// Distinguishes the run from all others.
     token: String,
-    /// The rate limit whose window its answer shows first.
-    learns: Option<String>,
+    /// The rate limit that is not known, and for which other machines await this run's answer.
+    awaited_limit: Option<String>,
 }
 
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Journal {
     ///
     /// `another_booking` (7) if the key was used for another request or at another service, `config` (3) if another
     /// organization's API key may have booked with it. Nothing is recorded then.
-    pub(crate) fn begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
+    pub(crate) fn record_begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
         let is_shared = self.is_shared();
         let begun =
@@ -107,7 +107,7 @@ impl Journal {
     ///
     /// An attempt that was never sent is removed. An attempt that stays open gets its whole request back, even if a
     /// person abandoned it or its guest was deleted in the meantime.
-    pub(crate) fn end(&self, run: &RunId, end: &RunEnd<'_>) -> Result<Ended> {
+    pub(crate) fn record_end(&self, run: &RunId, end: &RunEnd<'_>) -> Result<Ended> {
         let (ended, purged) =
             self.write(|statements, scope| write_end(statements, scope, run, end))?;
         self.clean_after(purged);
@@ -155,11 +155,11 @@ impl Intent<'_> {
             Err(Forbidden::OpenUnder(key)) => return Ok(Ok(BeginOutcome::OpenUnder(key))),
             Err(forbidden) => return Ok(Err(in_words(&forbidden, known.as_ref()))),
         };
-        let mut learns = None;
+        let mut awaited_limit = None;
         if let Some((limit, clock)) = self.counted_in.filter(|_| begun.is_new) {
             match limits::count(statements, scope, is_shared, limit, window, clock)? {
                 Admission::Sent => {}
-                Admission::SentFirst => learns = Some(limit.to_owned()),
+                Admission::SentFirst => awaited_limit = Some(limit.to_owned()),
                 Admission::Awaited => return Ok(Ok(BeginOutcome::RateLimitAwaited)),
                 Admission::Exhausted(window) => return Ok(Ok(BeginOutcome::RateLimited(window))),
             }
@@ -169,7 +169,7 @@ impl Intent<'_> {
             run: RunId {
                 key: self.key.to_owned(),
                 token: token.to_owned(),
-                learns,
+                awaited_limit,
             },
             earlier: begun.earlier,
             known: known.map(Box::new),
@@ -218,7 +218,7 @@ fn write_end(
     run: &RunId,
     told: &RunEnd<'_>,
 ) -> Answer<(Ended, usize)> {
-    if let Some(limit) = &run.learns {
+    if let Some(limit) = &run.awaited_limit {
         limits::end_learning(statements, scope, limit, told.http_status.is_some())?;
     }
     let before = hold(statements, &run.key)?;

@@ -26,7 +26,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Each with the word that the journal and `attempts --json` use, and for a person: what became of the request.
+    /// Each, in the enum's order, with the word that the journal and `attempts --json` use, and for a person: what became of
+    /// the request.
     const WORDS: [(Outcome, &str, &str); 6] = [
         (Outcome::UnderWay, "under_way", "not ended"),
         (Outcome::InDoubt, "in_doubt", "result unknown"),
@@ -41,17 +42,12 @@ impl Outcome {
         (Outcome::Booked, "booked", "a booking was made"),
     ];
 
-    fn words(self) -> (&'static str, &'static str) {
-        let (_, word, in_words) = Outcome::WORDS[self as usize];
-        (word, in_words)
-    }
-
     pub(crate) fn in_words(self) -> &'static str {
-        self.words().1
+        Outcome::WORDS[self as usize].2
     }
 
     pub(crate) fn as_str(self) -> &'static str {
-        self.words().0
+        Outcome::WORDS[self as usize].1
     }
 
     /// Parses a word of the journal. An unknown word proves nothing.
@@ -144,22 +140,15 @@ impl State {
 /// run that may have booked keeps the attempt open. An attempt without runs is open too: its runs were lost, and
 /// nothing is proved.
 pub(crate) fn state_of<I>(runs: &[Run<I>]) -> State {
-    let (mut any, mut open, mut abandoned) = (false, false, false);
-    for run in runs {
-        any = true;
-        match run.outcome {
-            Outcome::Booked => return State::Settled,
-            Outcome::Refused | Outcome::NotSent => {}
-            Outcome::UnderWay | Outcome::InDoubt | Outcome::AnotherBooking => match run.abandoned {
-                true => abandoned = true,
-                false => open = true,
-            },
-        }
-    }
-    match (any, open, abandoned) {
-        (false, ..) | (_, true, _) => State::Unsettled,
-        (_, _, true) => State::Abandoned,
-        _ => State::Refused,
+    let may_have_booked = || runs.iter().filter(|run| run.outcome.may_have_booked());
+    if may_have_booked().any(|run| run.outcome == Outcome::Booked) {
+        State::Settled
+    } else if runs.is_empty() || may_have_booked().any(|run| !run.abandoned) {
+        State::Unsettled
+    } else if may_have_booked().next().is_some() {
+        State::Abandoned
+    } else {
+        State::Refused
     }
 }
 
@@ -173,8 +162,8 @@ pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool
         .all(|run| run.account.as_ref().is_none_or(|known| known == account))
 }
 
-/// What the earlier runs of an attempt leave possible for a run that begins now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What the earlier runs of an attempt leave possible for a run that begins now. The last of these that one run leaves counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.
     Nothing,
@@ -183,20 +172,16 @@ pub(crate) enum Earlier {
     Booked,
 }
 
-/// Derives what the earlier runs leave possible; abandoned runs may have booked all the same.
-pub(crate) fn earlier<I>(runs: &[Run<I>]) -> Earlier {
-    runs.iter()
-        .map(|run| match run.outcome {
+impl Earlier {
+    /// Derives it from the runs before; abandoned ones may have booked all the same.
+    pub(super) fn left_by<I>(runs: &[Run<I>]) -> Self {
+        let left = runs.iter().map(|run| match run.outcome {
             Outcome::Booked => Earlier::Booked,
             Outcome::UnderWay | Outcome::InDoubt => Earlier::MayHaveBooked,
             Outcome::AnotherBooking | Outcome::NotSent | Outcome::Refused => Earlier::Nothing,
-        })
-        .max_by_key(|it| match it {
-            Earlier::Nothing => 0,
-            Earlier::MayHaveBooked => 1,
-            Earlier::Booked => 2,
-        })
-        .unwrap_or(Earlier::Nothing)
+        });
+        left.max().unwrap_or(Earlier::Nothing)
+    }
 }
 
 #[cfg(test)]
@@ -304,15 +289,18 @@ mod tests {
 
     #[test]
     fn a_run_that_begins_knows_whether_an_earlier_one_may_have_booked() {
-        assert_eq!(earlier::<&str>(&[]), Earlier::Nothing);
-        assert_eq!(earlier(&[run(Outcome::Refused)]), Earlier::Nothing);
-        assert_eq!(earlier(&[run(Outcome::AnotherBooking)]), Earlier::Nothing);
+        assert_eq!(Earlier::left_by::<&str>(&[]), Earlier::Nothing);
+        assert_eq!(Earlier::left_by(&[run(Outcome::Refused)]), Earlier::Nothing);
         assert_eq!(
-            earlier(&[abandoned(Outcome::InDoubt), run(Outcome::Refused)]),
+            Earlier::left_by(&[run(Outcome::AnotherBooking)]),
+            Earlier::Nothing
+        );
+        assert_eq!(
+            Earlier::left_by(&[abandoned(Outcome::InDoubt), run(Outcome::Refused)]),
             Earlier::MayHaveBooked
         );
         assert_eq!(
-            earlier(&[run(Outcome::Booked), run(Outcome::UnderWay)]),
+            Earlier::left_by(&[run(Outcome::Booked), run(Outcome::UnderWay)]),
             Earlier::Booked
         );
     }

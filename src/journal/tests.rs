@@ -48,7 +48,7 @@ impl Journal {
 
     /// Begins a run that may be a second booking, and counts towards no limit.
     pub(crate) fn begins(&self, key: &str, request: &Json) -> Result<BeginOutcome> {
-        self.begin(&Intent {
+        self.record_begin(&Intent {
             key,
             request,
             asked: None,
@@ -82,7 +82,7 @@ impl Journal {
             terms: None,
             request,
         };
-        self.end(run, &end).map(|ended| ended.state)
+        self.record_end(run, &end).map(|ended| ended.state)
     }
 
     pub(crate) fn end_booked(&self, run: &RunId, booking: &Booking, status: u16) -> Result<State> {

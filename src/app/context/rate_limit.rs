@@ -1,4 +1,4 @@
-//! Counts requests against rate limits that all processes of this machine share. A request that would be refused is
+//! Counts requests against rate limits that all processes that share the journal share. A request that would be refused is
 //! not sent.
 
 use std::sync::Once;

@@ -38,7 +38,7 @@ fn a_5xx_on_a_write_leaves_it_open_unless_a_documented_code_says_that_nothing_wa
 
 #[test]
 fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documents() {
-    let certain = |failure: Failure| !failure.leaves_a_write_open();
+    let certain = |failure: Failure| !failure.may_have_been_carried_out();
     for status in [400, 401, 402, 403, 404, 409, 413, 422, 429, 405, 451] {
         assert!(certain(refused(status, json!({"error": "no"}))), "{status}");
         assert!(
@@ -242,7 +242,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
         refused(500, json!({"error": "boom"})),
         refused(500, json!({"error": "boom", "error_code": "no_such_code"})),
     ] {
-        assert!(open.leaves_a_write_open(), "{open:?}");
+        assert!(open.may_have_been_carried_out(), "{open:?}");
         assert_eq!(open.into_error(&create()).exit, Exit::OutcomeUnknown);
     }
     for closed in [
@@ -259,7 +259,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
             json!({"error": "off", "error_code": "vendor_disabled"}),
         ),
     ] {
-        assert!(!closed.leaves_a_write_open(), "{closed:?}");
+        assert!(!closed.may_have_been_carried_out(), "{closed:?}");
         assert_ne!(closed.into_error(&create()).exit, Exit::OutcomeUnknown);
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use self::keys::KeyedRow;
 use self::request::{is_of_row, row_request};
 use self::rows::ranges;
-use super::create::{CreatedBooking, make};
+use super::create::{CreatedBooking, create_booking};
 use super::repeated::refuse_to_repeat_row;
 use super::same_guest::{Booked, ask_about};
 use super::wait::{read_booking, wait_while_processing};
@@ -248,13 +248,13 @@ impl BatchRun<'_> {
                 };
                 CreatedBooking {
                     booking,
-                    earlier: true,
+                    existed_before: true,
                 }
             }
             None => self.send(keyed, &key).await?,
         };
         let booking = created.booking;
-        if created.earlier && self.retry_failed && booking.status() == Status::Failed {
+        if created.existed_before && self.retry_failed && booking.status() == Status::Failed {
             return Ok(None);
         }
         match self.wait {
@@ -285,9 +285,9 @@ impl BatchRun<'_> {
         let origin = if is_own {
             KeyOrigin::Caller
         } else {
-            KeyOrigin::Derived
+            KeyOrigin::SameRequestOnly
         };
-        make(self.context, key, origin, request).await
+        create_booking(self.context, key, origin, request).await
     }
 }
 

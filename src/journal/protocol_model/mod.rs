@@ -75,8 +75,8 @@ impl Protocol {
                     request,
                     origin,
                 } => (key, request, origin),
-                Task::Batch => (0, Request::Ada, KeyOrigin::Derived),
-                Task::Resume(key) => (key, Request::Ada, KeyOrigin::Derived),
+                Task::Batch => (0, Request::Ada, KeyOrigin::SameRequestOnly),
+                Task::Resume(key) => (key, Request::Ada, KeyOrigin::SameRequestOnly),
             };
             Process {
                 phase: Phase::NotStarted,

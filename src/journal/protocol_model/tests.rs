@@ -29,7 +29,7 @@ const BATCH: Program = Program {
 };
 
 /// A batch that has come to its last row.
-const LAST_ROW: Program = with_key(1, Request::Ada, KeyOrigin::Derived);
+const LAST_ROW: Program = with_key(1, Request::Ada, KeyOrigin::SameRequestOnly);
 
 /// The answer to another request, which may be an older one.
 const STRANGERS_NEW: Answer = strangers(false, false);

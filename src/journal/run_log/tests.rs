@@ -171,7 +171,7 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
     let (one, two) = (journal(&folder), of_account(&folder, "two"));
     let first = one.run("first", &ada);
     let begin = |key: &str, request: &Value, may_be_second| {
-        let begun = two.begin(&Intent {
+        let begun = two.record_begin(&Intent {
             key,
             request,
             asked: None,

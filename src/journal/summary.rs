@@ -1,4 +1,4 @@
-//! What is in the journal, in numbers.
+//! What is in the journal, in numbers, and whether it takes changes.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::outcome::Result;
 
 /// The journal in numbers, of all services.
 #[derive(Debug, Serialize)]
-pub(crate) struct JournalState {
+pub(crate) struct Summary {
     /// `file` or `postgresql`.
     #[serde(skip)]
     pub(crate) kind: &'static str,
@@ -51,14 +51,14 @@ impl Journal {
         })
     }
 
-    pub(crate) fn state(&self) -> Result<JournalState> {
+    pub(crate) fn summary(&self) -> Result<Summary> {
         let is_shared = self.is_shared();
         self.read(|statements, _| {
             let row = statements.first(COUNT, &[])?;
             let row = row.ok_or(crate::platform::sql::Trouble::Unreadable)?;
             let indexed = || statements.first(team::IS_SEARCH_INDEXED, &[]);
             let indexed = if is_shared { indexed()? } else { None };
-            Ok(JournalState {
+            Ok(Summary {
                 kind: if is_shared { "postgresql" } else { "file" },
                 version: VERSION,
                 attempts: row.get("attempts")?,
