@@ -32,12 +32,8 @@ fn collect(
         Value::Object(object) if read.iter().any(|it| std::ptr::eq(*it, object)) => {}
         Value::Object(object) => {
             for (key, value) in object {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
-                collect(value, path, read, found);
+                let dot = if path.is_empty() { "" } else { "." };
+                collect(value, format!("{path}{dot}{key}"), read, found);
             }
         }
         Value::Array(elements) => {
@@ -64,10 +60,10 @@ mod tests {
         let document = json!({"data": {"booking": {"id": 1}, "links": [{"href": "/x"}]}, "meta": {"id": "r1", "n": null}});
         let read = document["data"]["booking"].as_object().unwrap();
         let listed = around(&document, &[read]);
-        let listed: Vec<(&str, &str)> = listed
+        let listed: Vec<String> = listed
             .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .map(|it| format!("{} {}", it.0, it.1))
             .collect();
-        assert_eq!(listed, [("data.links[0].href", "/x"), ("meta.id", "r1")]);
+        assert_eq!(listed, ["data.links[0].href /x", "meta.id r1"]);
     }
 }

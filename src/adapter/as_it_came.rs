@@ -15,8 +15,7 @@ const DEEPEST: usize = 4;
 ///
 /// A profile's expression may drop fields, and a service may write the venue or the guest beside the booking.
 pub(crate) fn as_it_came(booking: &Booking) -> Vec<Value> {
-    let document = booking.document();
-    let value = flattened(document);
+    let value = flattened(booking.document());
     let by_shape = one(&value, Shape::Booking).ok();
     let is_it = |object: &Map<String, Value>| match by_shape {
         Some(found) => std::ptr::eq(found, object),
@@ -25,10 +24,8 @@ pub(crate) fn as_it_came(booking: &Booking) -> Vec<Value> {
             .any(|value| token(value).is_some_and(|id| id == booking.id())),
     };
     let way = (0..=DEEPEST).find_map(|depth| way_to(&value, depth, &is_it));
-    let objects = way.unwrap_or_default().into_iter();
-    objects
-        .map(|object| with_contract_names(object, Shape::Booking))
-        .collect()
+    let named = |object| with_contract_names(object, Shape::Booking);
+    way.unwrap_or_default().into_iter().map(named).collect()
 }
 
 /// The first object that is meant within `depth`, and those around it, from the inside out.

@@ -1,7 +1,6 @@
 //! The names that the service's specification leaves open, in exactly one place.
 
 use reqwest::header::{HeaderName, HeaderValue};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::names::same_words;
@@ -11,7 +10,7 @@ use super::transport::{OWN, names};
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
         /// The open names; each has a default and can be set per profile under `[profiles.NAME.dialect]`.
-        #[derive(Clone, Debug, Serialize)]
+        #[derive(Clone, Debug)]
         pub(crate) struct Dialect {
             $(#[doc = $meaning] pub(crate) $field: String,)*
         }
@@ -20,6 +19,13 @@ macro_rules! dialect {
             /// Every open name with its default and its meaning, in the order of the documentation.
             pub(crate) const TABLE: &[(&str, &str, &str)] =
                 &[$((stringify!($field), $default, $meaning),)*];
+
+            pub(super) fn get(&self, key: &str) -> Option<&str> {
+                match key {
+                    $(stringify!($field) => Some(&self.$field),)*
+                    _ => None,
+                }
+            }
 
             fn name(&mut self, key: &str) -> Option<&mut String> {
                 match key {
@@ -105,10 +111,9 @@ impl Dialect {
             return self.pause_of_word(kind);
         }
         // A kind under another name still is one of the two words.
-        let words = action.as_object().into_iter().flatten();
-        let kinds = words.filter_map(|(_, value)| value.as_str());
-        let mut known = kinds
-            .map(|word| self.pause_of_word(word))
+        let members = action.as_object().into_iter().flatten();
+        let mut known = members
+            .filter_map(|(_, value)| Some(self.pause_of_word(value.as_str()?)))
             .filter(|kind| *kind != Pause::Other);
         match (known.next(), known.next()) {
             (Some(kind), None) => kind,
@@ -117,10 +122,12 @@ impl Dialect {
     }
 
     fn pause_of_word(&self, word: &str) -> Pause {
-        match word {
-            word if same_words(word, &self.otp_action) => Pause::Otp,
-            word if same_words(word, &self.payment_action) => Pause::Payment,
-            _ => Pause::Other,
+        if same_words(word, &self.otp_action) {
+            Pause::Otp
+        } else if same_words(word, &self.payment_action) {
+            Pause::Payment
+        } else {
+            Pause::Other
         }
     }
 
@@ -129,58 +136,50 @@ impl Dialect {
         let own = self
             .name(key)
             .ok_or_else(|| "is not a key of the dialect".to_owned())?;
-        match (key, name.trim()) {
-            ("auth_scheme", _) if HeaderValue::from_str(name).is_err() => {
+        let is_header = |name: &str| HeaderName::try_from(name).is_ok();
+        let signature = signature_header(name);
+        let why = match key {
+            "auth_scheme" if HeaderValue::from_str(name).is_err() => {
                 return Err("cannot be used in a header".to_owned());
             }
-            ("auth_scheme", _) => {}
-            (_, "") => return Err("is empty".to_owned()),
-            ("auth_header", _) if HeaderName::try_from(name).is_err() => {
-                return Err(format!("cannot be {name:?}: it is not a valid header name"));
+            "auth_scheme" => None,
+            _ if name.trim().is_empty() => return Err("is empty".to_owned()),
+            "auth_header" if !is_header(name) => Some("it is not a valid header name"),
+            "auth_header" if names(OWN, name) => {
+                Some("every request has that header for something else")
             }
-            ("auth_header", _) if names(OWN, name) => {
+            key if key.ends_with("_field") => Path::refusal(name),
+            _ if name.chars().any(char::is_control) => Some("it has a control character"),
+            "service_name" if !is_header(&signature) => {
                 return Err(format!(
-                    "cannot be {name:?}: every request has that header for something else"
+                    "cannot be {name:?}: {signature:?} is not a valid header name"
                 ));
             }
-            (key, _) if key.ends_with("_field") => {
-                if let Some(why) = Path::refusal(name) {
-                    return Err(format!("cannot be {name:?}: {why}"));
-                }
-            }
-            _ if name.chars().any(char::is_control) => {
-                return Err(format!("cannot be {name:?}: it has a control character"));
-            }
-            ("service_name", _) if HeaderName::try_from(signature_header(name)).is_err() => {
-                return Err(format!(
-                    "cannot be {name:?}: {:?} is not a valid header name",
-                    signature_header(name)
-                ));
-            }
-            _ => {}
+            _ => None,
+        };
+        if let Some(why) = why {
+            return Err(format!("cannot be {name:?}: {why}"));
         }
         *own = name.to_owned();
         Ok(())
     }
 
     /// Two names that would get in each other's way: the key, and why it cannot stand.
-    pub(crate) fn clash(&mut self) -> Option<(&'static str, String)> {
+    pub(crate) fn clash(&self) -> Option<(&'static str, String)> {
+        // It is the renamed one that gets in the way.
+        let own = self.own_names();
         for (keys, stated) in BESIDE_EACH_OTHER {
             let mut taken: Vec<Path> = stated.split(' ').filter_map(Path::parse).collect();
-            // It is the renamed one that gets in the way.
-            let own = self.own_names();
-            let (own, default): (Vec<&str>, Vec<&str>) =
-                keys.split(' ').partition(|key| own.contains_key(*key));
-            for key in default.into_iter().chain(own) {
-                let name = self.name(key).cloned().unwrap_or_default();
-                let Some(path) = Path::parse(&name) else {
+            let mut keys: Vec<&str> = keys.split(' ').collect();
+            keys.sort_by_key(|key| own.contains_key(*key));
+            for key in keys {
+                let name = self.get(key).unwrap_or_default();
+                let Some(path) = Path::parse(name) else {
                     continue;
                 };
                 if taken.iter().any(|other| other.meets(&path)) {
-                    return Some((
-                        key,
-                        format!("cannot be {name:?}: another field has that name"),
-                    ));
+                    let why = format!("cannot be {name:?}: another field has that name");
+                    return Some((key, why));
                 }
                 taken.push(path);
             }
@@ -190,14 +189,10 @@ impl Dialect {
 
     /// The names that are not the default ones.
     pub(crate) fn own_names(&self) -> Map<String, Value> {
-        let all = serde_json::to_value(self).unwrap_or_default();
-        let all = all.as_object().cloned().unwrap_or_default();
-        let is_default = |key: &str, value: &Value| {
-            let row = Dialect::TABLE.iter().find(|(name, ..)| *name == key);
-            row.is_some_and(|(_, default, _)| value == default)
-        };
-        all.into_iter()
-            .filter(|(key, value)| !is_default(key, value))
+        let rows = Dialect::TABLE.iter();
+        let own = rows.filter_map(|(key, default, _)| Some((key, self.get(key)?, default)));
+        let own = own.filter(|(_, name, default)| name != *default);
+        own.map(|(key, name, _)| ((*key).to_owned(), name.into()))
             .collect()
     }
 
@@ -281,25 +276,18 @@ mod tests {
 
     #[test]
     fn two_fields_of_one_object_must_differ() {
-        let clash = |key: &str, name: &str| {
+        for (key, name, clashes) in [
+            ("modify_party_size_field", "datetime", true),
+            ("session_phone_field", "provider", true),
+            ("payment_action", "otp", true),
+            ("slots_datetime_field", "venue_id.time", true),
+            ("otp_field", "code", false),
+        ] {
             let mut dialect = Dialect::default();
             dialect.rename(key, name).unwrap();
-            dialect.clash().map(|(key, _)| key)
-        };
-        assert_eq!(
-            clash("modify_party_size_field", "datetime"),
-            Some("modify_party_size_field")
-        );
-        assert_eq!(
-            clash("session_phone_field", "provider"),
-            Some("session_phone_field")
-        );
-        assert_eq!(clash("payment_action", "otp"), Some("payment_action"));
-        assert_eq!(
-            clash("slots_datetime_field", "venue_id.time"),
-            Some("slots_datetime_field")
-        );
-        assert_eq!(clash("otp_field", "code"), None);
+            let clash = dialect.clash().map(|(key, _)| key);
+            assert_eq!(clash, clashes.then_some(key), "{key}");
+        }
         assert_eq!(Dialect::default().clash(), None);
     }
 }

@@ -63,9 +63,8 @@ fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
 
 /// The place where they are expected is empty, and elements came at others.
 fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
-    let lists = lists.iter();
-    let lists = lists.map(|(place, elements)| format!("{} at `{place}`", counted(*elements)));
-    let lists: Vec<String> = lists.collect();
+    let at = |(place, elements): &(String, usize)| format!("{} at `{place}`", counted(*elements));
+    let lists: Vec<String> = lists.iter().map(at).collect();
     format!(
         "the answer has no {nouns} at `{empty}`, and {}: nothing says which of them are meant",
         lists.join(" and ")
@@ -91,10 +90,10 @@ fn nothing_in<'a>(
         .map(|list| (list.place.clone(), list.elements))
         .collect();
     if let Some(place) = empty {
-        return match with_objects.is_empty() {
-            true => Ok(unread(place, 0)),
-            false => Err(elsewhere(nouns, place, &with_objects)),
-        };
+        if with_objects.is_empty() {
+            return Ok(unread(place, 0));
+        }
+        return Err(elsewhere(nouns, place, &with_objects));
     }
     let named = full
         .iter()

@@ -17,32 +17,26 @@ pub(crate) struct Misread {
 impl Misread {
     /// `why` is the predicate of a sentence about the expression.
     pub(super) fn of_expression(kind: ReadKind, why: &str, document: &Document) -> Self {
-        let setting = format!("read.{}", kind.as_str());
-        Misread {
-            why: format!("the profile's expression {setting} {why}"),
-            settings: format!("`{setting}`"),
-            document: Box::new(document.clone()),
-        }
+        let name = kind.as_str();
+        let why = format!("the profile's expression read.{name} {why}");
+        Self::new(why, format!("`read.{name}`"), document)
     }
 
     pub(super) fn of_object(kind: ReadKind, why: &str, document: &Document) -> Self {
         let name = kind.as_str();
-        let article = match name.starts_with(['a', 'e', 'i', 'o', 'u']) {
-            true => "an",
-            false => "a",
-        };
-        Misread {
-            why: format!("the answer cannot be read as {article} {name}: {why}"),
-            settings: format!("`read.{name}`"),
-            document: Box::new(document.clone()),
-        }
+        let why = format!("the answer cannot be read as a {name}: {why}");
+        Self::new(why, format!("`read.{name}`"), document)
     }
 
     pub(super) fn of_list(kind: ReadKind, why: String, document: &Document) -> Self {
         let name = kind.as_str();
+        Self::new(why, format!("`{name}_field` or `read.{name}`"), document)
+    }
+
+    fn new(why: String, settings: String, document: &Document) -> Self {
         Misread {
             why,
-            settings: format!("`{name}_field` or `read.{name}`"),
+            settings,
             document: Box::new(document.clone()),
         }
     }

@@ -20,12 +20,9 @@ pub(crate) fn is_one_of(names: &str, name: &str) -> bool {
 
 /// Whether two names may begin with the same letter. Nearly all names are told apart by it, in documents with very many.
 fn begin_alike(one: &str, other: &str) -> bool {
-    match (one.as_bytes().first(), other.as_bytes().first()) {
-        (Some(one), Some(other))
-            if one.is_ascii_alphanumeric() && other.is_ascii_alphanumeric() =>
-        {
-            one.eq_ignore_ascii_case(other)
-        }
+    let first = |name: &str| name.bytes().next().filter(u8::is_ascii_alphanumeric);
+    match (first(one), first(other)) {
+        (Some(one), Some(other)) => one.eq_ignore_ascii_case(&other),
         _ => true,
     }
 }

@@ -35,14 +35,14 @@ impl ReadKind {
     }
 
     fn shape(self) -> Option<Shape> {
-        match self {
-            ReadKind::Venues => Some(Shape::Venue),
-            ReadKind::Slots => Some(Shape::Slot),
-            ReadKind::Booking => Some(Shape::Booking),
-            ReadKind::Session | ReadKind::Sessions => Some(Shape::Session),
-            ReadKind::Card => Some(Shape::Card),
-            ReadKind::Index | ReadKind::Error | ReadKind::Event => None,
-        }
+        Some(match self {
+            ReadKind::Venues => Shape::Venue,
+            ReadKind::Slots => Shape::Slot,
+            ReadKind::Booking => Shape::Booking,
+            ReadKind::Session | ReadKind::Sessions => Shape::Session,
+            ReadKind::Card => Shape::Card,
+            ReadKind::Index | ReadKind::Error | ReadKind::Event => return None,
+        })
     }
 }
 
@@ -62,22 +62,15 @@ impl<'a> Outline<'a> {
     }
 
     fn visit(&mut self, value: &'a Value, path: String) {
-        let element = if path.is_empty() {
-            ".[]".to_owned()
-        } else {
-            format!("{path}[]")
-        };
+        let root = if path.is_empty() { "." } else { "" };
+        let element = format!("{root}{path}[]");
         match value {
-            Value::Array(elements) if !elements.is_empty() => {
-                for inner in elements {
-                    self.visit(inner, element.clone());
-                }
-            }
-            Value::Object(object) if is_keyed(object, path.ends_with("[]")) => {
-                for inner in object.values() {
-                    self.visit(inner, element.clone());
-                }
-            }
+            Value::Array(elements) if !elements.is_empty() => elements
+                .iter()
+                .for_each(|inner| self.visit(inner, element.clone())),
+            Value::Object(object) if is_keyed(object, path.ends_with("[]")) => object
+                .values()
+                .for_each(|inner| self.visit(inner, element.clone())),
             Value::Object(object) if !object.is_empty() => {
                 self.objects.push((path.clone(), object));
                 for (key, inner) in object {
@@ -97,35 +90,21 @@ impl<'a> Outline<'a> {
         let depth = |path: &str| path.matches('.').count();
         let fits = |object: &Map<String, Value>| kind.shape().is_some_and(|it| it.fits(object));
         let is_beside = |path: &str| {
-            let key = path
-                .trim_end_matches("[]")
-                .rsplit('.')
-                .next()
-                .unwrap_or_default();
-            is_one_of(BESIDE, key)
+            let key = path.trim_end_matches("[]").rsplit('.').next();
+            key.is_some_and(|key| is_one_of(BESIDE, key))
         };
-        let scalars = |object: &Map<String, Value>| {
-            let values = object.values();
-            values
-                .filter(|it| !it.is_object() && !it.is_array())
-                .count()
-        };
-        let found = self
-            .objects
-            .iter()
-            .filter(|(path, _)| !is_beside(path))
-            .min_by_key(|(path, object)| {
-                let in_list = path.ends_with("[]");
-                let in_form = in_list == kind.is_list();
-                let least = usize::MAX - if in_list { 0 } else { scalars(object) };
-                // An envelope has few values of its own.
-                let is_envelope = !in_list && scalars(object) < 3;
-                (!fits(object), !in_form, is_envelope, depth(path), least)
-            });
-        match found {
-            Some((path, object)) => (path, Some(object)),
-            None => ("", None),
-        }
+        let is_scalar = |it: &&Value| !it.is_object() && !it.is_array();
+        let scalars = |object: &Map<String, Value>| object.values().filter(is_scalar).count();
+        let objects = self.objects.iter().filter(|(path, _)| !is_beside(path));
+        let found = objects.min_by_key(|(path, object)| {
+            let in_list = path.ends_with("[]");
+            let in_form = in_list == kind.is_list();
+            let least = usize::MAX - if in_list { 0 } else { scalars(object) };
+            // An envelope has few values of its own.
+            let is_envelope = !in_list && scalars(object) < 3;
+            (!fits(object), !in_form, is_envelope, depth(path), least)
+        });
+        found.map_or(("", None), |(path, object)| (path, Some(object)))
     }
 
     /// The beginning of the expression that reads such a document: holes stand for the names that only a person knows.
@@ -157,9 +136,8 @@ impl<'a> Outline<'a> {
 }
 
 pub(crate) fn jq_key(key: &str) -> String {
-    let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_plain {
+    let is_word = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_word && key.starts_with(|c: char| !c.is_ascii_digit()) {
         format!(".{key}")
     } else {
         format!(".{}", Value::from(key))
@@ -231,25 +209,17 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn paths(document: &Value) -> Vec<(String, String)> {
-        let outline = Outline::of(document);
-        let paths = outline.paths.into_iter();
-        paths
-            .map(|(path, kinds)| (path, kinds.join(" or ")))
-            .collect()
-    }
-
     #[test]
     fn a_document_is_shown_as_paths_with_kinds_and_never_a_value() {
         let document = json!({"data": {"results": [
             {"ref": "V1", "zone": "Europe/Paris", "at": "2026-12-01T19:30:00Z", "on": "2026-12-01", "till": "19:30", "n": 2},
             {"ref": null, "zone": "Europe/Paris", "at": "2026-12-01T19:30", "on": "", "till": "19:30", "n": 1_795_721_400},
         ], "display-name": "4.50", "tags": []}});
-        let shown = paths(&document);
-        let shown: Vec<String> = shown
+        let paths = Outline::of(&document).paths;
+        let shown = paths
             .iter()
-            .map(|(path, kinds)| format!("{path} {kinds}"))
-            .collect();
+            .map(|(path, kinds)| format!("{path} {}", kinds.join(" or ")));
+        let shown: Vec<String> = shown.collect();
         assert_eq!(
             shown,
             [
@@ -268,21 +238,21 @@ mod tests {
     #[test]
     fn a_key_that_is_a_date_a_number_or_an_id_is_an_element() {
         let slot = json!({"ref": "a", "from": "19:30"});
-        for (document, place) in [
+        for (place, document) in [
             (
-                json!({"data": {"days": {"2026-11-24": [slot, slot], "2026-11-25": [slot]}}}),
                 ".data.days[][]",
+                json!({"data": {"days": {"2026-11-24": [slot, slot]}}}),
             ),
             (
-                json!({"data": {"days": {"2026-11-24": {"main_room": [slot]}}}}),
                 ".data.days[][][]",
+                json!({"data": {"days": {"2026-11-24": {"room": [slot]}}}}),
             ),
-            (json!({"times": {"1": slot, "2": slot}}), ".times[]"),
-            (json!({"times": {"t_35y": slot, "t_36z": slot}}), ".times[]"),
-            (json!([slot]), ".[]"),
+            (".times[]", json!({"times": {"1": slot, "2": slot}})),
+            (".times[]", json!({"times": {"t_35y": slot, "t_36z": slot}})),
+            (".[]", json!([slot])),
             (
-                json!({"providers": [{"id": 1}], "list": {"found": [slot, slot]}}),
                 ".list.found[]",
+                json!({"providers": [{"id": 1}], "list": {"found": [slot, slot]}}),
             ),
         ] {
             let skeleton = Outline::of(&document).skeleton(ReadKind::Slots, &[]);

@@ -31,40 +31,36 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
     if let Some(address) = link.and_then(next_of_link) {
         return Some(NextPage::At(address));
     }
-    let mut says_more = false;
-    let mut found = None;
-    describe(
-        document.as_object()?,
-        0,
-        false,
-        &mut |name, value, is_link| {
-            if is_one_of(MORE, name) {
-                says_more |= value == &Value::Bool(true);
-            }
-            if found.is_none() && is_one_of(NEXT, name) {
-                found = read_next(name, value, is_link);
-            }
-        },
-    );
-    found
-        .or_else(|| by_number(document))
-        .or_else(|| says_more.then_some(NextPage::Unknown))
+    let mut members = Vec::new();
+    describe(document.as_object()?, 0, false, &mut members);
+    let mut next = members.iter().filter(|(name, ..)| is_one_of(NEXT, name));
+    let says_more = || {
+        let more =
+            |(name, value, _): &Member| is_one_of(MORE, name) && value.as_bool() == Some(true);
+        members.iter().any(more).then_some(NextPage::Unknown)
+    };
+    next.find_map(|(name, value, is_link)| read_next(name, value, *is_link))
+        .or_else(|| by_number(&members))
+        .or_else(says_more)
 }
 
-/// Visits the members of the document and of the objects that describe the page, with whether they are links.
+/// A member that may be about the page: its name and value, and whether it is a link.
+type Member<'a> = (&'a str, &'a Value, bool);
+
+/// The members of the document and of the objects that describe the page.
 fn describe<'a>(
     object: &'a Map<String, Value>,
     depth: usize,
     in_links: bool,
-    see: &mut impl FnMut(&'a str, &'a Value, bool),
+    members: &mut Vec<Member<'a>>,
 ) {
     for (name, value) in object {
-        see(name, value, in_links);
+        members.push((name, value, in_links));
         if let Value::Object(inner) = value
             && is_one_of(AROUND, name)
             && depth < 3
         {
-            describe(inner, depth + 1, is_one_of(LINKS, name), see);
+            describe(inner, depth + 1, is_one_of(LINKS, name), members);
         }
     }
 }
@@ -95,14 +91,13 @@ fn is_address(text: &str) -> bool {
 
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
 fn request_field(name: &str) -> String {
+    let prefixes = ["next_", "next-", "next", "end_"];
     // A name in capitals is the only one of its style that says nothing about the request's.
     let lower = name.to_lowercase();
     let is_in_capitals = !name.chars().any(char::is_lowercase);
     let name = if is_in_capitals { &lower } else { name };
-    let word = ["next_", "next-", "next", "end_"]
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix))
-        .unwrap_or(name);
+    let word = prefixes.iter().find_map(|it| name.strip_prefix(it));
+    let word = word.unwrap_or(name);
     let mut letters = word.chars();
     match letters.next() {
         None => "cursor".to_owned(),
@@ -111,24 +106,16 @@ fn request_field(name: &str) -> String {
 }
 
 /// `page 1 of 3`.
-fn by_number(document: &Value) -> Option<NextPage> {
-    let (mut page, mut pages) = (None, None);
-    describe(document.as_object()?, 0, false, &mut |name, value, _| {
-        let number = value.as_u64();
-        if let Some(number) = number.filter(|_| is_one_of("page page_number current_page", name)) {
-            page.get_or_insert((name, number));
-        }
-        if is_one_of("pages total_pages page_count last_page", name) {
-            pages = pages.or(number);
-        }
-    });
-    let ((name, page), pages) = (page?, pages?);
+fn by_number(members: &[Member<'_>]) -> Option<NextPage> {
+    let number = |names: &str| {
+        let mut named = members.iter().filter(|it| is_one_of(names, it.0));
+        named.find_map(|(name, value, _)| Some((*name, value.as_u64()?)))
+    };
+    let (name, page) = number("page page_number current_page")?;
+    let (_, pages) = number("pages total_pages page_count last_page")?;
+    let is_current = same_words(name, "current_page");
     (page < pages).then(|| NextPage::Field {
-        name: if same_words(name, "current_page") {
-            "page".to_owned()
-        } else {
-            name.to_owned()
-        },
+        name: if is_current { "page" } else { name }.to_owned(),
         value: Value::from(page + 1),
     })
 }
@@ -161,68 +148,68 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn field(name: &str, value: Value) -> Option<NextPage> {
-        Some(NextPage::Field {
-            name: name.to_owned(),
-            value,
-        })
-    }
-
-    fn at(address: &str) -> Option<NextPage> {
-        Some(NextPage::At(address.to_owned()))
+    /// `cursor = "abc"` for a field, `at ADDRESS`, `unknown`, or nothing.
+    fn said(document: &Value, link: Option<&str>) -> String {
+        match next_page(document, link) {
+            Some(NextPage::At(address)) => format!("at {address}"),
+            Some(NextPage::Field { name, value }) => format!("{name} = {value}"),
+            Some(NextPage::Unknown) => "unknown".to_owned(),
+            None => String::new(),
+        }
     }
 
     #[test]
     fn the_next_page_is_read_from_the_body_in_each_usual_form() {
-        for (document, next) in [
+        for (next, document) in [
             (
+                r#"cursor = "abc""#,
                 json!({"venues": [], "next_cursor": "abc"}),
-                field("cursor", json!("abc")),
             ),
             (
+                r#"pageToken = "t""#,
                 json!({"meta": {"nextPageToken": "t"}}),
-                field("pageToken", json!("t")),
             ),
-            (json!({"result": {"nextPage": 2}}), field("page", json!(2))),
+            ("page = 2", json!({"result": {"nextPage": 2}})),
             (
+                "at /v1/x?page=2",
                 json!({"links": {"next": "/v1/x?page=2"}}),
-                at("/v1/x?page=2"),
             ),
-            (json!({"links": {"next": "search"}}), at("search")),
-            (json!({"next": "search?page=2"}), at("search?page=2")),
-            (json!({"next": "ab/c=="}), field("cursor", json!("ab/c=="))),
+            ("at search", json!({"links": {"next": "search"}})),
+            ("at search?page=2", json!({"next": "search?page=2"})),
+            (r#"cursor = "ab/c==""#, json!({"next": "ab/c=="})),
             (
+                "at ?page=2",
                 json!({"_links": {"next": {"href": "?page=2"}}}),
-                at("?page=2"),
             ),
+            ("page = 2", json!({"page": 1, "total_pages": 3})),
             (
-                json!({"page": 1, "total_pages": 3}),
-                field("page", json!(2)),
+                "page = 2",
+                json!({"meta": {"current_page": 1, "last_page": 2}}),
             ),
-            (json!({"page": 3, "total_pages": 3}), None),
-            (json!({"has_more": true}), Some(NextPage::Unknown)),
-            (json!({"has_more": false, "next_cursor": null}), None),
-            (json!({"venues": [{"next_cursor": "abc"}]}), None),
-            (json!([]), None),
+            ("", json!({"page": 3, "total_pages": 3})),
+            ("unknown", json!({"has_more": true})),
+            ("", json!({"has_more": false, "next_cursor": null})),
+            ("", json!({"venues": [{"next_cursor": "abc"}]})),
+            ("", json!([])),
         ] {
-            assert_eq!(next_page(&document, None), next, "{document}");
+            assert_eq!(said(&document, None), next, "{document}");
         }
     }
 
     #[test]
     fn a_link_header_is_read_as_rfc_8288_has_it() {
-        for (header, next) in [
-            (r#"</v1/x?page=2>; rel="next""#, at("/v1/x?page=2")),
+        for (next, header) in [
+            ("at /v1/x?page=2", r#"</v1/x?page=2>; rel="next""#),
             (
+                "at /b",
                 r#"</a>; rel="prev", </b>; title="c,d"; rel="last next""#,
-                at("/b"),
             ),
-            (r#"</a>; rel=NEXT"#, at("/a")),
-            (r#"</a>; rel="prev""#, None),
-            ("<", None),
-            ("", None),
+            ("at /a", r#"</a>; rel=NEXT"#),
+            ("", r#"</a>; rel="prev""#),
+            ("", "<"),
+            ("", ""),
         ] {
-            assert_eq!(next_page(&json!([]), Some(header)), next, "{header}");
+            assert_eq!(said(&json!([]), Some(header)), next, "{header}");
         }
     }
 }

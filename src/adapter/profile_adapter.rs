@@ -54,16 +54,11 @@ impl Adapter {
 
     /// The expressions as they were written, by `read.KIND` and `write.KIND`.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = (String, &str)> {
-        let read = self
-            .read
-            .iter()
-            .map(|(kind, it)| ("read", kind.as_str(), it));
-        let write = self
-            .write
-            .iter()
-            .map(|(kind, it)| ("write", kind.as_str(), it));
-        let all = read.chain(write);
-        all.map(|(table, kind, it)| (format!("{table}.{kind}"), it.0.source()))
+        let read = self.read.iter();
+        let read = read.map(|(kind, it)| (format!("read.{}", kind.as_str()), it));
+        let write = self.write.iter();
+        let write = write.map(|(kind, it)| (format!("write.{}", kind.as_str()), it));
+        read.chain(write).map(|(key, it)| (key, it.0.source()))
     }
 
     pub(crate) fn set_command(&self, settings: &str) -> String {
@@ -106,10 +101,8 @@ impl Expression {
     /// # Errors
     /// What the expression did, as the predicate of a sentence: it failed, did not end, or gave not exactly one value.
     pub(crate) fn apply(&self, document: &Value) -> Result<Value, String> {
-        let outputs = self
-            .0
-            .run(&document.to_string())
-            .map_err(|why| why.to_string())?;
+        let outputs = self.0.run(&document.to_string());
+        let outputs = outputs.map_err(|why| why.to_string())?;
         let mut lines = outputs.lines();
         match (lines.next(), lines.next()) {
             (Some(line), None) => {

@@ -10,7 +10,7 @@ use super::locate::{counted, elements, one};
 use super::misread::Misread;
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
-use super::shape::{Shape, has_contract_names, with_contract_names};
+use super::shape::{Shape, with_contract_names};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::model::slot::Slot;
@@ -40,12 +40,6 @@ pub(crate) struct OpenBookings {
     pub(crate) unread: usize,
 }
 
-/// What a document is read from: the document itself, or what the profile's expression gives, which has the contract's shape.
-struct Source<'a> {
-    value: Cow<'a, Value>,
-    is_translated: bool,
-}
-
 impl Adapter {
     /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
     /// fails there must not hide the booking, so it is then looked for by its shape.
@@ -57,8 +51,11 @@ impl Adapter {
         let mut warnings = Vec::new();
         if let Some(translated) = self.translate(ReadKind::Booking, &document) {
             let read = translated.and_then(|value| {
-                let value = in_contract_names(value, Shape::Booking);
-                Booking::translated(document.clone(), value, Vec::new())
+                // A field that the expression leaves in the service's style is read as one of the document is.
+                let object = value.as_object();
+                object
+                    .map(|it| with_contract_names(it, Shape::Booking))
+                    .and_then(|value| Booking::translated(document.clone(), value, Vec::new()))
                     .ok_or_else(|| "does not give an `id` and a `status`".to_owned())
             });
             match read {
@@ -74,15 +71,11 @@ impl Adapter {
         let value = flattened(&document);
         let misread = |why: String| Misread::of_object(ReadKind::Booking, &why, &document);
         let found = one(&value, Shape::Booking).map_err(misread)?;
-        let root = document.value().as_object();
-        let is_root = root.is_some_and(|it| std::ptr::eq(it, found));
-        let item = if is_root && has_contract_names(found, Shape::Booking) {
-            // The document is not copied: it may be large.
+        let read = with_contract_names(found, Shape::Booking);
+        let item = if read == *document.value() {
             Booking::from_document(document.clone())
         } else {
-            let beside = around(&value, &[found]);
-            let read = with_contract_names(found, Shape::Booking);
-            Booking::translated(document.clone(), read, beside)
+            Booking::translated(document.clone(), read, around(&value, &[found]))
         };
         item.map(|item| Reading { item, warnings })
             .ok_or_else(|| misread("it has no `id` and `status`".to_owned()))
@@ -121,10 +114,7 @@ impl Adapter {
         shape: Shape,
         document: &Document,
     ) -> Result<(Value, Vec<(String, String)>), Misread> {
-        let Source {
-            value,
-            is_translated,
-        } = self.source(kind, document)?;
+        let (value, is_translated) = self.source(kind, document)?;
         if !is_translated {
             let found = one(&value, shape);
             let found = found.map_err(|why| Misread::of_object(kind, &why, document))?;
@@ -167,15 +157,14 @@ impl Adapter {
         document: &Document,
         make: impl Fn(Value) -> Option<T>,
     ) -> Result<Reading<List<T>>, Misread> {
-        let source = self.source(kind, document)?;
+        let (value, is_translated) = self.source(kind, document)?;
         let misread = |why| Misread::of_list(kind, why, document);
-        // An expression writes the contract's names, whatever the dialect says of the service's.
-        let field = if source.is_translated {
+        let field = if is_translated {
             kind.as_str()
         } else {
             own_field
         };
-        let found = elements(&source.value, shape, field).map_err(misread)?;
+        let found = elements(&value, shape, field).map_err(misread)?;
         let read = found.objects.iter();
         let items: Vec<T> = read
             .filter_map(|object| make(with_contract_names(object, shape)))
@@ -197,11 +186,12 @@ impl Adapter {
                 shape.mark()
             ));
         }
-        let around = around(&source.value, &found.objects);
-        let place = match source.is_translated {
-            false => place,
-            true => elements(document.value(), shape, own_field)
-                .map_or_else(|_| String::new(), |found| found.place),
+        let around = around(&value, &found.objects);
+        let place = if is_translated {
+            elements(document.value(), shape, own_field)
+                .map_or_else(|_| String::new(), |found| found.place)
+        } else {
+            place
         };
         let item = List {
             items,
@@ -222,17 +212,16 @@ impl Adapter {
         Some(self.read.get(&ReadKind::Event)?.apply(event))
     }
 
-    fn source<'a>(&self, kind: ReadKind, document: &'a Document) -> Result<Source<'a>, Misread> {
+    /// What a document is read from, and whether an expression gave it, which writes the contract's names.
+    fn source<'a>(
+        &self,
+        kind: ReadKind,
+        document: &'a Document,
+    ) -> Result<(Cow<'a, Value>, bool), Misread> {
         match self.translate(kind, document) {
-            Some(Ok(value)) => Ok(Source {
-                value: Cow::Owned(value),
-                is_translated: true,
-            }),
+            Some(Ok(value)) => Ok((Cow::Owned(value), true)),
             Some(Err(why)) => Err(Misread::of_expression(kind, &why, document)),
-            None => Ok(Source {
-                value: flattened(document),
-                is_translated: false,
-            }),
+            None => Ok((flattened(document), false)),
         }
     }
 
@@ -265,14 +254,6 @@ fn objects_within<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>)
     }
 }
 
-/// What an expression gives. A field that it leaves in the service's style is read as one of the document is.
-fn in_contract_names(value: Value, shape: Shape) -> Value {
-    match value.as_object() {
-        Some(object) => with_contract_names(object, shape),
-        None => value,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,10 +270,8 @@ mod tests {
         let read = booking(json!({"data": inner, "meta": {"request_id": "r1"}})).unwrap();
         assert_eq!(read.id(), "7");
         assert_eq!(read.value()["party_size"], 2);
-        assert_eq!(
-            read.around(),
-            [("meta.request_id".to_owned(), "r1".to_owned())]
-        );
+        let around = ("meta.request_id".to_owned(), "r1".to_owned());
+        assert_eq!(read.around, [around]);
         let resource =
             json!({"data": {"type": "b", "id": "9", "attributes": {"object": "b", "status": "x"}}});
         assert_eq!(booking(resource).unwrap().id(), "9");
@@ -302,7 +281,7 @@ mod tests {
     fn a_booking_in_the_contracts_shape_is_kept_as_it_came() {
         let read = booking(json!({"id": "bk_1", "status": "confirmed", "more": {"b": 1}})).unwrap();
         assert_eq!(read.own_document().text(), read.document().text());
-        assert!(read.around().is_empty());
+        assert!(read.around.is_empty());
     }
 
     #[test]
@@ -398,21 +377,17 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_a_profile_names_is_empty_whatever_stands_elsewhere() {
-        let mut adapter = Adapter::default();
-        adapter.dialect.rename("venues_field", "near").unwrap();
-        let document = json!({"near": [], "far": [{"venue_id": "far"}]});
-        let read = adapter.venues(&document.into()).unwrap();
-        assert!(read.item.items.is_empty());
-    }
-
-    #[test]
-    fn the_profiles_place_comes_before_the_contracts() {
+    fn the_profiles_place_comes_before_the_contracts_and_may_be_empty() {
         let mut adapter = Adapter::default();
         adapter.dialect.rename("venues_field", "data.near").unwrap();
-        let document =
-            json!({"venues": [{"venue_id": "far"}], "data": {"near": [{"venue_id": "near"}]}});
-        let read = adapter.venues(&document.into()).unwrap();
-        assert_eq!(read.item.items[0].id(), "near");
+        for (near, ids) in [
+            (json!([{"venue_id": "near"}]), &["near"][..]),
+            (json!([]), &[]),
+        ] {
+            let document = json!({"venues": [{"venue_id": "far"}], "data": {"near": near}});
+            let read = adapter.venues(&document.into()).unwrap().item.items;
+            let found: Vec<&str> = read.iter().map(|venue| venue.id()).collect();
+            assert_eq!(found, ids);
+        }
     }
 }

@@ -18,16 +18,16 @@ pub(super) fn flattened(document: &Document) -> Cow<'_, Value> {
         return Cow::Borrowed(document.value());
     }
     let value = document.value();
-    let included = value.get(BESIDE).and_then(Value::as_array);
-    let included = included.into_iter().flatten();
-    let mut included = Included(included.map(|it| (it, false)).collect());
+    let beside = value.get(BESIDE).and_then(Value::as_array);
+    let beside = beside.into_iter().flatten().map(|it| (it, false));
+    let mut included = Included(beside.collect());
     let mut flat = flat(value, &mut included);
     if let Value::Object(object) = &mut flat
         && included.0.iter().any(|(_, is_used)| *is_used)
     {
         let rest = included.0.iter().filter(|(_, is_used)| !is_used);
-        let none = &mut Included(Vec::new());
-        let rest: Vec<Value> = rest.map(|(value, _)| self::flat(value, none)).collect();
+        let rest = rest.map(|(value, _)| self::flat(value, &mut Included(Vec::new())));
+        let rest: Vec<Value> = rest.collect();
         object.remove(BESIDE);
         if !rest.is_empty() {
             object.insert(BESIDE.to_owned(), rest.into());
@@ -57,12 +57,9 @@ impl Included<'_> {
         let mut found = self.0.iter_mut();
         let (found, is_used) = found.find(|(it, _)| name(it) == Some(wanted.clone()))?;
         *is_used = true;
-        let found = flat(found, &mut Included(Vec::new()));
-        let Value::Object(mut found) = found else {
-            return None;
-        };
-        found.remove("type");
-        Some(found.into())
+        let mut found = flat(found, &mut Included(Vec::new()));
+        found.as_object_mut()?.remove("type");
+        Some(found)
     }
 }
 

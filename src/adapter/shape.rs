@@ -24,9 +24,7 @@ impl Shape {
                 has_id(object, "availability_id") && member(object, "datetime").is_some()
             }
             Shape::Booking => {
-                let others = ["object", "provider"];
-                let others = others.iter().filter(|name| has(object, name)).count();
-                self.is_usable(object) && others > 0
+                self.is_usable(object) && (has(object, "object") || has(object, "provider"))
             }
             Shape::Session => {
                 self.is_usable(object) && (has(object, "end_user") || has(object, "provider"))
@@ -119,19 +117,6 @@ fn is_another_kind(object: &Map<String, Value>) -> bool {
 
 /// Objects whose keys are chosen by others, and are kept as they are.
 const FREE_FORM: &[&str] = &["psp_request", "fields"];
-
-/// Whether an object has the contract's names wherever it has their words.
-pub(super) fn has_contract_names(object: &Map<String, Value>, shape: Shape) -> bool {
-    object.iter().all(|(key, value)| {
-        contract_name(object, key, shape).is_none()
-            && match value {
-                Value::Object(inner) if !FREE_FORM.contains(&key.as_str()) => {
-                    has_contract_names(inner, shape)
-                }
-                _ => true,
-            }
-    })
-}
 
 /// An object with the contract's names where it has them in another style.
 pub(super) fn with_contract_names(object: &Map<String, Value>, shape: Shape) -> Value {

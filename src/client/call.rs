@@ -87,9 +87,6 @@ impl Call {
     }
 
     /// A POST of a body in the contract's shape, as the service wants it.
-    ///
-    /// # Errors
-    /// Like [`written`].
     pub(super) fn written(
         adapter: &Adapter,
         kind: WriteKind,
@@ -104,8 +101,9 @@ impl Call {
 
     /// The same, with fields that have no name here (`-F`).
     pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
-        let body = self.body.take().map(|body| with_fields(body, fields));
-        self.body = body.transpose()?;
+        if let Some(body) = self.body.take() {
+            self.body = Some(with_fields(body, fields)?);
+        }
         Ok(self)
     }
 
@@ -153,20 +151,16 @@ impl Call {
 
 /// The fields of a request's body, without those that are not set.
 pub(super) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
-    fn set(value: Value) -> Value {
-        match value {
-            Value::Object(mut fields) => {
-                fields.retain(|_, field| !field.is_null());
-                let fields = fields.into_iter();
-                Value::Object(fields.map(|(name, field)| (name, set(field))).collect())
-            }
-            other => other,
-        }
+    fn keep_set(fields: &mut Map<String, Value>) {
+        fields.retain(|_, field| !field.is_null());
+        let objects = fields.values_mut().filter_map(Value::as_object_mut);
+        objects.for_each(keep_set);
     }
-    match serde_json::to_value(body).map(set) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    }
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(body) else {
+        return Map::new();
+    };
+    keep_set(&mut fields);
+    fields
 }
 
 /// A body as the service wants it.

@@ -42,18 +42,13 @@ pub(super) fn path(adapter: &Adapter, key: &Secret, path: &str) -> String {
 
 /// How the key is sent, with the key masked: `Authorization: Bearer ***`.
 pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
-    let transport = &adapter.transport;
-    match (&transport.auth_query, &transport.auth_user) {
+    let header = &adapter.dialect.auth_header;
+    match (&adapter.transport.auth_query, &adapter.transport.auth_user) {
         (Some(name), _) => format!("?{name}={MASK}"),
-        (None, Some(user)) if is_basic(adapter) => format!(
-            "{}: Basic {user}:{MASK}, in base64",
-            adapter.dialect.auth_header
-        ),
-        _ => format!(
-            "{}: {}",
-            adapter.dialect.auth_header,
-            with_scheme(adapter, MASK)
-        ),
+        (None, Some(user)) if is_basic(adapter) => {
+            format!("{header}: Basic {user}:{MASK}, in base64")
+        }
+        _ => format!("{header}: {}", with_scheme(adapter, MASK)),
     }
 }
 
@@ -85,10 +80,8 @@ pub(crate) fn shown_headers(
 ) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if has_key && adapter.transport.auth_query.is_none() {
-        headers.push((
-            adapter.dialect.auth_header.clone(),
-            with_scheme(adapter, MASK),
-        ));
+        let value = with_scheme(adapter, MASK);
+        headers.push((adapter.dialect.auth_header.clone(), value));
     }
     if has_key {
         headers.extend_from_slice(&adapter.transport.headers);
@@ -131,13 +124,8 @@ mod tests {
         let key = Secret::new("sk_test_credential_0817".to_owned());
         let mut adapter = Adapter::default();
         adapter.dialect.rename("auth_scheme", "Basic").unwrap();
-        assert_eq!(
-            header(&adapter, &key),
-            Some((
-                "Authorization",
-                "Basic c2tfdGVzdF9jcmVkZW50aWFsXzA4MTc6".to_owned()
-            ))
-        );
+        let basic = "Basic c2tfdGVzdF9jcmVkZW50aWFsXzA4MTc6".to_owned();
+        assert_eq!(header(&adapter, &key), Some(("Authorization", basic)));
         assert_eq!(key_sent_as(&adapter), "Authorization: Basic ***");
         adapter.transport.set_auth_user("api").unwrap();
         assert_eq!(

@@ -9,7 +9,7 @@ use super::call::{Call, WrittenNames, fields_of, with_fields, written};
 use super::failure::Failure;
 use super::http_client::Client;
 use super::retry;
-use crate::adapter::{Adapter, Pause, WriteKind, same_words};
+use crate::adapter::{Adapter, Pause, WriteKind, is_one_of};
 use crate::json::Document;
 use crate::outcome::Result;
 use crate::secrets::{register_secret, register_secrets_in};
@@ -41,9 +41,6 @@ pub(crate) struct VenueQuery {
 }
 
 impl VenueQuery {
-    /// # Errors
-    ///
-    /// `usage` (2) if `fields` repeats a field of the request; configuration (3) if an expression of the profile fails.
     pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
         let (path, page) = ("/v1/venues/search", self.page.as_ref());
         search(adapter, WriteKind::Search, path, self, &self.fields, page)
@@ -67,9 +64,6 @@ pub(crate) struct SlotQuery {
 }
 
 impl SlotQuery {
-    /// # Errors
-    ///
-    /// `usage` (2) if `fields` repeats a field of the request; configuration (3) if an expression of the profile fails.
     pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
         let (path, page) = ("/v1/availability/search", self.page.as_ref());
         search(adapter, WriteKind::Slots, path, self, &self.fields, page)
@@ -93,13 +87,12 @@ fn search(
 ) -> Result<Call> {
     let (mut body, mut fields) = (fields_of(body), fields.clone());
     if let Some((name, value)) = page {
-        let is_number = same_words(name, "page") || same_words(name, "page_number");
-        if !adapter.write.contains_key(&kind) {
-            fields.insert(name.clone(), value.clone());
-        } else if is_number {
-            body.insert("page".to_owned(), value.clone());
+        if adapter.write.contains_key(&kind) {
+            let is_number = is_one_of("page page_number", name);
+            let own = if is_number { "page" } else { "cursor" };
+            body.insert(own.to_owned(), value.clone());
         } else {
-            body.insert("cursor".to_owned(), value.clone());
+            fields.insert(name.clone(), value.clone());
         }
     }
     Call::written(adapter, kind, path, body)?.with_fields(&fields)
@@ -122,7 +115,7 @@ pub(crate) struct NewBooking {
     pub(crate) payment_collection: Option<&'static str>,
 }
 
-/// The value of `payment_collection` where the payment vendor collects the payment.
+/// `payment_collection` where the payment vendor collects the payment.
 pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -133,7 +126,6 @@ pub(crate) struct Customer {
 }
 
 impl NewBooking {
-    /// The request in the contract's shape.
     pub(crate) fn body(&self) -> Map<String, Value> {
         fields_of(self)
     }
@@ -241,7 +233,6 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// The changes in the contract's shape.
     pub(crate) fn body(&self) -> Map<String, Value> {
         fields_of(self)
     }
@@ -275,12 +266,8 @@ pub(crate) mod session {
         adapter: &Adapter,
     ) -> Result<Call> {
         let body = json!({"end_user": end_user, "provider": provider, "phone": phone});
-        Call::written(
-            adapter,
-            WriteKind::Connect,
-            "/v1/sessions",
-            fields_of(&body),
-        )
+        let body = fields_of(&body);
+        Call::written(adapter, WriteKind::Connect, "/v1/sessions", body)
     }
 
     /// POST /v1/sessions/{id}/verify with the code that the person received.

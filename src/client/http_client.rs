@@ -58,8 +58,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client for this connection.
-    ///
     /// # Errors
     ///
     /// `config` (3) if the certificates of `ca_file` cannot be used.
@@ -110,7 +108,7 @@ impl Client {
         self.rate_limit.get().flatten()
     }
 
-    /// The rate limit that the last answer showed. `Some(None)` is a success that showed none.
+    /// `Some(None)` is a success that showed none.
     pub(crate) fn limit_seen(&self) -> Option<Option<RateLimit>> {
         self.rate_limit.get()
     }
@@ -177,15 +175,19 @@ impl Client {
     /// Sends the call once, and returns the status and the headers too.
     pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
         let (status, headers, body) = self.exchange(call).await?;
-        let shown = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let shown = |(name, value): (&HeaderName, _)| (name.to_string(), shown(value));
+        let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            (name.to_string(), value.into_owned())
+        };
         let head = Head {
             status,
             headers: headers.iter().map(shown).collect(),
         };
         let answer = self.read_answer(status, &headers, body);
-        let answer = answer.map(|answer| answer.document);
-        Ok(RawAnswer { head, answer })
+        Ok(RawAnswer {
+            head,
+            answer: answer.map(|it| it.document),
+        })
     }
 
     /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.
@@ -231,11 +233,8 @@ impl Client {
         let headers = self.headers(call, key)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
         let adapter = &self.connection.adapter;
-        let name = format!(
-            "{} {}",
-            call.method,
-            shown_path(adapter, key.is_some(), call)
-        );
+        let path = shown_path(adapter, key.is_some(), call);
+        let name = format!("{} {path}", call.method);
         trace.request(&name, call, &shown_headers(adapter, key.is_some(), call));
         let path = match key {
             Some(key) => credential::path(adapter, key, &call.path),
@@ -284,11 +283,11 @@ impl Client {
 }
 
 fn header_name(name: &str, what: &str) -> Result<HeaderName, Failure> {
-    HeaderName::try_from(name).map_err(|_| unusable(what))
+    name.try_into().map_err(|_| unusable(what))
 }
 
 fn header_value(value: &str, what: &str) -> Result<HeaderValue, Failure> {
-    HeaderValue::try_from(value).map_err(|_| unusable(what))
+    value.try_into().map_err(|_| unusable(what))
 }
 
 fn unusable(what: &str) -> Failure {

@@ -16,20 +16,12 @@ const NAMING: &str = "missing fields errors invalid details problems by_field vi
 const ONE: &str = "field name param parameter pointer path property";
 
 /// What is said of a field that the service does not know.
-const UNKNOWN: &[&str] = &[
-    "additional",
-    "not allowed",
-    "not expected",
-    "not permitted",
-    "unexpected",
-    "unknown",
-    "unrecogni",
-    "unsupported",
-];
+const UNKNOWN: &str =
+    "additional,not allowed,not expected,not permitted,unexpected,unknown,unrecogni,unsupported";
 
 /// Further words of a sentence about the name of a field, not about its value.
 const ABOUT_NAMES: &str =
-    "accepted allowed expected extra field missing parameter property required";
+    "accepted,allowed,expected,extra,field,missing,parameter,property,required";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -53,15 +45,10 @@ impl Named {
         let Some((name, why)) = text.trim().split_once(' ') else {
             return Named::new(text.trim(), String::new());
         };
-        let says = [
-            "is required",
-            "is missing",
-            "is unknown",
-            "is not ",
-            "must ",
-        ];
-        let named = Named::new(name.trim_matches(['`', '"', '\'', ':']), why.to_owned());
-        named.filter(|it| says.iter().any(|says| it.why.starts_with(says)))
+        let says = "is required,is missing,is unknown,is not ,must ";
+        let is_said = says.split(',').any(|says| why.starts_with(says));
+        let name = name.trim_matches(['`', '"', '\'', ':']);
+        Named::new(name, why.to_owned()).filter(|_| is_said)
     }
 
     /// Whether this is the field that was sent as `path`, as far as the ends of both say.
@@ -76,15 +63,17 @@ impl Named {
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
-        let why = self.why.to_lowercase();
-        UNKNOWN.iter().any(|word| why.contains(word))
+        has_one_of(UNKNOWN, &self.why)
     }
 }
 
 fn is_about_names(text: &str) -> bool {
+    has_one_of(UNKNOWN, text) || has_one_of(ABOUT_NAMES, text)
+}
+
+fn has_one_of(words: &str, text: &str) -> bool {
     let text = text.to_lowercase();
-    let mut words = UNKNOWN.iter().copied().chain(ABOUT_NAMES.split(' '));
-    words.any(|word| text.contains(word))
+    words.split(',').any(|word| text.contains(word))
 }
 
 /// The fields that the body of a refusal names, once each. Its sentence is read where nothing else names one.
@@ -146,8 +135,7 @@ fn collect(value: &Value, found: &mut Vec<Named>, depth: usize) {
                 return;
             }
             for (name, why) in object {
-                let goes_on = why.is_object() && is_one_of(NAMING, name);
-                if goes_on && depth < 4 {
+                if why.is_object() && is_one_of(NAMING, name) && depth < 4 {
                     collect(why, found, depth + 1);
                 } else {
                     found.extend(Named::new(name, texts(why)));
@@ -185,28 +173,12 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
     let written = call.written.as_ref().filter(|_| is_of_input)?;
     let body = refusal.said().value();
     let named = named(body);
-    let is_meant = |path: &str| {
-        let last = path.rsplit('.').next().unwrap_or(path).to_lowercase();
-        let signs = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
-        let is_it = |word: &str| {
-            let word = word.trim_matches('.').to_lowercase();
-            word == path.to_lowercase() || word == last
-        };
-        let mut sentences = sentences(body).filter(|text| is_about_names(text));
-        named
-            .iter()
-            .any(|field| field.is(path) && field.is_about_the_name())
-            || sentences.any(|text| text.split(signs).any(is_it))
-    };
     let command = written.command.trim_end();
-    let keys = if written.has_expression {
-        &[][..]
-    } else {
-        &written.keys
-    };
-    let meant = keys.iter().filter(|(name, _)| is_meant(name));
-    let (names, settings): (Vec<String>, Vec<String>) = meant
-        .map(|(name, key)| (format!("`{name}`"), format!("dialect.{key}=NAME")))
+    let (names, settings): (Vec<String>, Vec<String>) = written
+        .keys
+        .iter()
+        .filter(|(path, _)| !written.has_expression && is_meant(path, &named, body))
+        .map(|(path, key)| (format!("`{path}`"), format!("dialect.{key}=NAME")))
         .unzip();
     if !names.is_empty() {
         return Some(format!(
@@ -215,32 +187,38 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
             settings.join(" ")
         ));
     }
-    let sent = call.body.as_ref();
     let is_unsent = |field: &&Named| {
         let pointer = format!("/{}", field.name.replace('.', "/"));
-        sent.and_then(|body| body.pointer(&pointer)).is_none() && flag_of(&field.name).is_none()
+        let sent = call.body.as_ref().and_then(|body| body.pointer(&pointer));
+        sent.is_none() && flag_of(&field.name).is_none()
     };
     let name = &named.iter().find(is_unsent)?.name;
-    let has_field_flag = matches!(
-        written.kind,
-        WriteKind::Search | WriteKind::Slots | WriteKind::Create | WriteKind::Action
-    );
-    let by_flag = match has_field_flag {
-        true => format!("`-F {name}=VALUE`, or always with "),
-        false => String::new(),
+    let by_flag = match written.kind {
+        WriteKind::Search | WriteKind::Slots | WriteKind::Create | WriteKind::Action => {
+            format!("`-F {name}=VALUE`, or always with ")
+        }
+        _ => String::new(),
     };
-    let mut hint = format!(
+    Some(format!(
         "bookctl did not send `{name}`: add it with {by_flag}`{command} write.{}=EXPRESSION`",
         written.kind.as_str()
-    );
-    let keys: Vec<&str> = keys.iter().map(|(_, key)| *key).collect();
-    if !keys.is_empty() {
-        hint.push_str(&format!(
-            "; if it is the service's name for a field that was sent: {command} dialect.KEY={name}, with {} as the key",
-            keys.join(" or ")
-        ));
+    ))
+}
+
+/// Whether a refusal is about the name of the field that was sent as `path`: it names the field so, or one of its sentences
+/// about names has the word.
+fn is_meant(path: &str, named: &[Named], body: &Value) -> bool {
+    if named.iter().any(|it| it.is(path) && it.is_about_the_name()) {
+        return true;
     }
-    Some(hint)
+    let path = path.to_lowercase();
+    let last = path.rsplit('.').next();
+    let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
+    sentences(body).filter(|it| is_about_names(it)).any(|text| {
+        let text = text.to_lowercase();
+        let mut words = text.split(is_sign).map(|word| word.trim_matches('.'));
+        words.any(|word| word == path || Some(word) == last)
+    })
 }
 
 /// The flag of a field that a request can have.

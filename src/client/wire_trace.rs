@@ -50,12 +50,8 @@ impl<'a> WireTrace<'a> {
 
 /// Registers the secrets of a request, so that nothing in the answer repeats them to a person.
 fn conceal_secrets(body: &Value, dialect: &Dialect) {
-    for (_, value) in body
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(key, _)| is_secret(key, dialect))
-    {
+    let fields = body.as_object().into_iter().flatten();
+    for (_, value) in fields.filter(|(key, _)| is_secret(key, dialect)) {
         match value {
             Value::String(code) => register_secret(code),
             other => register_secrets_in(other),
@@ -84,9 +80,10 @@ fn without_webhook_secret(body: &[u8]) -> String {
 /// A body with one-time codes and payment answers masked at every depth.
 pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
     let mask = |(key, value): (&String, &Value)| {
-        let shown = match is_secret(key, dialect) {
-            true => Value::from("***"),
-            false => redacted(value, dialect),
+        let shown = if is_secret(key, dialect) {
+            Value::from("***")
+        } else {
+            redacted(value, dialect)
         };
         (key.clone(), shown)
     };

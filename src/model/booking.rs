@@ -77,15 +77,14 @@ pub(crate) struct Booking {
     /// The booking in the contract's shape, where the answer has another one.
     translated: Option<Document>,
     /// What stands around the booking in the answer, as paths and texts.
-    around: Vec<(String, String)>,
+    pub(crate) around: Vec<(String, String)>,
 }
 
 impl Booking {
     /// A booking in the contract's shape. Returns `None` if the `id` or `status` is missing.
     pub(crate) fn from_document(document: Document) -> Option<Self> {
-        let id = id_of(document.value())?;
         Some(Booking {
-            id,
+            id: id_of(document.value())?,
             document,
             translated: None,
             around: Vec::new(),
@@ -114,11 +113,6 @@ impl Booking {
     /// The booking in the contract's shape: as it came, where the service speaks it.
     pub(crate) fn own_document(&self) -> &Document {
         self.translated.as_ref().unwrap_or(&self.document)
-    }
-
-    /// What stands around the booking in the answer, as paths and texts.
-    pub(crate) fn around(&self) -> &[(String, String)] {
-        &self.around
     }
 
     /// The booking's value, in the contract's shape.
@@ -173,18 +167,15 @@ impl Booking {
     /// of a list with one element, this is the element.
     pub(crate) fn next_action(&self) -> Option<&Value> {
         let action = self.value().get("next_action")?;
-        let action = match action.as_array().map(Vec::as_slice) {
-            Some([only]) => only,
-            _ => action,
-        };
+        let only = action.as_array().filter(|actions| actions.len() == 1);
+        let action = only.map_or(action, |actions| &actions[0]);
         (!action.is_null()).then_some(action)
     }
 
     /// The deadline of the pause as it came: the action's own, otherwise the booking's.
     pub(crate) fn deadline_value(&self) -> Option<&Value> {
-        let own = self
-            .next_action()
-            .and_then(|action| action.get("expires_at"));
+        let action = self.next_action();
+        let own = action.and_then(|action| action.get("expires_at"));
         own.or_else(|| self.value().get("expires_at"))
             .filter(|at| !at.is_null())
     }
@@ -281,25 +272,18 @@ mod tests {
 
     #[test]
     fn a_booking_decides_the_exit_code_by_its_status_and_error() {
+        let unknown = Exit::OutcomeUnknown;
         for (status, error_code, exit) in [
             ("confirmed", None, Exit::Done),
             ("processing", None, Exit::Processing),
             ("requires_action", None, Exit::ActionNeeded),
             ("failed", Some("slot_taken"), Exit::Failed),
             ("failed", Some("a code of tomorrow"), Exit::Failed),
-            (
-                "failed",
-                Some("payment_outcome_unknown"),
-                Exit::OutcomeUnknown,
-            ),
-            (
-                "failed",
-                Some("payment_replay_failed"),
-                Exit::OutcomeUnknown,
-            ),
+            ("failed", Some("payment_outcome_unknown"), unknown),
+            ("failed", Some("payment_replay_failed"), unknown),
             ("expired", None, Exit::Failed),
             ("cancelled", None, Exit::Failed),
-            ("on_hold", None, Exit::OutcomeUnknown),
+            ("on_hold", None, unknown),
         ] {
             let value = json!({"id": "bk_1", "status": status, "error_code": error_code});
             assert_eq!(booking(value).exit(), exit, "{status} {error_code:?}");
@@ -330,21 +314,29 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_without_a_deadline_of_its_own_ends_20_minutes_after_it_began() {
-        let mut value = json!({
-            "id": "bk_1", "status": "requires_action", "next_action": {"type": "confirm_details"},
-            "created_at": "2026-12-01T10:00:00Z", "updated_at": "2026-12-01T10:00:00Z",
-        });
-        let until = |value: &Value| {
-            booking(value.clone())
-                .waits_until()
-                .map(|at| at.to_string())
+    fn a_pause_ends_at_its_deadline_or_20_minutes_after_it_began_unless_that_is_not_understood() {
+        let until = |status: &str, expires_at: Value| {
+            let mut value = json!({
+                "id": 7, "status": status, "next_action": {"type": "confirm_details"},
+                "created_at": "2026-12-01T10:00:00Z", "updated_at": "2026-12-01T10:00:00Z",
+            });
+            value["expires_at"] = expires_at;
+            let until = booking(value).waits_until();
+            until.map_or(String::new(), |at| at.to_string())
         };
-        assert_eq!(until(&value).as_deref(), Some("2026-12-01T10:20:00Z"));
-        value["expires_at"] = json!("2026-12-01T10:15:00Z");
-        assert_eq!(until(&value).as_deref(), Some("2026-12-01T10:15:00Z"));
-        value["status"] = json!("expired");
-        assert_eq!(until(&value), None);
+        for (expires_at, ends) in [
+            (Value::Null, "2026-12-01T10:20:00Z"),
+            (json!("2026-12-01T10:15:00Z"), "2026-12-01T10:15:00Z"),
+            (json!(1_796_149_800), "2026-12-01T18:30:00Z"),
+            (json!("in a while"), ""),
+        ] {
+            assert_eq!(
+                until("requires_action", expires_at.clone()),
+                ends,
+                "{expires_at}"
+            );
+            assert_eq!(until("expired", expires_at), "");
+        }
     }
 
     #[test]
@@ -359,19 +351,6 @@ mod tests {
         ] {
             assert_eq!(Status::parse(text), status);
         }
-    }
-
-    #[test]
-    fn a_deadline_that_is_not_understood_is_no_reason_to_assume_another() {
-        let mut value = json!({
-            "id": 7, "status": "requires_action", "expires_at": 1_796_149_800,
-            "created_at": "2026-12-01T10:00:00Z", "updated_at": "2026-12-01T10:00:00Z",
-        });
-        let until = |value: &Value| booking(value.clone()).waits_until();
-        assert_eq!(until(&value).unwrap().to_string(), "2026-12-01T18:30:00Z");
-        value["expires_at"] = json!("in a while");
-        assert_eq!(until(&value), None);
-        assert_eq!(booking(value).id(), "7");
     }
 
     #[test]

@@ -34,10 +34,10 @@ pub(crate) fn phone(text: &str) -> Result<(), String> {
 pub(crate) fn party(text: &str) -> Result<u32, String> {
     let unusable = || match text.trim() {
         "" => "a party size cannot be empty; use a whole number from 1".to_owned(),
-        text => format!(
-            "`{}` is not a party size; use a whole number from 1",
-            text.escape_debug()
-        ),
+        text => {
+            let text = text.escape_debug();
+            format!("`{text}` is not a party size; use a whole number from 1")
+        }
     };
     match text.trim().parse::<u32>() {
         Ok(0) | Err(_) => Err(unusable()),
@@ -54,37 +54,17 @@ mod tests {
         for good in ["ada@example.com", "a+b@x.co.uk", "änne@bücher.example"] {
             assert!(email(good).is_ok(), "{good}");
         }
-        for bad in [
-            "notmail",
-            "@example.com",
-            "ada@",
-            "ada@x",
-            "ada@x.",
-            "a b@x.y",
-            "+44 20 7946 0018",
-        ] {
+        for bad in "notmail|@example.com|ada@|ada@x|ada@x.|a b@x.y|+44 20 7946 0018".split('|') {
             assert!(email(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_phone_number_has_digits_and_separators_alone() {
-        for good in [
-            "+44 20 7946 0018",
-            "020 7946 0018",
-            "+1 (212) 555-0100",
-            "030/123456",
-        ] {
+        for good in "+44 20 7946 0018|020 7946 0018|+1 (212) 555-0100|030/123456".split('|') {
             assert!(phone(good).is_ok(), "{good}");
         }
-        for bad in [
-            "ada@x",
-            "notmail",
-            "12",
-            "+",
-            "1234567890123456",
-            "++44 20 7946 0018",
-        ] {
+        for bad in "ada@x|notmail|12|+|1234567890123456|++44 20 7946 0018".split('|') {
             assert!(phone(bad).is_err(), "{bad}");
         }
     }

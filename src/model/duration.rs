@@ -70,17 +70,12 @@ pub(super) fn length(span: &Span) -> Option<SignedDuration> {
 pub(crate) fn in_units(seconds: u64) -> String {
     let (mut shown, mut rest) = (Vec::new(), seconds);
     for (unit, length) in [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)] {
-        let count = rest / length;
-        rest %= length;
-        if count > 0 {
-            shown.push(format!("{count} {unit}"));
+        if rest >= length || seconds == 0 && length == 1 {
+            shown.push(format!("{} {unit}", rest / length));
         }
+        rest %= length;
     }
-    if shown.is_empty() {
-        "0 s".to_owned()
-    } else {
-        shown.join(" ")
-    }
+    shown.join(" ")
 }
 
 #[cfg(test)]
@@ -102,11 +97,8 @@ mod tests {
             ("0", 0),
             ("30d", 2_592_000_000),
         ] {
-            assert_eq!(
-                duration(text),
-                Ok(Duration::from_millis(milliseconds)),
-                "{text}"
-            );
+            let length = Duration::from_millis(milliseconds);
+            assert_eq!(duration(text), Ok(length), "{text}");
         }
     }
 
@@ -126,15 +118,8 @@ mod tests {
         ] {
             let sentence = duration(text).unwrap_err();
             assert!(sentence.contains(why), "{text}: {sentence}");
-            for example in sentence
-                .replace("; try ", "; use ")
-                .rsplit("; use ")
-                .next()
-                .unwrap()
-                .split('`')
-                .skip(1)
-                .step_by(2)
-            {
+            let (_, advice) = sentence.rsplit_once("; ").unwrap();
+            for example in advice.split('`').skip(1).step_by(2) {
                 assert!(duration(example).is_ok(), "{text}: {example}");
             }
         }

@@ -62,22 +62,9 @@ mod tests {
 
     #[test]
     fn a_text_that_is_long_blank_or_has_several_lines_is_no_id() {
-        assert_eq!(
-            id_in(&json!("x".repeat(1024))).map(|id| id.len()),
-            Some(1024)
-        );
+        assert!(id_in(&json!("x".repeat(1024))).is_some());
         assert_eq!(id_in(&json!("x".repeat(1025))), None);
-        for none in [
-            "",
-            " ",
-            ".",
-            "..",
-            "bk_1\nx",
-            "bk_\u{1b}[2J",
-            "\u{85}",
-            "@1",
-            "@last",
-        ] {
+        for none in "| |.|..|bk_1\nx|bk_\u{1b}[2J|\u{85}|@1|@last".split('|') {
             assert_eq!(id_in(&json!(none)), None, "{none:?}");
         }
         for id in ["-x", "--yes", "../x", "a/b", "..."] {
@@ -87,19 +74,22 @@ mod tests {
 
     #[test]
     fn an_id_is_the_same_in_another_form_and_another_one_otherwise() {
-        for (one, other) in [
+        let address = "https://a.example/v1/bookings/bk_1";
+        let forms = [
             ("7", "7.0"),
             ("BK_1", "bk_1"),
             ("bk_1", "urn:booking:bk_1"),
-            ("https://a.example/v1/bookings/bk_1", "bk_1"),
-        ] {
+            (address, "bk_1"),
+        ];
+        for (one, other) in forms {
             assert!(same_id(one, other), "{one} {other}");
         }
+        let long = ("123456789012345678901", "123456789012345678902");
         for (one, other) in [
             ("bk_1", "bk_11"),
             ("bk_1", "1"),
             ("7", "8"),
-            ("123456789012345678901", "123456789012345678902"),
+            long,
             ("urn:booking:bk_2", "bk_1"),
         ] {
             assert!(!same_id(one, other), "{one} {other}");

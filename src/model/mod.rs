@@ -26,3 +26,13 @@ pub(crate) mod zone;
 pub(crate) fn plural(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
+
+/// The cells of the rows of a table.
+#[cfg(test)]
+pub(crate) fn rows<const CELLS: usize>(table: &str) -> impl Iterator<Item = [&str; CELLS]> {
+    let rows = table.lines().filter(|row| !row.trim().is_empty());
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        cells.try_into().unwrap()
+    })
+}

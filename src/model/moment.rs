@@ -15,12 +15,9 @@ pub(crate) struct Moment {
 impl Moment {
     /// RFC 3339 has no offsets with seconds, which zones had until the 1970s. Such a moment is converted to UTC.
     pub(super) fn new(zoned: Zoned) -> Self {
-        let sayable = zoned.offset().seconds() % 60 == 0;
-        let zoned = if sayable {
-            zoned
-        } else {
-            zoned.with_time_zone(TimeZone::UTC)
-        };
+        if zoned.offset().seconds() % 60 != 0 {
+            return Self::new(zoned.with_time_zone(TimeZone::UTC));
+        }
         Self { zoned, zulu: false }
     }
 
@@ -45,25 +42,15 @@ impl Moment {
 
     /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`. `When` parses it again.
     pub(crate) fn human(&self) -> String {
-        let offset = if self.zulu {
-            "UTC".to_owned()
-        } else {
-            self.zoned.strftime("%:z").to_string()
-        };
+        let offset = self.zoned.strftime(if self.zulu { "UTC" } else { "%:z" });
         format!("{} ({offset})", local_text(self.zoned.datetime()))
     }
 }
 
 /// A local time: `Tue 1 Dec 2026, 19:30`. Seconds are shown only if there are any.
 pub(super) fn local_text(local: DateTime) -> String {
-    let clock = if local.second() == 0 {
-        "%H:%M"
-    } else {
-        "%H:%M:%S"
-    };
-    format!(
-        "{}, {}",
-        local.strftime("%a %-d %b %Y"),
-        local.strftime(clock)
-    )
+    let has_seconds = local.second() != 0;
+    let clock = if has_seconds { "%T" } else { "%H:%M" };
+    let day = local.strftime("%a %-d %b %Y");
+    format!("{day}, {}", local.strftime(clock))
 }

@@ -24,10 +24,10 @@ pub(crate) fn money(
         Value::String(text) => decimal(text.trim())?,
         _ => return None,
     };
-    Some(match currency.is_empty() {
-        true => number,
-        false if is_unit_known(amount, certainty) => format!("{number} {currency}"),
-        false => format!("{number} ({currency})"),
+    Some(match currency {
+        "" => number,
+        currency if is_unit_known(amount, certainty) => format!("{number} {currency}"),
+        currency => format!("{number} ({currency})"),
     })
 }
 
@@ -94,19 +94,15 @@ fn decimal(text: &str) -> Option<String> {
     if !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    Some(if digits.contains('.') && fraction.len() == 1 {
-        format!("{text}0")
-    } else {
-        text.to_owned()
-    })
+    let has_one_place = digits.contains('.') && fraction.len() == 1;
+    Some(format!("{text}{}", if has_one_place { "0" } else { "" }))
 }
 
 /// Whether the name of a field says that its number is in minor units.
 pub(crate) fn names_minor_units(field: &str) -> bool {
     let field = field.to_lowercase();
-    ["minor", "cents", "pence"]
-        .iter()
-        .any(|word| field.contains(word))
+    let mut words = ["minor", "cents", "pence"].into_iter();
+    words.any(|word| field.contains(word))
 }
 
 /// How many digits the minor unit of an ISO 4217 currency has.
@@ -126,18 +122,16 @@ mod tests {
 
     #[test]
     fn minor_units_become_an_amount_in_the_currency() {
-        let money = |amount, currency| money(&amount, currency, Certainty::Contract);
-        assert_eq!(
-            money(json!(1250), Some("EUR")).as_deref(),
-            Some("12.50 EUR")
-        );
-        assert_eq!(money(json!(1250), Some("JPY")).as_deref(), Some("1250 JPY"));
-        assert_eq!(money(json!(5), None).as_deref(), Some("0.05"));
-        assert_eq!(
-            money(json!(-1250), Some("KWD")).as_deref(),
-            Some("-1.250 KWD")
-        );
-        assert_eq!(money(json!("a lot"), Some("EUR")), None);
+        for (amount, currency, text) in [
+            (json!(1250), Some("EUR"), Some("12.50 EUR")),
+            (json!(1250), Some("JPY"), Some("1250 JPY")),
+            (json!(5), None, Some("0.05")),
+            (json!(-1250), Some("KWD"), Some("-1.250 KWD")),
+            (json!("a lot"), Some("EUR"), None),
+        ] {
+            let money = money(&amount, currency, Certainty::Contract);
+            assert_eq!(money.as_deref(), text, "{amount}");
+        }
     }
 
     #[test]

@@ -49,38 +49,26 @@ impl TryFrom<String> for Retention {
 /// The text that [`Retention::parse`] accepts: `90d`, `36h`, `0`.
 impl fmt::Display for Retention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let milliseconds = self.0.as_millis();
-        if milliseconds == 0 {
-            return f.write_str("0");
+        let (milliseconds, seconds) = (self.0.as_millis(), self.0.as_secs());
+        match seconds {
+            _ if milliseconds == 0 => f.write_str("0"),
+            _ if !milliseconds.is_multiple_of(1000) => write!(f, "{milliseconds}ms"),
+            _ if seconds.is_multiple_of(86_400) => write!(f, "{}d", seconds / 86_400),
+            _ if seconds.is_multiple_of(3600) => write!(f, "{}h", seconds / 3600),
+            _ if seconds.is_multiple_of(60) => write!(f, "{}m", seconds / 60),
+            _ => write!(f, "{seconds}s"),
         }
-        let units = [
-            ("d", 86_400_000),
-            ("h", 3_600_000),
-            ("m", 60_000),
-            ("s", 1000),
-            ("ms", 1),
-        ];
-        let whole = units
-            .iter()
-            .find(|(_, unit)| milliseconds.is_multiple_of(*unit));
-        let (name, unit) = whole.unwrap_or(&("ms", 1));
-        write!(f, "{}{name}", milliseconds / unit)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::rows;
 
     #[test]
     fn a_retention_is_shown_as_it_can_be_written_again() {
-        for (text, shown) in [
-            ("90d", "90d"),
-            ("2w", "14d"),
-            ("1d 12h", "36h"),
-            ("1500ms", "1500ms"),
-            ("0", "0"),
-        ] {
+        for [text, shown] in rows("90d | 90d\n2w | 14d\n1d 12h | 36h\n1500ms | 1500ms\n0 | 0") {
             let retention = Retention::parse(text).unwrap();
             assert_eq!(retention.to_string(), shown);
             assert_eq!(Retention::parse(shown).unwrap(), retention);

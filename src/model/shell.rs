@@ -2,20 +2,25 @@
 
 /// Quotes a text as one word of the system's shell: PowerShell on Windows, a POSIX shell elsewhere.
 pub(crate) fn word(text: &str) -> String {
-    match cfg!(windows) {
-        true => powershell_word(text),
-        false => posix_word(text),
+    if cfg!(windows) {
+        powershell_word(text)
+    } else {
+        posix_word(text)
     }
 }
 
 /// A command of bookctl about an id: `bookctl modify ID --party N`. An id that begins with a dash is no flag behind `--`.
 pub(crate) fn command(name: &str, id: &str, flags: &str) -> String {
-    let words = match id.starts_with('-') {
-        true => ["bookctl", name, flags, "--", &word(id)],
-        false => ["bookctl", name, &word(id), flags, ""],
+    let flags = if flags.is_empty() {
+        ""
+    } else {
+        &format!(" {flags}")
     };
-    let words = words.into_iter().filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    if id.starts_with('-') {
+        format!("bookctl {name}{flags} -- {}", word(id))
+    } else {
+        format!("bookctl {name} {}{flags}", word(id))
+    }
 }
 
 /// A flag with its value. One that begins with a dash is no flag of its own behind `=`.
@@ -26,9 +31,10 @@ pub(crate) fn flag(name: &str, value: &str) -> String {
 
 /// The line that sets a variable for the programs that the system's shell starts.
 pub(crate) fn set_variable(name: &str, value: &str) -> String {
-    match cfg!(windows) {
-        true => format!("$env:{name} = {}", powershell_string(value)),
-        false => format!("export {name}={}", posix_word(value)),
+    if cfg!(windows) {
+        format!("$env:{name} = {}", powershell_string(value))
+    } else {
+        format!("export {name}={}", posix_word(value))
     }
 }
 
@@ -89,42 +95,22 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn whatever_is_in_a_text_it_is_one_word_of_a_shell() {
-        for text in [
-            "",
-            "bk_1",
-            "a b",
-            "$(reboot)",
-            "it's; rm -rf ~",
-            "`x`",
-            "a\nb",
-            "=ls",
-            "a=b",
-            "50%",
-            "*",
-            "é",
-        ] {
+        let texts =
+            "|bk_1|a b|$(reboot)|it's; rm -rf ~|`x`|a\nb|=ls|a=b|50%|*|é|2026-12-01T19:30:00+01:00";
+        for text in texts.split('|') {
             let script = format!("printf %s {}", super::posix_word(text));
             let output = std::process::Command::new("sh")
                 .args(["-c", &script])
                 .output();
             assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
         }
-        assert_eq!(
-            super::posix_word("2026-12-01T19:30:00+01:00"),
-            "2026-12-01T19:30:00+01:00"
-        );
+        let plain = "2026-12-01T19:30:00+01:00";
+        assert_eq!(super::posix_word(plain), plain);
     }
 
     #[test]
     fn for_powershell_a_word_is_quoted_if_it_would_mean_something_else() {
-        for plain in [
-            "bk_1",
-            "2026-12-01T19:30:00+01:00",
-            "--at",
-            "a=b",
-            "C:/x",
-            "50%",
-        ] {
+        for plain in "bk_1 2026-12-01T19:30:00+01:00 --at a=b C:/x 50%".split(' ') {
             assert_eq!(powershell_word(plain), plain);
         }
         for (text, quoted) in [

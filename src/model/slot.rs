@@ -22,12 +22,10 @@ impl Slot {
         Some(Slot { id, value })
     }
 
-    /// The slot's value, in the contract's shape.
     pub(crate) fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Its `availability_id` as text.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }

@@ -49,11 +49,8 @@ pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {
 pub(crate) fn dated(at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
     let utc = at.to_zoned(TimeZone::UTC);
     let is_later_today = at > now && utc.date() == now.to_zoned(TimeZone::UTC).date();
-    let clock = if is_later_today {
-        utc.strftime("%H:%M")
-    } else {
-        utc.strftime("%a %-d %b %Y, %H:%M")
-    };
+    let date = if is_later_today { "" } else { "%a %-d %b %Y, " };
+    let clock = utc.strftime(&format!("{date}%H:%M")).to_string();
     let own = own_clock(&utc, own).map_or(String::new(), |own| format!(", {own}"));
     format!("{} ({clock} UTC{own})", relative(at, now))
 }
@@ -64,12 +61,10 @@ fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
     if here.offset() == there.offset() {
         return None;
     }
-    let format = if here.date() == there.date() {
-        "%H:%M"
-    } else {
-        "%a %-d %b, %H:%M"
-    };
-    Some(format!("{} your time", here.strftime(format)))
+    let is_same_day = here.date() == there.date();
+    let date = if is_same_day { "" } else { "%a %-d %b, " };
+    let clock = here.strftime(&format!("{date}%H:%M")).to_string();
+    Some(format!("{clock} your time"))
 }
 
 /// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `1 hour 49 minutes ago`, `3 days ago`.
@@ -79,9 +74,9 @@ pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let is_later = seconds > 0;
     let away = seconds.unsigned_abs();
     let about = away + if is_later { 5 } else { 0 };
-    let counted = |count: u64, unit: &str| match count {
-        1 => format!("1 {unit}"),
-        _ => format!("{count} {unit}s"),
+    let counted = |count: u64, unit: &str| {
+        let end = if count == 1 { "" } else { "s" };
+        format!("{count} {unit}{end}")
     };
     let away = match about {
         _ if is_later && away < 90 => counted(away, "second"),
@@ -101,84 +96,55 @@ pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
 /// How far something was moved, if that is more than a week: `3 weeks earlier`, `9 days later`.
 pub(crate) fn moved_far(from: Timestamp, to: Timestamp) -> Option<String> {
     let apart = to.duration_since(from);
-    let days = apart.as_hours().unsigned_abs() / 24;
-    let away = match days {
-        0..7 => return None,
-        7 if apart.abs() <= SignedDuration::from_hours(7 * 24) => return None,
-        7..14 => format!("{days} days"),
-        _ => format!("{} weeks", (days + 3) / 7),
-    };
-    let side = if apart.is_negative() {
-        "earlier"
-    } else {
-        "later"
-    };
-    Some(format!("{away} {side}"))
+    if apart.abs() <= SignedDuration::from_hours(7 * 24) {
+        return None;
+    }
+    let side = if from > to { "earlier" } else { "later" };
+    Some(match apart.as_hours().unsigned_abs() / 24 {
+        days @ 0..14 => format!("{days} days {side}"),
+        days => format!("{} weeks {side}", (days + 3) / 7),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::rows;
 
     #[test]
-    fn a_datetime_is_shown_to_people_with_its_own_offset() {
-        for (datetime, shown) in [
-            (
-                "2026-12-01T19:30:00+01:00",
-                "Tue 1 Dec 2026, 19:30 (+01:00)",
-            ),
-            (
-                "2026-12-01T19:30:15-03:30",
-                "Tue 1 Dec 2026, 19:30:15 (-03:30)",
-            ),
-            ("2026-12-01T19:30:00.000Z", "Tue 1 Dec 2026, 19:30 (UTC)"),
-            ("2026-12-01T19:30:00", "Tue 1 Dec 2026, 19:30"),
-            ("sometime", "sometime"),
-        ] {
+    fn a_datetime_is_shown_with_its_own_offset_and_in_a_list_on_the_wall_clock() {
+        for [datetime, shown, listed] in rows(
+            "2026-12-01T19:30:00+01:00 | Tue 1 Dec 2026, 19:30 (+01:00)    | Tue 1 Dec 2026, 19:30
+             2026-12-01T19:30:15-03:30 | Tue 1 Dec 2026, 19:30:15 (-03:30) | Tue 1 Dec 2026, 19:30:15
+             2026-12-01T19:30:00.000Z  | Tue 1 Dec 2026, 19:30 (UTC)       | Tue 1 Dec 2026, 19:30
+             2026-12-01T19:30:00       | Tue 1 Dec 2026, 19:30             | Tue 1 Dec 2026, 19:30
+             sometime                  | sometime                          | ",
+        ) {
             assert_eq!(human(datetime), shown);
-        }
-    }
-
-    #[test]
-    fn in_a_list_a_datetime_is_the_wall_clocks() {
-        let local = |datetime| local(datetime).unwrap_or_default();
-        assert_eq!(local("2026-12-01T19:30:00+01:00"), "Tue 1 Dec 2026, 19:30");
-        assert_eq!(local("2026-12-01T19:30:00"), "Tue 1 Dec 2026, 19:30");
-        assert_eq!(local("sometime"), "");
-    }
-
-    #[test]
-    fn what_is_shown_to_people_can_be_typed_again() {
-        for wire in [
-            "2026-12-01T19:30:00+01:00",
-            "2028-02-29T00:00:07-11:00",
-            "2026-05-09T12:00:00Z",
-        ] {
-            let again = When::parse(&human(wire)).unwrap();
-            assert_eq!(again.exact().unwrap().wire(), wire);
+            assert_eq!(local(datetime).unwrap_or_default(), listed);
         }
     }
 
     #[test]
     fn how_far_a_time_is_from_now_is_said_in_the_unit_that_people_would_choose() {
         let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
-        for (at, said) in [
-            ("2026-12-01T12:00:00Z", "just now"),
-            ("2026-12-01T11:59:01Z", "just now"),
-            ("2026-12-01T11:58:58Z", "1 minute ago"),
-            ("2026-12-01T11:00:59Z", "59 minutes ago"),
-            ("2026-12-01T11:00:00Z", "1 hour ago"),
-            ("2026-12-01T10:10:59Z", "1 hour 49 minutes ago"),
-            ("2026-12-01T12:01:13Z", "in 73 seconds"),
-            ("2026-12-01T11:50:00Z", "10 minutes ago"),
-            ("2026-12-01T10:00:00Z", "2 hours ago"),
-            ("2026-11-29T12:00:00Z", "2 days ago"),
-            ("2026-12-01T12:00:01Z", "in 1 second"),
-            ("2026-12-01T12:14:32Z", "in 14 minutes"),
-            ("2026-12-01T12:19:58Z", "in 20 minutes"),
-            ("2026-12-01T17:05:00Z", "in 5 hours"),
-            ("2026-12-05T12:00:00Z", "in 4 days"),
-        ] {
+        for [at, said] in rows(
+            "2026-12-01T12:00:00Z | just now
+             2026-12-01T11:59:01Z | just now
+             2026-12-01T11:58:58Z | 1 minute ago
+             2026-12-01T11:00:59Z | 59 minutes ago
+             2026-12-01T11:00:00Z | 1 hour ago
+             2026-12-01T10:10:59Z | 1 hour 49 minutes ago
+             2026-12-01T12:01:13Z | in 73 seconds
+             2026-12-01T11:50:00Z | 10 minutes ago
+             2026-12-01T10:00:00Z | 2 hours ago
+             2026-11-29T12:00:00Z | 2 days ago
+             2026-12-01T12:00:01Z | in 1 second
+             2026-12-01T12:14:32Z | in 14 minutes
+             2026-12-01T12:19:58Z | in 20 minutes
+             2026-12-01T17:05:00Z | in 5 hours
+             2026-12-05T12:00:00Z | in 4 days",
+        ) {
             assert_eq!(relative(at.parse().unwrap(), now), said, "{at}");
         }
     }
@@ -215,30 +181,14 @@ mod tests {
     #[test]
     fn a_moment_is_dated_and_one_later_today_is_not() {
         let now: Timestamp = "2026-12-01T16:30:02Z".parse().unwrap();
-        let new_york = TimeZone::get("America/New_York").unwrap();
-        for (at, own, said) in [
-            (
-                "2026-12-01T16:50:00Z",
-                &TimeZone::UTC,
-                "in 20 minutes (16:50 UTC)",
-            ),
-            (
-                "2026-12-01T16:50:00Z",
-                &new_york,
-                "in 20 minutes (16:50 UTC, 11:50 your time)",
-            ),
-            (
-                "2026-12-01T16:20:00Z",
-                &TimeZone::UTC,
-                "10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)",
-            ),
-            (
-                "2026-12-03T16:40:00Z",
-                &TimeZone::UTC,
-                "in 2 days (Thu 3 Dec 2026, 16:40 UTC)",
-            ),
-        ] {
-            assert_eq!(dated(at.parse().unwrap(), now, own), said);
+        for [own, at, said] in rows(
+            "UTC              | 2026-12-01T16:50:00Z | in 20 minutes (16:50 UTC)
+             America/New_York | 2026-12-01T16:50:00Z | in 20 minutes (16:50 UTC, 11:50 your time)
+             UTC              | 2026-12-01T16:20:00Z | 10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)
+             UTC              | 2026-12-03T16:40:00Z | in 2 days (Thu 3 Dec 2026, 16:40 UTC)",
+        ) {
+            let own = TimeZone::get(own).unwrap();
+            assert_eq!(dated(at.parse().unwrap(), now, &own), said);
         }
     }
 }

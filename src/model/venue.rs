@@ -19,7 +19,6 @@ impl Venue {
         Some(Venue { id, value })
     }
 
-    /// The venue's value, in the contract's shape.
     pub(crate) fn value(&self) -> &Value {
         &self.value
     }
@@ -28,7 +27,6 @@ impl Venue {
         self.value.get(field).and_then(Value::as_str)
     }
 
-    /// Its `venue_id` as text.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }

@@ -337,31 +337,6 @@ fn a_venues_own_clock_change_is_refused_when_booking_there() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// A pipe would be read until somebody writes to it.
-#[test]
-fn a_zone_that_names_a_pipe_is_not_waited_for() {
-    let home = Home::new();
-    let pipe = home.folder().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
-    let pipe = pipe.to_str().unwrap();
-    for zone in [pipe.to_owned(), format!(":{pipe}"), "pipe".to_owned()] {
-        let home = Home::new().with("TZ", &zone);
-        std::fs::create_dir_all(home.folder()).unwrap();
-        home.run(["bookings"]).exits(0);
-        home.run([
-            "search",
-            "dining",
-            "--near",
-            "London",
-            "--at",
-            "tomorrow 19:30",
-            "--tz",
-            "local",
-        ]);
-    }
-}
-
 /// A served sandbox whose clock was moved, or a computer whose clock is wrong.
 #[test]
 fn a_time_that_is_over_by_the_services_clock_is_refused_with_that_clock() {

@@ -9,10 +9,8 @@ fn hint(body: Value) -> Option<String> {
         profile: Some("acme".to_owned()),
         ..Adapter::default()
     };
-    adapter
-        .dialect
-        .rename("slots_party_size_field", "query.covers")
-        .unwrap();
+    let (key, name) = ("slots_party_size_field", "query.covers");
+    adapter.dialect.rename(key, name).unwrap();
     let asked = json!({"venue_id": "v", "datetime": "2026-12-01", "party_size": 2});
     let asked = asked.as_object().unwrap();
     let sent = json!({"venue_id": "v", "datetime": "2026-12-01", "query": {"covers": 2}});
@@ -58,50 +56,22 @@ fn the_fields_of_a_refusal_are_found_in_every_form() {
 #[test]
 fn a_field_of_the_dialect_is_named_with_the_command_that_renames_it_in_each_shape() {
     let renames = |key: &str| format!("bookctl profile set acme dialect.{key}=NAME");
-    for (body, key) in [
+    let (time, party) = ("slots_datetime_field", "slots_party_size_field");
+    for (key, body) in [
+        (time, json!({"error": "no", "field": "datetime"})),
+        (party, json!({"error": "no", "missing": ["covers"]})),
         (
-            json!({"error": "no", "field": "datetime"}),
-            "slots_datetime_field",
+            time,
+            json!({"error": "no", "fields": {"datetime": "is unknown"}}),
         ),
         (
-            json!({"error": "no", "missing": ["covers"]}),
-            "slots_party_size_field",
-        ),
-        (
-            json!({"error": "no", "fields": {"venue_id": "is unknown"}}),
-            "slots_venue_field",
-        ),
-        (
-            json!({"error": "no", "fields": ["venue_id"]}),
-            "slots_venue_field",
-        ),
-        (
-            json!({"error": "no", "errors": [{"source": {"pointer": "/query/covers"}, "detail": "is not expected"}]}),
-            "slots_party_size_field",
-        ),
-        (
-            json!({"error": "no", "errors": [{"param": "datetime"}]}),
-            "slots_datetime_field",
-        ),
-        (
-            json!({"error": "no", "problems": {"by_field": {"datetime": ["is not allowed here"]}}}),
-            "slots_datetime_field",
-        ),
-        (
+            time,
             json!({"error": {"message": "no", "details": [{"field": "datetime"}]}}),
-            "slots_datetime_field",
         ),
-        (
-            json!({"error": "unknown field datetime"}),
-            "slots_datetime_field",
-        ),
+        (time, json!({"error": "unknown field datetime"})),
     ] {
-        let said = hint(body.clone());
-        assert!(
-            said.as_ref()
-                .is_some_and(|said| said.contains(&renames(key))),
-            "{body}: {said:?}"
-        );
+        let said = hint(body.clone()).unwrap_or_default();
+        assert!(said.contains(&renames(key)), "{body}: {said}");
     }
 }
 
@@ -111,10 +81,6 @@ fn a_field_that_was_not_sent_is_added_and_a_wrong_value_is_no_wrong_name() {
     assert!(said.contains("`-F channel=VALUE`"), "{said}");
     assert!(
         said.contains("bookctl profile set acme write.slots=EXPRESSION"),
-        "{said}"
-    );
-    assert!(
-        said.contains("dialect.KEY=channel, with slots_venue_field"),
         "{said}"
     );
     for body in [

@@ -31,6 +31,14 @@ pub(super) enum Day {
 }
 
 impl Day {
+    pub(super) fn yearly(month: i8, day: i8, weekday: Option<Weekday>) -> Self {
+        Day::Yearly {
+            month,
+            day,
+            weekday,
+        }
+    }
+
     pub(super) fn resolve(
         self,
         time: Time,

@@ -25,10 +25,8 @@ pub(super) fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
         AmbiguousOffset::Gap { before, after } => {
             // The later offset places a skipped time before the change.
             let ahead = after.to_timestamp(local).map_err(|_| TOO_FAR)?;
-            let change = zone
-                .following(ahead)
-                .next()
-                .map_or(ahead, |change| change.timestamp());
+            let change = zone.following(ahead).next();
+            let change = change.map_or(ahead, |change| change.timestamp());
             let minute_before = change.checked_sub(SignedDuration::from_secs(60));
             let nearest = [minute_before.map_err(|_| TOO_FAR)?, change]
                 .map(|at| Moment::new(at.to_zoned(zone.clone())).wire());
@@ -74,10 +72,7 @@ fn instant(local: DateTime, offset: Offset, zone: &TimeZone) -> Result<Moment, S
 
 /// A local time for people. Seconds are shown only if there are any.
 fn minutes(local: DateTime) -> String {
-    let format = if local.second() == 0 {
-        "%F %H:%M"
-    } else {
-        "%F %T"
-    };
+    let has_seconds = local.second() != 0;
+    let format = if has_seconds { "%F %T" } else { "%F %H:%M" };
     local.strftime(format).to_string()
 }

@@ -186,11 +186,7 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
 fn agreeing(day: Day, written: Weekday) -> Result<Day, String> {
     match day {
         Day::Date(date) => on_weekday(date, written).map(|()| day),
-        Day::Yearly { month, day, .. } => Ok(Day::Yearly {
-            month,
-            day,
-            weekday: Some(written),
-        }),
+        Day::Yearly { month, day, .. } => Ok(Day::yearly(month, day, Some(written))),
         day => Ok(day),
     }
 }
@@ -263,15 +259,7 @@ fn of_month<'t, 'a>(
         }
         // 2000 was a leap year, so it has every possible date.
         _ if Date::new(2000, month, day).is_err() => Err(no_such_day(None, month, day)),
-        _ => {
-            let weekday = None;
-            let yearly = Day::Yearly {
-                month,
-                day,
-                weekday,
-            };
-            Ok((yearly, rest))
-        }
+        _ => Ok((Day::yearly(month, day, None), rest)),
     }
 }
 
@@ -289,7 +277,7 @@ fn no_such_day(year: Option<i16>, month: i8, day: i8) -> String {
         return format!("there is no month {month}; try `2026-12-01`");
     };
     let last = first.days_in_month();
-    let name = month_name(month);
+    let name = first.strftime("%B").to_string().to_lowercase();
     let year = year.map_or(String::new(), |year| format!(" {year}"));
     format!(
         "there is no day {day} in {name}{year}; use a day from 1 to {last}, e.g. `{last} {name}{year}`"
@@ -370,26 +358,40 @@ fn read_offset(word: &str) -> Result<Option<Offset>, String> {
     }
 }
 
-fn month_name(month: i8) -> String {
-    let name = Date::constant(2000, 1, 1).with().month(month).build();
-    let name = name.map(|date| date.strftime("%B").to_string());
-    name.unwrap_or_default().to_lowercase()
-}
-
-fn weekdays() -> impl Iterator<Item = (String, Weekday)> {
-    let all = Weekday::Monday.cycle_forward().take(7);
-    all.map(|weekday| (format!("{weekday:?}").to_lowercase(), weekday))
-}
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 
 /// A month by its name, or the first three or more letters of it.
 fn month(word: &str) -> Option<i8> {
-    (1..=12).find(|month| begins(&month_name(*month), word))
+    let place = MONTHS.iter().position(|name| begins(name, word))?;
+    i8::try_from(place + 1).ok()
 }
 
 /// A weekday by its name, or the first three or more letters of it.
 fn weekday(word: &str) -> Option<Weekday> {
-    let (_, weekday) = weekdays().find(|(name, _)| begins(name, word))?;
-    Some(weekday)
+    let place = WEEKDAYS.iter().position(|name| begins(name, word))?;
+    Weekday::from_monday_zero_offset(i8::try_from(place).ok()?).ok()
 }
 
 /// Three letters are enough to tell all months and weekdays apart.
@@ -408,12 +410,8 @@ fn unknown(word: &str, example: &str) -> String {
             quotable(word)
         );
     }
-    let names = weekdays()
-        .map(|(name, _)| name)
-        .chain((1..=12).map(month_name));
-    let names: Vec<String> = names.collect();
     let known = ["today", "tomorrow", "noon"].into_iter();
-    let known = known.chain(names.iter().map(String::as_str));
+    let known = known.chain(WEEKDAYS).chain(MONTHS);
     let quoted = quotable(word);
     match did_you_mean(word, known) {
         Some(meant) => format!("unknown word `{quoted}`; {meant}"),

@@ -52,7 +52,7 @@ impl View for BookingView<'_> {
         self.terms(&mut page, fields);
         self.changes(&mut page, fields);
         // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
-        for (path, value) in fields.rest().iter().chain(self.booking.around()) {
+        for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }
         page.field_if("note", self.limits());

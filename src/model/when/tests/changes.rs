@@ -1,15 +1,7 @@
 //! What the clocks of real zones do to a time.
 
 use super::{NOW, is, resolve};
-
-/// The cells of the rows of a table.
-fn rows<const CELLS: usize>(table: &str) -> impl Iterator<Item = [&str; CELLS]> {
-    let rows = table.lines().map(str::trim).filter(|row| !row.is_empty());
-    rows.map(|row| {
-        let cells: Vec<&str> = row.split(" | ").map(str::trim).collect();
-        cells.try_into().unwrap()
-    })
-}
+use crate::model::rows;
 
 /// Half an hour is skipped at Lord Howe, and a whole day was in Samoa.
 #[test]
