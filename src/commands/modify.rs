@@ -12,16 +12,17 @@ use crate::model::booking::{Booking, Status};
 use crate::model::contact;
 use crate::model::document_time::{DocumentTime, time_text as shown_time};
 use crate::model::id::id;
+use crate::model::shell;
 use crate::model::time_text;
 use crate::model::when::When;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone};
 use crate::terminal::prompt::Question;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
 /// Anything that you leave out stays as it is. A time without a day stays on the booking's day, a weekday is the one nearest
-/// to it, and a time without an offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change::change, and
+/// to it, and a time without an offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change, and
 /// asks before it changes anything.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
-    /// Show the request and send no change::change; for a time without an offset, the booking is read
+    /// Show the request and send no change; for a time without an offset, the booking is read
     #[arg(long)]
     dry_run: bool,
 }
@@ -116,7 +117,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let mut asked = changes.body();
     asked.extend(fields);
     if let Some(booking) = before.as_ref().filter(|before| shows(before, &asked)) {
-        let note = "Nothing to change::change: the booking is like this already.";
+        let note = "Nothing to change: the booking is like this already.";
         context.out.note(note);
         return finish::finish(context, booking);
     }
@@ -125,8 +126,39 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = change::change(context, id, call, "change", done).await;
-    let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
-    compared::finish_modified(context, booking, &asked).await
+    match changed.map_err(|error| pick::not_found(context, id, error)) {
+        Ok(booking) => compared::finish_modified(context, booking, &asked).await,
+        Err(error) if error.code == Code::NoAvailability => {
+            let nearest = nearest_times(context, before.as_ref(), &asked).await;
+            Err(nearest.into_iter().fold(error, Error::hint))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Where the venue has no slot at the new time: which ones it has, and the command that takes the nearest.
+async fn nearest_times(
+    context: &Context,
+    before: Option<&Booking>,
+    asked: &Map<String, Value>,
+) -> Option<String> {
+    let booking = before?;
+    let venue = locate::locate_venue(context, &booking.venue_id()?).ok()?;
+    let when = When::parse(asked.get("datetime")?.as_str()?).ok()?;
+    let zone = offer::known_zone(venue.remembered.as_ref(), own_clock(booking).as_ref());
+    let size = asked.get("party_size").and_then(Value::as_u64);
+    let size = size.map_or(booking.party(), |size| size.try_into().unwrap_or(u32::MAX));
+    let provider = booking.str("provider");
+    let offer = offer::offered(context, &venue, &when, zone.as_ref(), size, provider);
+    let offer = offer.await.ok()?;
+    let nearest = offer.nearest(5);
+    let times: Vec<String> = nearest.iter().map(|slot| slot.time_text()).collect();
+    let flags = shell::flag("--at", &plain(&nearest.first()?.datetime_value()));
+    Some(format!(
+        "the nearest times are {}; to take the first: {}",
+        times.join(", "),
+        shell::command("modify", booking.id(), &flags)
+    ))
 }
 
 async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
@@ -157,7 +189,7 @@ async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> 
     Ok(())
 }
 
-/// Shows what would change::change, what the booking's terms are, and which real service it is, and asks.
+/// Shows what would change, what the booking's terms are, and which real service it is, and asks.
 async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>) -> Result<()> {
     let mut page = Page::default();
     let venue = before.venue_name().or_else(|| before.venue_id());

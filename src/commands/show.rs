@@ -5,7 +5,7 @@ use crate::flows::{finish, pick, wait};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::model::id::id;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::DocumentView;
 use crate::terminal::view::bookings_page;
 
@@ -51,8 +51,19 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut bookings = Vec::new();
     let mut exit = Exit::Done;
     for mut named in named {
-        let (booking, its) = read(context, &mut named, args.exit_status).await?;
-        bookings.push(booking);
+        let its = match read(context, &mut named, args.exit_status).await {
+            Ok((booking, its)) => {
+                bookings.push(booking);
+                its
+            }
+            // A person sees the other bookings anyway. A script gets all of them or none.
+            Err(mut error) if context.out.is_human() && is_about_one(&error) => {
+                error.hint = None;
+                context.out.report(&error);
+                error.exit
+            }
+            Err(error) => return Err(error),
+        };
         // The first booking that is not confirmed decides.
         if exit == Exit::Done {
             exit = its;
@@ -65,6 +76,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         finish::remember_shown(context, booking);
     }
     Ok(exit)
+}
+
+/// Whether the other bookings can still be read after this error.
+fn is_about_one(error: &Error) -> bool {
+    matches!(
+        error.exit,
+        Exit::NotFound | Exit::Refused | Exit::Invalid | Exit::Service
+    )
 }
 
 /// Reads a booking, and what the command exits with: that of its status if it is judged by that. It must be the requested

@@ -7,6 +7,7 @@ use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::model::text_fold::{digits, fold};
+use crate::secrets::redact;
 
 /// The longest part of a field that is searched, in characters.
 pub(super) const LONGEST: usize = 200;
@@ -23,7 +24,7 @@ pub(super) struct Searched {
 }
 
 impl Searched {
-    /// A guest that the service does not show is taken from what was asked for.
+    /// A guest that the service does not show is taken from what was asked for. A service may repeat a key in any of them.
     pub(super) fn of(booking: &Booking, asked: Option<&Json>, scope: &Scope) -> Self {
         let guest = |field: &str| {
             let of = |document: &Json| Some(plain(document.get("customer")?.get(field)?));
@@ -42,10 +43,10 @@ impl Searched {
         // SQLite compares no further than a NUL.
         let text = |text: String| Some(text.replace('\0', " ").chars().take(LONGEST).collect());
         Searched {
-            guest: text(fold(&guest("name"))),
-            email: text(fold(&guest("email"))),
-            phone: text(digits(&guest("phone"))),
-            venue: text(fold(&format!("{name} {venue_id}"))),
+            guest: text(fold(&redact(&guest("name")))),
+            email: text(fold(&redact(&guest("email")))),
+            phone: text(digits(&redact(&guest("phone")))),
+            venue: text(fold(&redact(&format!("{name} {venue_id}")))),
             id: text(fold(booking.id())),
             day: time
                 .and_then(|time| time.day_in(zone.as_ref()))

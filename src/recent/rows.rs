@@ -15,9 +15,9 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
 
 /// The ids in the last list of the kind `?2` at the service `?1`: that of the terminal `?3`, or the newest of all if this
-/// terminal has none.
+/// terminal has none, or this process has no terminal.
 pub(super) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
-     ORDER BY terminal = ?3 DESC, rowid DESC LIMIT 1)";
+     ORDER BY terminal = ?3 AND ?3 <> '' DESC, rowid DESC LIMIT 1)";
 
 /// A list whose rows `@N` names. Each terminal has its own, so that what another one lists moves no `@N` of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

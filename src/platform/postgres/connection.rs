@@ -20,10 +20,10 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::session::{Session, failed};
 use super::{Address, Failure, Guard, Login};
+use crate::outcome::reason;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
-use crate::platform::sql::{Answer, Statements, Trouble};
+use crate::platform::sql::{Answer, Trouble};
 use crate::platform::{crypto, regular_file, signals};
 
 /// The longest that making a connection may take.
@@ -100,28 +100,6 @@ impl Database {
         }
     }
 
-    /// Runs `work` in one transaction, and returns when it is committed on the server's disk.
-    ///
-    /// `work` may be run several times: where another transaction was in the way, and where a commit's answer was lost.
-    /// Whether that commit was done is not known then, so `work` has to find what it may have done already.
-    pub(crate) fn transaction<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
-        self.until_it_works(|connection| {
-            let session = Session::new(self, connection, true);
-            let outcome = work(&session);
-            if outcome.is_ok() {
-                session.commit()?;
-            } else {
-                session.roll_back();
-            }
-            outcome
-        })
-    }
-
-    /// Runs statements that change nothing, each by itself.
-    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
-        self.until_it_works(|connection| work(&Session::new(self, connection, false)))
-    }
-
     /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.
     pub(crate) fn connect_ahead(&self) {
         if let Ok(connecting) = self.connecting() {
@@ -142,7 +120,7 @@ impl Database {
         }
     }
 
-    fn until_it_works<T>(&self, run: impl Fn(Rc<Connection>) -> Answer<T>) -> Answer<T> {
+    pub(super) fn until_it_works<T>(&self, run: impl Fn(Rc<Connection>) -> Answer<T>) -> Answer<T> {
         let mut wait = self.patience(false);
         loop {
             let outcome = self.connection().and_then(&run);
@@ -294,5 +272,33 @@ fn not_connected(error: &tokio_postgres::Error) -> Failure {
     match (failed(error), error.as_db_error()) {
         (Failure::Lost(reason), None) => Failure::Unreachable(reason),
         (failure, _) => failure,
+    }
+}
+
+pub(super) fn failed(error: &tokio_postgres::Error) -> Failure {
+    let Some(refused) = error.as_db_error() else {
+        // What this side refuses has no code: no password where one is asked for, or no channel binding.
+        let said = error.to_string();
+        let is_refused = ["invalid configuration", "authentication"];
+        return if is_refused.iter().any(|words| said.starts_with(words)) {
+            Failure::NotAllowed(reason(error))
+        } else {
+            Failure::Lost(reason(error))
+        };
+    };
+    let said = refused.message().to_owned();
+    // The codes of PostgreSQL's appendix A.
+    match refused.code().code() {
+        // The last: another transaction has added the same in between.
+        "40001" | "40P01" | "23505" => Failure::Conflict,
+        "25006" => Failure::ReadOnly,
+        "55P03" => Failure::Late(LockWaitSettings::limit().as_secs()),
+        "42P01" | "42703" => Failure::NotPrepared,
+        "42501" => Failure::NotAllowed(said),
+        "40003" | "57P01" | "57P02" | "25P03" => Failure::Lost(said),
+        "57P03" | "53300" => Failure::NotReady(said),
+        code if code.starts_with("08") => Failure::Lost(said),
+        code if code.starts_with("28") || code.starts_with("3D") => Failure::NotAllowed(said),
+        _ => Failure::Other(said),
     }
 }

@@ -13,9 +13,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as TypedRow};
 
 use super::Failure;
-use super::connection::{Connection, Database};
-use crate::outcome::reason;
-use crate::platform::lock_wait::LockWaitSettings;
+use super::connection::{Connection, Database, failed};
 use crate::platform::sql::{Answer, Row, Statements, Trouble, Value};
 
 /// Begins a transaction. A row that another one holds, a statement and a client that stands still have limits, and a
@@ -25,6 +23,30 @@ SET LOCAL lock_timeout = '8s';
 SET LOCAL statement_timeout = '60s';
 SET LOCAL idle_in_transaction_session_timeout = '20s';
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
+
+impl Database {
+    /// Runs `work` in one transaction, and returns when it is committed on the server's disk.
+    ///
+    /// `work` may be run several times: where another transaction was in the way, and where a commit's answer was lost.
+    /// Whether that commit was done is not known then, so `work` has to find what it may have done already.
+    pub(crate) fn transaction<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+        self.until_it_works(|connection| {
+            let session = Session::new(self, connection, true);
+            let outcome = work(&session);
+            if outcome.is_ok() {
+                session.commit()?;
+            } else {
+                session.roll_back();
+            }
+            outcome
+        })
+    }
+
+    /// Runs statements that change nothing, each by itself.
+    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+        self.until_it_works(|connection| work(&Session::new(self, connection, false)))
+    }
+}
 
 /// A connection while it runs the statements of some work.
 pub(super) struct Session<'a> {
@@ -232,34 +254,6 @@ fn cell(row: &TypedRow, at: usize) -> Result<Cell, tokio_postgres::Error> {
         Type::BOOL => row.try_get::<_, Option<bool>>(at)?.into(),
         _ => row.try_get::<_, Option<String>>(at)?.into(),
     })
-}
-
-pub(super) fn failed(error: &tokio_postgres::Error) -> Failure {
-    let Some(refused) = error.as_db_error() else {
-        // What this side refuses has no code: no password where one is asked for, or no channel binding.
-        let said = error.to_string();
-        let is_refused = ["invalid configuration", "authentication"];
-        return if is_refused.iter().any(|words| said.starts_with(words)) {
-            Failure::NotAllowed(reason(error))
-        } else {
-            Failure::Lost(reason(error))
-        };
-    };
-    let said = refused.message().to_owned();
-    // The codes of PostgreSQL's appendix A.
-    match refused.code().code() {
-        // The last: another transaction has added the same in between.
-        "40001" | "40P01" | "23505" => Failure::Conflict,
-        "25006" => Failure::ReadOnly,
-        "55P03" => Failure::Late(LockWaitSettings::limit().as_secs()),
-        "42P01" | "42703" => Failure::NotPrepared,
-        "42501" => Failure::NotAllowed(said),
-        "40003" | "57P01" | "57P02" | "25P03" => Failure::Lost(said),
-        "57P03" | "53300" => Failure::NotReady(said),
-        code if code.starts_with("08") => Failure::Lost(said),
-        code if code.starts_with("28") || code.starts_with("3D") => Failure::NotAllowed(said),
-        _ => Failure::Other(said),
-    }
 }
 
 #[cfg(test)]
