@@ -56,11 +56,12 @@ impl Flags {
             None if self.json => Format::Json,
             None => Format::Human,
         };
-        let out = Output::of_process(format, self.color, self.quiet, environment);
-        Ok(match self.no_input {
-            true => out.without_pager(),
-            false => out,
-        })
+        Ok(Output::of_process(
+            format,
+            self.color,
+            self.quiet,
+            environment,
+        ))
     }
 
     /// An output for errors, also for one about the filter.

@@ -5,9 +5,8 @@ use serde::Serialize;
 
 use crate::app::Context;
 use crate::journal::{Copied, Summary, copy, prepare};
-use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{Draw, Page};
 
 /// Show where bookings are recorded, and share it with a team
 ///
@@ -116,11 +115,7 @@ struct StatusView {
     latency_ms: Option<f64>,
 }
 
-impl View for StatusView {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for StatusView {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.field("journal", &self.place);
@@ -161,11 +156,7 @@ struct InitView {
     search_not_indexed: Option<String>,
 }
 
-impl View for InitView {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for InitView {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let already = if self.made { "" } else { " already" };
@@ -180,11 +171,7 @@ impl View for InitView {
     }
 }
 
-impl View for Copied {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Copied {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.line(format!(

@@ -4,10 +4,9 @@ use serde::Serialize;
 use crate::app::Context;
 use crate::config::Target;
 use crate::journal::RateLimitWindow;
-use crate::json::Document;
 use crate::model::duration::in_units;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 /// Show what is left of each rate limit
 ///
@@ -87,11 +86,7 @@ struct LimitList {
     limits: Vec<Seen>,
 }
 
-impl View for LimitList {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for LimitList {
     fn page(&self) -> Page {
         let rows = self.limits.iter().map(|seen| {
             let tone = if seen.remaining == 0 {

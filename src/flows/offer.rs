@@ -290,7 +290,6 @@ impl SlotSearch<'_> {
         let listing = Listing {
             nouns: "slots",
             limit: self.limit,
-            setting: Some("write.slots"),
             key: |slot: &Slot| slot.id().to_owned(),
             read: &|document| context.adapter().slots(document),
             next: &|name, value| {

@@ -11,7 +11,7 @@ use crate::adapter::{List, Misread, NextPage, Reading, next_page};
 use crate::app::Context;
 use crate::client::{Answer, Call, Client};
 use crate::json::{Document, plain};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
@@ -37,8 +37,6 @@ pub(super) struct Listing<'a, T> {
     /// What its elements are called.
     pub(super) nouns: &'static str,
     pub(super) limit: usize,
-    /// The setting that says how the next page is asked for, where an expression can.
-    pub(super) setting: Option<&'static str>,
     /// What tells two elements apart.
     pub(super) key: fn(&T) -> String,
     pub(super) read: &'a PageReader<'a, T>,
@@ -83,7 +81,6 @@ impl<T> Listing<'_, T> {
                 Err(error) if error.code == Code::Interrupted => return Err(error),
                 Err(error) => {
                     self.warn_of_more(context, &error.message);
-                    self.hint_at_setting(context, &error);
                     break;
                 }
             }
@@ -140,21 +137,6 @@ impl<T> Listing<'_, T> {
         context.out.warn(&format!(
             "the service has more {nouns}, which were not read: {why}"
         ));
-    }
-
-    /// The next page may have been asked for in a wrong way, which a setting can change.
-    fn hint_at_setting(&self, context: &Context, error: &Error) {
-        let is_asked = matches!(error.exit, Exit::Invalid | Exit::NotFound);
-        if let Some(setting) = self.setting
-            && (is_asked || error.code == Code::UnexpectedAnswer && error.body.is_none())
-        {
-            let set = context
-                .adapter()
-                .set_command(&format!("{setting}=EXPRESSION"));
-            context.out.hint(&format!(
-                "to say how the next page is asked for (.cursor or .page): {set}"
-            ));
-        }
     }
 }
 

@@ -43,12 +43,12 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
         };
         let answer = match asking.ask(&mut former).await {
             Ok(answer) => answer,
-            Err(Unanswered::TimedOut) => {
+            Err(PromptError::TooLate) => {
                 context.out.note("The time to answer is up.");
                 return read_booking(context, booking.id()).await;
             }
-            Err(Unanswered::Failed(error)) if is_sent => return Err(once_sent(error)),
-            Err(Unanswered::Failed(error)) => return Err(error),
+            Err(error) if is_sent => return Err(once_sent(error.into())),
+            Err(error) => return Err(error.into()),
         };
         is_sent = true;
         match send_answer(context, booking.id(), &answer).await {
@@ -74,23 +74,6 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
 
 pub(crate) fn show_pause(context: &Context, booking: &Booking) {
     context.out.show(&pause_page(&card(context, booking)));
-}
-
-/// Why there is no answer.
-enum Unanswered {
-    /// The deadline passed first.
-    TimedOut,
-    Failed(Error),
-}
-
-impl<E: Into<Error>> From<E> for Unanswered {
-    fn from(error: E) -> Self {
-        Unanswered::Failed(error.into())
-    }
-}
-
-fn in_time<T>(answer: Result<Option<T>, PromptError>) -> Result<T, Unanswered> {
-    answer?.ok_or(Unanswered::TimedOut)
 }
 
 #[derive(Clone, Copy)]
@@ -136,7 +119,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// `former` has what was typed for an answer that was refused.
-    async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, Unanswered> {
+    async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, PromptError> {
         let action = self.booking.next_action();
         match self.context.dialect().pause(action) {
             Pause::Otp => self.code().await,
@@ -149,18 +132,15 @@ impl Asking<'_> {
         &self,
         question: &Question,
         check: &dyn Fn(&str) -> Result<(), String>,
-    ) -> Result<String, Unanswered> {
+    ) -> Result<String, PromptError> {
         let prompter = &self.context.prompter;
-        in_time(
-            prompter
-                .text_until(question, None, check, self.deadline)
-                .await,
-        )
+        let text = prompter.text_until(question, None, check, self.deadline);
+        text.await
     }
 
     /// The one-time code. That of a sandbox is offered: Enter takes it, and a code of another form is refused before it
     /// costs a try. Nothing says what the codes of other services look like.
-    async fn code(&self) -> Result<Continuation, Unanswered> {
+    async fn code(&self) -> Result<Continuation, PromptError> {
         let offered = match self.is_sandbox {
             true => code_of_the_inbox(self.context, self.booking.id()).await,
             false => None,
@@ -175,7 +155,7 @@ impl Asking<'_> {
         let is_like = |code: &str, offered: &str| {
             code.len() == offered.len() && code.bytes().all(|byte| byte.is_ascii_digit())
         };
-        let check = |code: &str| match (code.trim(), &offered) {
+        let check = |code: &str| match (code, &offered) {
             ("", _) => Err("enter the code".to_owned()),
             (code, Some(offered)) if !is_like(code, offered) => {
                 Err(format!("the code has {} digits", offered.len()))
@@ -184,27 +164,23 @@ impl Asking<'_> {
         };
         let prompter = &self.context.prompter;
         let code = prompter.text_until(&question, offered.as_deref(), &check, self.deadline);
-        let code = in_time(code.await)?;
-        Ok(Continuation::Otp(code.trim().to_owned()))
+        Ok(Continuation::Otp(code.await?))
     }
 
     async fn payment(
         &self,
         former: &mut HashMap<String, String>,
-    ) -> Result<Continuation, Unanswered> {
+    ) -> Result<Continuation, PromptError> {
         let (context, prompter) = (self.context, &self.context.prompter);
-        let request = self
-            .booking
-            .next_action()
-            .and_then(|it| it.get("psp_request"));
-        let id = request.and_then(|request| request.get("approval_id"));
+        let action = self.booking.next_action();
+        let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
         let ways = &PAYMENT_WAYS[usize::from(!approves)..];
         let rows: Vec<&str> = ways.iter().map(|(_, text)| *text).collect();
         loop {
             let question = payment_question("Payment response");
-            let way = prompter.choose_until(&question, &rows, self.deadline).await;
-            let text = match ways[in_time(way)?].0 {
+            let way = prompter.choose_until(&question, &rows, self.deadline);
+            let text = match ways[way.await?].0 {
                 PaymentWay::Approve => {
                     Ok(json!({ "approval_id": id, "status": "approved" }).to_string())
                 }
@@ -215,13 +191,12 @@ impl Asking<'_> {
                     let question =
                         payment_question("Paste the vendor's response (JSON, never a card number)")
                             .hidden();
-                    let pasted = prompter.paste_until(&question, self.deadline);
-                    Ok(in_time(pasted.await)?)
+                    Ok(self.text(&question, &|_| Ok(())).await?)
                 }
                 PaymentWay::Abort => {
                     let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
                     let aborts = prompter.confirm_until(&question, false, self.deadline);
-                    if in_time(aborts.await)? {
+                    if aborts.await? {
                         return Ok(Continuation::PspAbort);
                     }
                     continue;
@@ -232,21 +207,22 @@ impl Asking<'_> {
                 Err(why) => context.out.warn(&why),
             }
             if let Some(id) = id {
-                let id = plain(id);
-                let note = format!("This payment's response has the approval_id {id}.");
-                context.out.note(&note);
+                context.out.note(&format!(
+                    "This payment's response has the approval_id {}.",
+                    plain(id)
+                ));
             }
         }
     }
 
-    async fn file(&self) -> Result<Result<String, String>, Unanswered> {
-        let check = |path: &str| match path.trim().is_empty() {
-            true => Err("enter a path".to_owned()),
-            false => Ok(()),
+    async fn file(&self) -> Result<Result<String, String>, PromptError> {
+        let check = |path: &str| match path {
+            "" => Err("enter a path".to_owned()),
+            _ => Ok(()),
         };
         let question = payment_question("File with the vendor's response");
         let path = self.text(&question, &check).await?;
-        let text = read_file(path.trim()).await;
+        let text = read_file(&path).await;
         Ok(text.map_err(|error| error.message.clone()))
     }
 
@@ -278,7 +254,7 @@ impl Asking<'_> {
         &self,
         action: Option<&Value>,
         former: &mut HashMap<String, String>,
-    ) -> Result<Continuation, Unanswered> {
+    ) -> Result<Continuation, PromptError> {
         let asked = asked_fields(action);
         let mut fields = Vec::new();
         for it in &asked {
@@ -318,9 +294,12 @@ impl Asking<'_> {
             }
         }
         if fields.is_empty() {
-            return Err(Error::new(Code::Declined, "Nothing was sent.").into());
+            let nothing = Error::new(Code::Declined, "Nothing was sent.");
+            return Err(PromptError::Failed(nothing));
         }
-        Ok(Continuation::Fields(body(fields)?))
+        body(fields)
+            .map(Continuation::Fields)
+            .map_err(PromptError::Failed)
     }
 }
 

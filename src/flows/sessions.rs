@@ -40,7 +40,6 @@ pub(crate) async fn find_sessions(
     let listing = Listing {
         nouns: "sessions",
         limit,
-        setting: None,
         key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
         read: &|document| context.adapter().sessions(document),
         next: &|name, value| Ok(with_parameter(&call, name, value)),

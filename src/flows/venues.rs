@@ -19,7 +19,6 @@ pub(crate) async fn find_venues(
     let listing = Listing {
         nouns: "venues",
         limit,
-        setting: Some("write.search"),
         key: |venue: &Venue| venue.id().to_owned(),
         read: &|document| context.adapter().venues(document),
         next: &|name, value| {

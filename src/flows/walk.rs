@@ -19,7 +19,7 @@ use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::visible;
-use crate::terminal::prompt::{Place, PromptError, Question};
+use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::venue_line;
 
 /// The four verticals (spec, What the service does).
@@ -102,18 +102,17 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
     // A question that is asked again, before the one that it was wrong for.
     let mut again = None;
     while let Some(step) = again.or(STEPS.get(next).copied()) {
-        let place = context.prompter.place();
         match walk.ask(step).await {
             Ok(_) if again.is_some() => again = None,
             Ok(was_asked) => {
                 if was_asked {
-                    walk.asked.push((step, place));
+                    walk.asked.push(step);
                 }
                 next += 1;
             }
             Err(Left::Back) => {
-                let (former, place) = walk.asked.pop().ok_or_else(declined)?;
-                context.prompter.return_to(place);
+                let former = walk.asked.pop().ok_or_else(declined)?;
+                context.prompter.take_back();
                 (next, again) = (former as usize, None);
             }
             Err(Left::For(wrong)) => again = Some(wrong),
@@ -129,8 +128,8 @@ struct Walk<'a> {
     /// What flags gave, which is not asked for.
     flags: BookingDraft,
     is_sandbox: bool,
-    /// The questions that were asked, to go back to, and where each of them stands.
-    asked: Vec<(Step, Place)>,
+    /// The questions that were asked, to go back to.
+    asked: Vec<Step>,
     at: Option<When>,
     /// The time as it was typed.
     time: Option<String>,

@@ -2,5 +2,4 @@
 
 pub(crate) mod output;
 pub(crate) mod prompt;
-mod rows;
 pub(crate) mod view;

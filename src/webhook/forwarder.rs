@@ -55,7 +55,6 @@ impl Schedule {
     }
 }
 
-/// Forwards events and retries those that fail.
 pub(super) struct Forwarder {
     pub(super) app: App,
     pub(super) store: Webhooks,

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use super::event::Event;
 use super::handler::HeaderLine;
 use super::reporter::{Exchange, ListenerEvent, Outcome, Reporter};
-use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
+use super::signature::{DEFAULT_TOLERANCE, Unverified, verify};
 use super::store::{ReceivedDelivery, State as StoreState, Webhooks};
 use crate::adapter::{Adapter, signing_service};
 use crate::model::shell;
@@ -148,7 +148,7 @@ impl Receiver {
         let verdict = match (signatures.next(), signatures.next()) {
             (None, _) => return Err(format!("no {name} header")),
             // With two headers it is unclear which one counts, so neither is accepted.
-            (Some(_), Some(_)) => Err(Unverified::Malformed(Malformed::SeveralHeaders)),
+            (Some(_), Some(_)) => Err(Unverified::Malformed("there is more than one such header")),
             (Some(signature), None) => verify(
                 &self.listening.secrets,
                 signature.as_bytes(),
@@ -158,7 +158,7 @@ impl Receiver {
             ),
         };
         verdict.map(drop).map_err(|why| match why {
-            Unverified::Malformed(why) => format!("malformed signature: {}", why.as_str()),
+            Unverified::Malformed(why) => format!("malformed signature: {why}"),
             Unverified::Mismatch => {
                 "the signature does not match the body and the secret".to_owned()
             }

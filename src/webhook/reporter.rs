@@ -9,7 +9,6 @@ use tokio::sync::mpsc;
 use super::event::Event;
 use super::handler::{HeaderLine, Reaction};
 
-/// Something that happened to a delivery.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ListenerEvent {
     pub(crate) at: Timestamp,
@@ -100,7 +99,6 @@ impl ListenerEvent {
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Totals {
-    /// New events.
     pub(crate) received: u64,
     pub(crate) duplicates: u64,
     pub(crate) refused: u64,

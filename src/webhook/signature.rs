@@ -37,7 +37,7 @@ pub(crate) struct Header {
 impl Header {
     /// Parses the header's value: parts separated by commas and optional blanks, with exactly one `t` of ASCII digits and
     /// at least one `v1` of 64 hex digits. Unknown parts are ignored.
-    pub(crate) fn parse(value: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(value: &[u8]) -> Result<Self, &'static str> {
         let mut times = Vec::new();
         let mut v1 = Vec::new();
         for part in value.split(|byte| *byte == b',') {
@@ -46,21 +46,22 @@ impl Header {
                 times.push(digits);
             } else if let Some(digits) = part.strip_prefix(b"v1=") {
                 let mut digest = [0; 32];
-                hex::decode_to_slice(digits, &mut digest).map_err(|_| Malformed::BadV1)?;
+                hex::decode_to_slice(digits, &mut digest)
+                    .map_err(|_| "a v1= is not 64 hex digits")?;
                 v1.push(digest);
             }
         }
         let t = match times[..] {
-            [] if v1.is_empty() => return Err(Malformed::NoParts),
-            [] => return Err(Malformed::NoT),
+            [] if v1.is_empty() => return Err("it has neither t= nor v1="),
+            [] => return Err("t= is missing"),
             [t] => t,
-            _ => return Err(Malformed::SeveralT),
+            _ => return Err("there is more than one t="),
         };
         if t.is_empty() || !t.iter().all(u8::is_ascii_digit) {
-            return Err(Malformed::BadT);
+            return Err("t= is not a number of seconds in digits");
         }
         if v1.is_empty() {
-            return Err(Malformed::NoV1);
+            return Err("v1= is missing");
         }
         Ok(Header {
             t: String::from_utf8_lossy(t).into_owned(),
@@ -96,34 +97,6 @@ fn trim_blanks(mut part: &[u8]) -> &[u8] {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Malformed {
-    SeveralHeaders,
-    /// It has neither `t` nor `v1`.
-    NoParts,
-    NoT,
-    SeveralT,
-    /// `t` is not a number in ASCII digits.
-    BadT,
-    NoV1,
-    /// A `v1` is not 64 hex digits.
-    BadV1,
-}
-
-impl Malformed {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Malformed::SeveralHeaders => "there is more than one such header",
-            Malformed::NoParts => "it has neither t= nor v1=",
-            Malformed::NoT => "t= is missing",
-            Malformed::SeveralT => "there is more than one t=",
-            Malformed::BadT => "t= is not a number of seconds in digits",
-            Malformed::NoV1 => "v1= is missing",
-            Malformed::BadV1 => "a v1= is not 64 hex digits",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// When it was signed, in seconds since 1970.
     pub(crate) time: i64,
@@ -133,7 +106,8 @@ pub(crate) struct Verified {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unverified {
-    Malformed(Malformed),
+    /// Which part of the header is wrong.
+    Malformed(&'static str),
     /// No `v1` matches the body under any of the secrets.
     Mismatch,
     /// It was signed this many seconds ago, more than the tolerance.

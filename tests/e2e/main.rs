@@ -53,7 +53,6 @@ mod crash_batch;
 mod crash_kills;
 mod crash_pairs;
 #[cfg(unix)]
-#[cfg(unix)]
 mod crash_signals;
 #[cfg(unix)]
 mod crash_team;
@@ -100,7 +99,6 @@ mod killed_booking;
 mod learn;
 mod limits_met;
 #[cfg(unix)]
-#[cfg(unix)]
 mod manual;
 #[cfg(unix)]
 mod matrix;
@@ -128,8 +126,6 @@ mod page;
 mod page_setup;
 #[cfg(unix)]
 mod paged;
-#[cfg(unix)]
-mod pager;
 mod pauses;
 #[cfg(unix)]
 mod peers;
@@ -209,8 +205,6 @@ mod webhook_events;
 mod webhook_file;
 #[cfg(unix)]
 mod webhook_listen;
-#[cfg(unix)]
-mod webhook_peers;
 #[cfg(unix)]
 mod webhook_send;
 #[cfg(unix)]

@@ -92,7 +92,6 @@ fn a_payment_is_answered_by_a_paste() {
     terminal.see("? Paste the vendor's response");
     terminal
         .type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"))
-        .press(Key::Enter)
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
 }
@@ -118,9 +117,6 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
             .see("? Paste the vendor's response (JSON, never a card number)")
             .type_in(pasted)
             .press(Key::Enter);
-        if !pasted.is_empty() {
-            terminal.press(Key::Enter);
-        }
         terminal
             .see(why)
             .see("the JSON that the vendor's payment page returned, never a card number")

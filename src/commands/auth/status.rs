@@ -4,10 +4,9 @@ use crate::app::Startup;
 use crate::config::{
     ConfigFile, Environment, SANDBOX_PROFILE, SharedJournal, Target, journal_address,
 };
-use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::secrets::{Account, Item, Secret, Vault, look_up};
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 const NONE: &str = "none";
 const ENVIRONMENT: &str = "environment";
@@ -147,11 +146,7 @@ pub(super) struct SecretsList {
     pub(super) profiles: Vec<ProfileSecrets>,
 }
 
-impl View for SecretsList {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for SecretsList {
     fn page(&self) -> Page {
         let rows = self.profiles.iter().map(|row| {
             let tone = if row.source == NONE {

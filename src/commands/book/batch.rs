@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Context, args: super::Args, from: Source) -> R
     }
     super::tell_journal(context, args.same_organization, args.retention)?;
     let digits = rows.len().to_string().len();
-    let emit = |result: &RowResult<'_>| context.out.emit_next(&ResultLine { result, digits });
+    let emit = |result: &RowResult<'_>| context.out.emit_line(&ResultLine { result, digits });
     if args.results {
         let mut exit = Exit::Done;
         for row in &rows {

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::json::Document;
 use crate::outcome::{Error, Exit};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{Draw, Page, Tone};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -89,11 +88,7 @@ impl Checks {
     }
 }
 
-impl View for Checks {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Checks {
     fn page(&self) -> Page {
         let mut page = Page::default();
         for check in &self.checks {

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
-use crate::json::{Document, plain};
+use crate::json::plain;
 use crate::model::shell;
 use crate::outcome::Result;
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 #[derive(Serialize)]
 pub(super) struct ProfileView {
@@ -137,11 +137,7 @@ impl ProfileList {
     }
 }
 
-impl View for ProfileList {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for ProfileList {
     fn page(&self) -> Page {
         let rows = self.profiles.iter().map(|row| {
             let current = if row.current { "current" } else { "" };
@@ -160,11 +156,7 @@ impl View for ProfileList {
     }
 }
 
-impl View for ProfileView {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for ProfileView {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let (tone, state) = if self.current {

@@ -7,12 +7,11 @@ use serde::Serialize;
 use super::env::Shell;
 use super::start::{Files, start};
 use crate::app::{Context, listen_for_signals};
-use crate::json::Document;
 use crate::model::duration::lasting;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
 use crate::sandbox::{Database, Options};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{Draw, Page, Tone};
 
 /// Serve the sandbox over HTTP until Ctrl-C
 ///
@@ -116,11 +115,7 @@ struct Ready {
     lines: Vec<String>,
 }
 
-impl View for Ready {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Ready {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "sandbox", &self.base_url);

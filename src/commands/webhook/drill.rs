@@ -6,10 +6,10 @@ use reqwest::Url;
 use super::{handler, send};
 use crate::app::Context;
 use crate::flows::webhook_secrets;
-use crate::json::{Document, plain};
+use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::drill;
 use crate::webhook::drill::ledger::Ledger;
 use crate::webhook::drill::plan::{PlannedCheck, Subject};
@@ -171,11 +171,7 @@ async fn final_ledger(handler: &Handler, url: &Url, checks: &[PlannedCheck]) -> 
     Ok(held)
 }
 
-impl View for Report {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Report {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let rows = self.checks.iter().map(|finding| {

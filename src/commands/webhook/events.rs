@@ -10,12 +10,11 @@ use super::handler::in_words;
 use super::input::warn_of_unknown_kinds;
 use crate::app::Context;
 use crate::flows::{LAST, locate_booking, locate_row};
-use crate::json::Document;
 use crate::model::duration::duration;
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::signature::Header;
 use crate::webhook::{AttemptRow, EventRow, Query, State};
 
@@ -126,11 +125,7 @@ fn tone(state: State) -> Tone {
     }
 }
 
-impl View for EventList {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for EventList {
     fn page(&self) -> Page {
         let rows = self.events.iter().zip(1..).map(|(row, number)| {
             let event = &row.event;
@@ -215,11 +210,7 @@ struct Verification {
     age_seconds: Option<i64>,
 }
 
-impl View for Received {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Received {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let (row, event) = (&self.row, &self.row.event);

@@ -181,7 +181,7 @@ fn emit(context: &Context, url: Option<&Url>, event: ListenerEvent) -> Result<bo
         context.out.warn(&event.reason.unwrap_or_default());
         return Ok(true);
     }
-    let is_read = context.out.emit_next(&event)?;
+    let is_read = context.out.emit_line(&event)?;
     if let (Some(url), Some(it)) = (url, &event.exchange) {
         trace(context, url, &it.headers, &it.body, it.reaction.as_ref());
     }

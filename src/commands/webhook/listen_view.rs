@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use super::handler::in_words;
-use crate::json::Document;
 use crate::model::shell;
 use crate::model::{plural, zone::system_zone};
 use crate::secrets::Secret;
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
 
 /// The widths of the columns, so that an app's response fits into 80 columns beside them.
@@ -29,11 +28,7 @@ pub(super) struct Ready {
     pub(super) sandbox_secret: Option<Secret>,
 }
 
-impl View for Ready {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Ready {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "listening", &self.url);
@@ -64,11 +59,7 @@ impl View for Ready {
     }
 }
 
-impl View for ListenerEvent {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for ListenerEvent {
     fn page(&self) -> Page {
         let at = self.at.to_zoned(system_zone());
         let time = at.strftime("%H:%M:%S").to_string();
@@ -119,11 +110,7 @@ pub(super) struct Summary {
     pub(super) summary: Totals,
 }
 
-impl View for Summary {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Summary {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let it = &self.summary;

@@ -9,10 +9,9 @@ use super::handler::{self, in_words};
 use crate::app::Context;
 use crate::commands::field::header;
 use crate::flows::webhook_secrets;
-use crate::json::Document;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::app::{App, Signing};
 use crate::webhook::handler::endpoint;
 use crate::webhook::reporter::Attempt;
@@ -136,11 +135,7 @@ struct ReplayedEvent {
     attempt: Attempt,
 }
 
-impl View for Replayed {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Replayed {
     fn page(&self) -> Page {
         let rows = self.events.iter().map(|it| {
             let attempt = &it.attempt;

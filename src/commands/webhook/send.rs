@@ -8,10 +8,9 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::flows::{locate_booking, read_booking, webhook_secrets};
-use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
 use crate::webhook::handler::endpoint;
 use crate::webhook::sample_event::{KINDS, SampleEvent};
@@ -138,11 +137,7 @@ struct Sent {
     named: String,
 }
 
-impl View for Sent {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Sent {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let (tone, state) = if self.delivered {

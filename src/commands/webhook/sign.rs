@@ -4,10 +4,9 @@ use serde::Serialize;
 use super::input;
 use crate::app::Context;
 use crate::flows::webhook_secrets;
-use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::platform::input::Source;
-use crate::terminal::output::{Page, TableCell, View};
+use crate::terminal::output::{Draw, Page, TableCell};
 use crate::webhook::signature::sign;
 
 /// The largest body that is included in the result, in bytes: the service sends no larger one.
@@ -61,11 +60,7 @@ struct Signed {
     body: Option<String>,
 }
 
-impl View for Signed {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Signed {
     fn page(&self) -> Page {
         let mut page = Page::default();
         // A single cell, which is not wrapped: a line break would change the header.

@@ -6,12 +6,11 @@ use serde::Serialize;
 use super::input;
 use crate::app::Context;
 use crate::flows::webhook_secrets;
-use crate::json::Document;
 use crate::model::duration::duration;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
 use crate::secrets::Secret;
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{Draw, Page, Tone};
 use crate::webhook::diagnose::diagnose;
 use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, verify};
 
@@ -105,7 +104,7 @@ fn unverified(why: Unverified, header: Option<&Header>) -> Error {
     match why {
         Unverified::Malformed(why) => error(
             "malformed",
-            format!("the signature header is malformed: {}", why.as_str()),
+            format!("the signature header is malformed: {why}"),
             "expected one line such as t=1795262400,v1=<64 hex digits>",
         ),
         Unverified::Stale(age) => error(
@@ -165,11 +164,7 @@ struct Verdict {
     secret: usize,
 }
 
-impl View for Verdict {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for Verdict {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "verified", "the signature is valid");

@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::adapter::{Adapter, Outline, ReadKind, missing};
-use crate::json::{Document, plain};
+use crate::json::plain;
 use crate::model::shell;
 use crate::outcome::Exit;
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{Draw, Page, Tone};
 
 /// A document of the service: one that came, or a recorded one.
 pub(crate) struct Came {
@@ -202,11 +202,7 @@ impl LearnReport {
     }
 }
 
-impl View for LearnReport {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for LearnReport {
     fn page(&self) -> Page {
         let mut page = Page::default();
         self.heading(&mut page);

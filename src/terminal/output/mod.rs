@@ -3,7 +3,6 @@
 mod filter;
 mod json;
 mod page;
-mod pager;
 mod progress;
 mod style;
 mod table;
@@ -15,10 +14,10 @@ use std::io::{self, Write};
 
 use clap::builder::StyledStr;
 use indicatif::ProgressBar;
+use serde::Serialize;
 
 pub(crate) use filter::Filter;
 pub(crate) use page::Page;
-use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
 pub(crate) use table::{Cell as TableCell, cut};
@@ -29,7 +28,6 @@ use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::system::stdout;
 use crate::secrets::redact;
-use crate::terminal::rows;
 pub(crate) use visible::visible;
 
 /// The result of a command. One value provides both the JSON and the human form, so that they cannot differ.
@@ -37,6 +35,21 @@ pub(crate) trait View {
     /// The JSON document; the service's own where there is one.
     fn json(&self) -> Document;
     fn page(&self) -> Page;
+}
+
+/// A [`View`] whose document is its fields.
+pub(crate) trait Draw: Serialize {
+    fn page(&self) -> Page;
+}
+
+impl<T: Draw> View for T {
+    fn json(&self) -> Document {
+        Document::serialized(self)
+    }
+
+    fn page(&self) -> Page {
+        Draw::page(self)
+    }
 }
 
 /// A document as it came, with the function that makes its page.
@@ -58,13 +71,11 @@ pub(crate) enum Format {
     Jq(Filter),
 }
 
-/// The process's two output streams.
 pub(crate) struct Output {
     pub(crate) format: Format,
     stdout: StreamStyle,
     stderr: StreamStyle,
     quiet: bool,
-    pager: Option<Pager>,
     /// The progress bar on stderr. It is suspended while anything else is written.
     progress: RefCell<Option<ProgressBar>>,
 }
@@ -84,16 +95,7 @@ impl Output {
             stdout: style(terminals.stdout),
             stderr: style(terminals.stderr),
             quiet,
-            pager: Pager::of(prefs, &terminals, environment),
             progress: RefCell::new(None),
-        }
-    }
-
-    /// The same streams without a pager, which waits for keys.
-    pub(crate) fn without_pager(self) -> Self {
-        Output {
-            pager: None,
-            ..self
         }
     }
 
@@ -115,18 +117,9 @@ impl Output {
         self.emit_read(view).map(drop)
     }
 
-    /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in a pager.
-    pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
-        if self.is_human() {
-            self.to_reader(&self.text_of(view, false)?)
-        } else {
-            self.emit(view)
-        }
-    }
-
     /// Writes a list. If it is empty, a person gets the note `none`; a script sees that it is.
     pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<()> {
-        self.emit_long(view)?;
+        self.emit(view)?;
         if is_empty && self.is_human() {
             self.note(none);
         }
@@ -138,13 +131,8 @@ impl Output {
         self.to_stdout(&self.text_of(view, false)?)
     }
 
-    /// Like [`Output::emit`], with the JSON on one line on a terminal too, because more lines follow.
-    pub(crate) fn emit_line(&self, view: &dyn View) -> Result<()> {
-        self.emit_next(view).map(drop)
-    }
-
-    /// Like [`Output::emit_line`]. Returns `false` once the reader has closed the pipe.
-    pub(crate) fn emit_next(&self, view: &dyn View) -> Result<bool> {
+    /// Like [`Output::emit_read`], with the JSON on one line on a terminal too, because more lines follow.
+    pub(crate) fn emit_line(&self, view: &dyn View) -> Result<bool> {
         self.to_stdout(&self.text_of(view, true)?)
     }
 
@@ -171,11 +159,6 @@ impl Output {
         };
         self.report(&error);
         error.exit
-    }
-
-    /// Writes a help that was asked for as a page of its own.
-    pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
-        self.to_reader(&styled(text, &self.stdout))
     }
 
     /// Writes a text for another program to stdout, unchanged.
@@ -207,13 +190,6 @@ impl Output {
         self.labelled(Tone::Warn, "warning:", text);
     }
 
-    /// Writes to stderr what can be done about a warning. `--quiet` drops it.
-    pub(crate) fn hint(&self, text: &str) {
-        if !self.quiet {
-            self.labelled(Tone::Dim, "hint:", text);
-        }
-    }
-
     /// Writes to stderr that something was not done, before the result that shows why. Only for a person: a script has the
     /// result and the exit code.
     pub(crate) fn refused(&self, what: &'static str, text: &str) {
@@ -229,7 +205,6 @@ impl Output {
 
     /// Writes a line of `--verbose` to stderr.
     pub(crate) fn trace(text: &str) {
-        rows::lose_count();
         let _ = writeln!(io::stderr().lock(), "{}", visible(text));
     }
 
@@ -241,7 +216,6 @@ impl Output {
         }
         let mut page = Page::default();
         page.columns(vec![(first.into(), 0), (text.into(), 0)]);
-        rows::lose_count();
         let _ = write!(io::stderr().lock(), "{}", page.render(&style.now()));
     }
 
@@ -250,7 +224,6 @@ impl Output {
         self.stderr.live && !self.quiet
     }
 
-    /// Starts a spinner with a text. Shows nothing if stderr is not a terminal.
     pub(crate) fn progress(&self, text: &str) -> Progress {
         // Within another spinner, only its text changes.
         let outer = self.progress.borrow().clone();
@@ -308,27 +281,11 @@ impl Output {
         self.show(&page);
     }
 
-    /// Writes a text for a person, in the pager if it is longer than the screen.
-    fn to_reader(&self, text: &str) -> Result<()> {
-        if let Some(pager) = self.pager.as_ref().filter(|pager| pager.is_needed(text)) {
-            self.make_room();
-            match pager.show(text) {
-                Ok(()) => return Ok(()),
-                Err(why) => why.iter().for_each(|why| self.warn(why)),
-            }
-        }
-        self.to_stdout(text).map(drop)
-    }
-
     fn to_stdout(&self, text: &str) -> Result<bool> {
-        if self.stdout.terminal {
-            rows::count(text, self.stdout.now().width);
-        }
         self.beside_progress(|| write_all(text))
     }
 
     fn to_stderr(&self, text: &str) {
-        rows::count(text, self.stderr.now().width);
         self.beside_progress(|| {
             // Nobody can be told if stderr is closed.
             let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -69,12 +69,10 @@ impl Page {
         self.push(Block::Line(text.into()))
     }
 
-    /// Adds a sentence about what the heading says.
     pub(crate) fn sentence(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Sentence(text.into()))
     }
 
-    /// Adds a line after a coloured label.
     pub(crate) fn labelled(
         &mut self,
         tone: Tone,
@@ -108,7 +106,6 @@ impl Page {
         self.push(Block::Row(cells))
     }
 
-    /// Adds a command that can be run next.
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Next(command.into()))
     }
@@ -126,12 +123,10 @@ impl Page {
         self
     }
 
-    /// Adds a command to copy.
     pub(crate) fn command(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Command(command.into()))
     }
 
-    /// Adds a line that shows a secret on purpose.
     pub(crate) fn secret(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Secret(text.into()))
     }

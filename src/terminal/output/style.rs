@@ -7,7 +7,6 @@ use console::{Style, Term};
 use crate::config::Environment;
 use crate::platform::system::tty;
 
-/// `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorChoice {
     #[default]
@@ -48,33 +47,28 @@ pub(crate) struct Terminals {
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
     pub(crate) width: usize,
-    pub(crate) height: usize,
 }
 
 impl Terminals {
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
-        let (height, width) = size(stdout);
         Terminals {
             stdin: std::io::stdin().is_terminal(),
             stdout,
             stderr,
-            width,
-            height,
+            width: columns(stdout),
         }
     }
 }
 
-/// Rows and columns of the terminal.
-fn size(of_stdout: bool) -> (usize, usize) {
+fn columns(of_stdout: bool) -> usize {
     let term = if of_stdout {
         Term::stdout()
     } else {
         Term::stderr()
     };
-    let (height, width) = term.size();
-    (height.into(), width.into())
+    term.size().1.into()
 }
 
 /// The narrowest terminal that anything is fitted to.
@@ -84,7 +78,6 @@ const NARROWEST: usize = 20;
 pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,
     pub(crate) colour: bool,
-    /// Whether lines may be redrawn in place.
     pub(crate) live: bool,
     /// The width in columns; unlimited if the stream is not a terminal.
     pub(crate) width: usize,
@@ -127,7 +120,7 @@ impl StreamStyle {
     /// The same with the terminal's present width: a person may have changed it since the start.
     pub(crate) fn now(mut self) -> Self {
         if self.terminal {
-            self.width = size(std::io::stdout().is_terminal()).1.max(NARROWEST);
+            self.width = columns(std::io::stdout().is_terminal()).max(NARROWEST);
         }
         self
     }
@@ -150,33 +143,5 @@ impl StreamStyle {
             Tone::Strong => Style::new().bold(),
         };
         style.force_styling(true).apply_to(text).to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_flag_beats_the_environment_and_the_environment_beats_the_terminal() {
-        let prefs = |color, no_color, force_color, dumb| ColorPrefs {
-            color,
-            no_color,
-            force_color,
-            dumb,
-            accessible: false,
-        };
-        for (prefs, terminal, colour) in [
-            (prefs(ColorChoice::Auto, false, false, false), true, true),
-            (prefs(ColorChoice::Auto, false, false, false), false, false),
-            (prefs(ColorChoice::Auto, false, false, true), true, false),
-            (prefs(ColorChoice::Auto, true, true, false), true, false),
-            (prefs(ColorChoice::Auto, false, true, false), false, true),
-            (prefs(ColorChoice::Always, true, false, false), false, true),
-            (prefs(ColorChoice::Never, false, true, false), true, false),
-        ] {
-            let style = StreamStyle::decide(prefs, terminal, 80);
-            assert_eq!(style.colour, colour, "{prefs:?}, {terminal}");
-        }
     }
 }

@@ -21,9 +21,7 @@ const NARROWEST_TABLE: usize = 60;
 const LONGEST_WORD: usize = 20;
 /// The width at which words are read with ease. Columns give way until the others have it.
 const COMFORTABLE: usize = 20;
-/// Blanks between two columns.
 const GAP: usize = 2;
-/// Between two cells of a record.
 const SEPARATOR: &str = " · ";
 const RECORD_INDENT: usize = 4;
 
@@ -112,7 +110,6 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
 struct Column {
     header: &'static str,
     cells: Vec<(String, Option<Tone>)>,
-    /// The width of its longest cell.
     widest: usize,
     /// The width of its longest word; of its longest cell if cells are never broken, as ids, times and single words.
     least: usize,

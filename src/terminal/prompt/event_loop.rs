@@ -33,21 +33,11 @@ pub(super) trait Widget {
         String::new()
     }
 
-    /// What stands behind a plain question.
-    fn ending(&self) -> &'static str {
-        " "
-    }
-
     /// What an empty line of a plain question stands for.
     fn default(&self) -> Option<String>;
 
-    /// Takes a line of a plain question: whether it was the last. The error is a sentence for the person.
-    fn take_line(&mut self, line: &str) -> Result<bool, String>;
-
-    /// Whether the end of input is an answer, and not a way out.
-    fn takes_end(&self) -> bool {
-        false
-    }
+    /// Takes a line of a plain question. The error is a sentence for the person.
+    fn take_line(&mut self, line: &str) -> Result<(), String>;
 }
 
 /// The effect of a key.
@@ -59,7 +49,7 @@ pub(super) enum Step {
 }
 
 /// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
-/// terminal. Returns whether there is an answer. `modes` is what made the terminal raw. It is restored on every way out,
+/// terminal. `modes` is what made the terminal raw. It is restored on every way out,
 /// after the screen is tidied.
 ///
 /// Ctrl-Z suspends the process, with the terminal restored. When the process continues, however it was stopped, the
@@ -69,7 +59,7 @@ pub(super) async fn ask(
     widget: &mut dyn Widget,
     deadline: Option<&Deadline<'_>>,
     theme: &Theme,
-) -> Result<bool, PromptError> {
+) -> Result<(), PromptError> {
     // Dropped in this order: first the screen.
     let restored_last = modes;
     let mut screen = Screen::default();
@@ -93,7 +83,7 @@ pub(super) async fn ask(
             let size = Size::of_terminal();
             screen.show(widget.draw(left, size, theme), size)?;
             if left.is_some_and(|left| left.is_zero()) {
-                return Ok(false);
+                return Err(PromptError::TooLate);
             }
             tokio::select! {
                 pressed = typed.key() => key = pressed?,
@@ -133,7 +123,7 @@ pub(super) async fn ask(
                 let question = &widget.question().text;
                 let lines = theme.answered(question, &widget.shown(), size.usable());
                 screen.finish(lines, size)?;
-                return Ok(true);
+                return Ok(());
             }
         }
     }

@@ -6,46 +6,31 @@ use super::screen::write;
 use crate::platform::signals::Continued;
 use crate::platform::system::tty::{self, Modes};
 
-/// Asks until an answer is accepted, or the deadline passes. Returns whether there is an answer.
+/// Asks until an answer is accepted, or the deadline passes.
 pub(super) async fn ask(
     widget: &mut dyn Widget,
     deadline: Option<&Deadline<'_>>,
-) -> Result<bool, PromptError> {
+) -> Result<(), PromptError> {
     let Question { confirms, echo, .. } = *widget.question();
     write(&widget.listing())?;
-    let mut asks = true;
     loop {
         if confirms {
             tty::discard()?;
         }
-        if asks {
-            let prompt = prompt(widget.question(), widget.default(), deadline);
-            write(&(prompt + widget.ending()))?;
-        }
-        match read(echo, deadline).await? {
-            Read::TimedOut => return Ok(false),
-            Read::End if widget.takes_end() => return Ok(true),
-            Read::End => {
-                write("\n")?;
-                return Err(PromptError::interrupted());
-            }
-            Read::Line(line) => match widget.take_line(&line) {
-                Ok(true) => return Ok(true),
-                Ok(false) => asks = false,
-                Err(problem) => write(&format!("{problem}\n"))?,
-            },
+        write(&prompt(widget.question(), widget.default(), deadline))?;
+        let Some(line) = read(echo, deadline).await? else {
+            write("\n")?;
+            return Err(PromptError::interrupted());
+        };
+        match widget.take_line(&line) {
+            Ok(()) => return Ok(()),
+            Err(problem) => write(&format!("{problem}\n"))?,
         }
     }
 }
 
-enum Read {
-    Line(String),
-    End,
-    TimedOut,
-}
-
-/// Reads a line. If there is none, the cursor is moved to a fresh line.
-async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Read, PromptError> {
+/// Reads a line, `None` at the end of input. If there is neither, the cursor is moved to a fresh line.
+async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Option<String>, PromptError> {
     // A plain terminal cannot erase what it has shown.
     let unseen = (echo != Echo::Shown).then(Modes::unseen).transpose()?;
     let mut continued = Continued::listen()?;
@@ -55,10 +40,10 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Read, Promp
         if deadline.is_some_and(|deadline| deadline.left().is_zero()) {
             // If this fails, the next question begins with the rest of the line.
             let _ = tty::discard();
-            break Ok(Read::TimedOut);
+            break Err(PromptError::TooLate);
         }
         tokio::select! {
-            line = &mut line => break Ok(line?.map_or(Read::End, Read::Line)),
+            line = &mut line => break Ok(line?),
             _ = &mut interrupted => break Err(PromptError::interrupted()),
             () = continued.next() => {
                 // The shell that used the terminal in the meantime shows what is typed.
@@ -69,13 +54,13 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Read, Promp
             () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     };
-    if unseen.is_some() || !matches!(read, Ok(Read::Line(_) | Read::End)) {
+    if unseen.is_some() || read.is_err() {
         write("\n")?;
     }
     read
 }
 
-/// `Code (19:52 left) [default]:`
+/// `Code (19:52 left) [default]: `
 fn prompt(question: &Question, default: Option<String>, deadline: Option<&Deadline<'_>>) -> String {
     let mut prompt = question.text.clone();
     if let Some(deadline) = deadline {
@@ -90,7 +75,7 @@ fn prompt(question: &Question, default: Option<String>, deadline: Option<&Deadli
     if !prompt.ends_with('?') {
         prompt.push(':');
     }
-    prompt
+    prompt + " "
 }
 
 #[cfg(test)]
@@ -105,8 +90,8 @@ mod tests {
         let deadline = Deadline::new(now + SignedDuration::from_secs(1192), &clock);
         let question = Question::new("Code", "--otp", "the code");
         let asked = prompt(&question, Some("x".to_owned()), Some(&deadline));
-        assert_eq!(asked, "Code (19:52 left) [x]:");
+        assert_eq!(asked, "Code (19:52 left) [x]: ");
         let question = Question::new("Cancel this booking?", "--yes", "");
-        assert_eq!(prompt(&question, None, None), "Cancel this booking?");
+        assert_eq!(prompt(&question, None, None), "Cancel this booking? ");
     }
 }

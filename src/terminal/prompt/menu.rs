@@ -58,7 +58,6 @@ impl<'a> Menu<'a> {
         }
     }
 
-    /// Adds a filter.
     pub(super) fn filtered(mut self) -> Self {
         self.filter = Some(Line::default());
         self
@@ -218,7 +217,7 @@ impl Widget for Menu<'_> {
     }
 
     /// Takes the number of a row, or a text of the person's own.
-    fn take_line(&mut self, line: &str) -> Result<bool, String> {
+    fn take_line(&mut self, line: &str) -> Result<(), String> {
         let default = self.default().filter(|_| line.trim().is_empty());
         let line = default.as_deref().unwrap_or(line.trim());
         let rows = self.rows.len();
@@ -235,7 +234,7 @@ impl Widget for Menu<'_> {
             }
             (None, None) => return Err(format!("Please enter a number from 1 to {rows}.")),
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -390,7 +389,7 @@ mod tests {
         let mut menu = Menu::new(&question, &rows, 2).filtered();
         assert!(menu.listing().starts_with(" 1) row 1\n 2)"));
         for (line, answer) in [(" 2 ", 1), ("", 2)] {
-            assert_eq!(menu.take_line(line), Ok(true));
+            assert_eq!(menu.take_line(line), Ok(()));
             assert_eq!(menu.answer, answer);
         }
         for wrong in ["0", "13", "-1", "two", "1.5"] {

@@ -27,16 +27,11 @@ pub(crate) use question::{Deadline, PromptError, Question, TerminalEnv};
 use event_loop::Widget;
 use menu::Menu;
 use question::Check;
-use screen::Size;
 use text_input::TextInput;
 use theme::Theme;
 
 use crate::outcome::Error;
 use crate::platform::system::tty::Modes;
-pub(crate) use crate::terminal::rows::Place;
-
-/// An answer, or `None` where the deadline passed first.
-type Answer<T> = Result<Option<T>, PromptError>;
 
 /// Asks questions, or refuses to. Every `async` method needs a tokio runtime with I/O and time. It may be dropped at
 /// any moment; the terminal is then restored.
@@ -68,29 +63,11 @@ impl Prompter {
         })
     }
 
-    /// Where the next question will stand.
-    pub(crate) fn place(&self) -> Place {
-        Place::next(Size::of_terminal().columns)
-    }
-
-    /// Clears the terminal from the place of a question that is asked again. Where that is out of reach, a line says that
-    /// its answer was taken back.
-    pub(crate) fn return_to(&self, place: Place) {
-        let size = Size::of_terminal();
-        let rows = place.rows_since(size.columns);
-        let text = match rows.filter(|rows| *rows < size.rows) {
-            Some(0) => return,
-            Some(rows) => {
-                place.clear();
-                format!("\x1b[{rows}A\r\x1b[J")
-            }
-            None => {
-                let hint = self.theme.hint("The last answer above was taken back.");
-                format!("{hint}\r\n")
-            }
-        };
+    /// Says that the question before is asked again.
+    pub(crate) fn take_back(&self) {
+        let hint = self.theme.hint("The last answer above was taken back.");
         // Nobody can be told if stderr is closed.
-        let _ = screen::write(&text);
+        let _ = screen::write(&format!("{hint}\r\n"));
     }
 
     /// Asks to select one of many rows, which typing filters; further lines of a row are for the filter alone. Returns its
@@ -102,8 +79,8 @@ impl Prompter {
         default: usize,
     ) -> Result<usize, PromptError> {
         let mut menu = Menu::new(question, rows, default).filtered();
-        let is_answered = self.ask(&mut menu, None).await?;
-        in_time(is_answered.then_some(menu.answer))
+        self.ask(&mut menu, None).await?;
+        Ok(menu.answer)
     }
 
     /// Asks to select one of the rows, or to type another answer, which `check` may reject.
@@ -114,8 +91,8 @@ impl Prompter {
         check: Check<'_>,
     ) -> Result<String, PromptError> {
         let mut menu = Menu::new(question, rows, 0).or_typed(check);
-        let is_answered = self.ask(&mut menu, None).await?;
-        in_time(is_answered.then(|| menu.text().to_owned()))
+        self.ask(&mut menu, None).await?;
+        Ok(menu.text().to_owned())
     }
 
     /// Asks to select one of a few options, the first by default. Returns its index. Typing does not filter them, so
@@ -125,7 +102,7 @@ impl Prompter {
         question: &Question,
         options: &[&str],
     ) -> Result<usize, PromptError> {
-        in_time(self.choose_until(question, options, None).await?)
+        self.choose_until(question, options, None).await
     }
 
     pub(crate) async fn choose_until(
@@ -133,11 +110,11 @@ impl Prompter {
         question: &Question,
         options: &[&str],
         deadline: Option<&Deadline<'_>>,
-    ) -> Answer<usize> {
+    ) -> Result<usize, PromptError> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         let mut menu = Menu::new(question, &rows, 0);
-        let is_answered = self.ask(&mut menu, deadline).await?;
-        Ok(is_answered.then_some(menu.answer))
+        self.ask(&mut menu, deadline).await?;
+        Ok(menu.answer)
     }
 
     /// Asks for a line of text, and trims it. An empty line is the default. A line that `check` rejects is asked for
@@ -148,7 +125,7 @@ impl Prompter {
         default: Option<&str>,
         check: Check<'_>,
     ) -> Result<String, PromptError> {
-        in_time(self.text_until(question, default, check, None).await?)
+        self.text_until(question, default, check, None).await
     }
 
     pub(crate) async fn text_until(
@@ -157,21 +134,10 @@ impl Prompter {
         default: Option<&str>,
         check: Check<'_>,
         deadline: Option<&Deadline<'_>>,
-    ) -> Answer<String> {
+    ) -> Result<String, PromptError> {
         let mut input = TextInput::new(question, default, check);
-        let is_answered = self.ask(&mut input, deadline).await?;
-        Ok(is_answered.then_some(input.answer))
-    }
-
-    /// Asks for several lines. An empty line or Ctrl-D ends them; empty lines inside a paste do not.
-    pub(crate) async fn paste_until(
-        &self,
-        question: &Question,
-        deadline: Option<&Deadline<'_>>,
-    ) -> Answer<String> {
-        let mut input = TextInput::of_several_lines(question);
-        let is_answered = self.ask(&mut input, deadline).await?;
-        Ok(is_answered.then_some(input.answer))
+        self.ask(&mut input, deadline).await?;
+        Ok(input.answer)
     }
 
     /// Asks for yes or no, as a word and Enter. Enter alone is `default`, and Esc is no unless it goes back. What was typed
@@ -181,7 +147,7 @@ impl Prompter {
         question: &Question,
         default: bool,
     ) -> Result<bool, PromptError> {
-        in_time(self.confirm_until(question, default, None).await?)
+        self.confirm_until(question, default, None).await
     }
 
     pub(crate) async fn confirm_until(
@@ -189,7 +155,7 @@ impl Prompter {
         question: &Question,
         default: bool,
         deadline: Option<&Deadline<'_>>,
-    ) -> Answer<bool> {
+    ) -> Result<bool, PromptError> {
         let question = Question {
             confirms: true,
             ..question.clone()
@@ -198,8 +164,8 @@ impl Prompter {
         let check = |line: &str| yes_or_no(line).map(drop);
         let line = self.text_until(&question, Some(default), &check, deadline);
         match line.await {
-            Ok(line) => Ok(line.map(|line| yes_or_no(&line) == Ok(true))),
-            Err(PromptError::Back) if !question.goes_back => Ok(Some(false)),
+            Ok(line) => Ok(yes_or_no(&line) == Ok(true)),
+            Err(PromptError::Back) if !question.goes_back => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -217,12 +183,11 @@ impl Prompter {
         Ok(editor::edit(command, initial, suffix)?)
     }
 
-    /// Returns whether there was an answer before the deadline.
     async fn ask(
         &self,
         widget: &mut dyn Widget,
         deadline: Option<&Deadline<'_>>,
-    ) -> Result<bool, PromptError> {
+    ) -> Result<(), PromptError> {
         self.check(widget.question())?;
         let is_live = !self.environment.is_plain();
         match is_live.then(Modes::raw) {
@@ -230,11 +195,6 @@ impl Prompter {
             _ => fallback::ask(widget, deadline).await,
         }
     }
-}
-
-/// The answer of a question without a deadline, which cannot pass.
-fn in_time<T>(answer: Option<T>) -> Result<T, PromptError> {
-    answer.ok_or_else(PromptError::interrupted)
 }
 
 fn yes_or_no(line: &str) -> Result<bool, String> {

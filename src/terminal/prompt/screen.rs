@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use console::Term;
 
 use super::theme::columns_of;
-use crate::terminal::rows;
 
 /// The terminal's size in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +122,6 @@ impl Screen {
     pub(super) fn finish(mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
         let last = lines.len().saturating_sub(1);
         let cursor = Some((last, 0));
-        rows::count(&lines.join("\n"), size.columns);
         self.show(Frame { lines, cursor }, size)?;
         self.shown = None;
         write(&format!("\r\n{RESTORED}"))
@@ -139,7 +137,6 @@ impl Screen {
 
     /// Begins afresh where the cursor is: somebody else has written to the terminal.
     pub(super) fn forget(&mut self) {
-        rows::lose_count();
         self.shown = None;
     }
 }
@@ -147,7 +144,6 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         if let Some((frame, size)) = self.shown.take() {
-            rows::lose_count();
             let top = to_top(&frame, size.columns);
             // Ignore errors: the terminal may be gone.
             let _ = write(&format!("{top}\r\n{RESTORED}"));

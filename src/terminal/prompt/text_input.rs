@@ -1,4 +1,4 @@
-//! Live input of text: one line, or several, which an empty line or Ctrl-D ends.
+//! Live input of a line of text.
 
 use jiff::SignedDuration;
 
@@ -11,20 +11,14 @@ use crate::platform::key::Key;
 
 /// If fewer columns than this are left for typing, the question moves to a line of its own.
 const ROOM_TO_TYPE: usize = 16;
-/// The number of earlier lines that stay visible.
-const LINES_IN_VIEW: usize = 8;
-const INDENT: usize = 2;
 
 pub(super) struct TextInput<'a> {
     question: &'a Question,
     default: Option<&'a str>,
     check: Check<'a>,
-    has_several_lines: bool,
-    done: Vec<String>,
     line: Line,
     /// Why the last answer was rejected; cleared by the next key.
     problem: Option<String>,
-    /// What was answered.
     pub(super) answer: String,
 }
 
@@ -35,18 +29,9 @@ impl<'a> TextInput<'a> {
             question,
             default,
             check,
-            has_several_lines: false,
-            done: Vec::new(),
             line: Line::new(former, question.echo == Echo::Hidden),
             problem: None,
             answer: String::new(),
-        }
-    }
-
-    pub(super) fn of_several_lines(question: &'a Question) -> Self {
-        Self {
-            has_several_lines: true,
-            ..Self::new(question, None, &|_| Ok(()))
         }
     }
 
@@ -58,69 +43,10 @@ impl<'a> TextInput<'a> {
         answer.clone_into(&mut self.answer);
         (self.check)(answer)
     }
-
-    fn press_in_several_lines(&mut self, key: Key) -> Step {
-        let is_empty = self.line.text.is_empty();
-        match key {
-            Key::EndOfInput if is_empty && self.done.is_empty() => return Step::Interrupted,
-            Key::Enter if !is_empty => self.done.push(self.line.take()),
-            Key::Enter | Key::EndOfInput => {
-                self.done.push(self.line.take());
-                self.join();
-                return Step::Answered;
-            }
-            // An empty line inside a paste is part of the text.
-            Key::PastedBreak => self.done.push(self.line.take()),
-            _ => {
-                self.line.press(key);
-            }
-        }
-        Step::Stay
-    }
-
-    fn join(&mut self) {
-        self.done.join("\n").trim().clone_into(&mut self.answer);
-    }
-
-    fn draw_several_lines(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
-        let columns = size.usable();
-        let room = columns.saturating_sub(INDENT);
-        let mut lines = vec![theme.heading(&self.question.text, left, columns)];
-        let most = LINES_IN_VIEW.min(size.rows.saturating_sub(4));
-        let above = self.done.len().saturating_sub(most);
-        for line in &self.done[above..] {
-            lines.push(format!(
-                "  {}",
-                fit(&masked(line, self.question.echo), room)
-            ));
-        }
-        let (typed, cursor) = self.line.view(room);
-        let cursor = Some((lines.len(), INDENT + cursor));
-        lines.push(format!("  {typed}"));
-        let hint = if above == 0 {
-            "end with an empty line".to_owned()
-        } else {
-            format!("{above} more above; end with an empty line")
-        };
-        lines.push(theme.hint(&fit(&hint, columns)));
-        Frame { lines, cursor }
-    }
-}
-
-/// An answer as it stays on the screen. Of a secret, the length is hidden too.
-fn masked(answer: &str, echo: Echo) -> String {
-    if echo == Echo::Shown {
-        answer.to_owned()
-    } else {
-        "********".to_owned()
-    }
 }
 
 impl Widget for TextInput<'_> {
     fn press(&mut self, key: Key) -> Step {
-        if self.has_several_lines {
-            return self.press_in_several_lines(key);
-        }
         self.problem = None;
         match key {
             Key::Enter => match self.accept(&self.line.text.clone(), self.default) {
@@ -141,9 +67,6 @@ impl Widget for TextInput<'_> {
     }
 
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
-        if self.has_several_lines {
-            return self.draw_several_lines(left, size, theme);
-        }
         let columns = size.usable();
         let text = &self.question.text;
         let mut lines = Vec::new();
@@ -172,20 +95,12 @@ impl Widget for TextInput<'_> {
         self.question
     }
 
+    /// Of a secret, the length is hidden too.
     fn shown(&self) -> String {
-        match self.answer.lines().count() {
-            // Of several lines, show only the number; the text may be confidential.
-            1 if self.has_several_lines => "1 line".to_owned(),
-            lines if self.has_several_lines => format!("{lines} lines"),
-            _ => masked(&self.answer, self.question.echo),
-        }
-    }
-
-    fn ending(&self) -> &'static str {
-        if self.has_several_lines {
-            " (end with an empty line)\n"
+        if self.question.echo == Echo::Shown {
+            self.answer.clone()
         } else {
-            " "
+            "********".to_owned()
         }
     }
 
@@ -194,18 +109,9 @@ impl Widget for TextInput<'_> {
         former.or(self.default).map(str::to_owned)
     }
 
-    fn take_line(&mut self, line: &str) -> Result<bool, String> {
-        if !self.has_several_lines {
-            let default = self.default();
-            return self.accept(line, default.as_deref()).map(|()| true);
-        }
-        self.done.push(line.to_owned());
-        self.join();
-        Ok(line.is_empty())
-    }
-
-    fn takes_end(&self) -> bool {
-        !self.done.is_empty()
+    fn take_line(&mut self, line: &str) -> Result<(), String> {
+        let default = self.default();
+        self.accept(line, default.as_deref())
     }
 }
 
@@ -296,48 +202,5 @@ mod tests {
         assert_eq!(draw(&entry, 80).lines, ["? Code (19:52 left) › 12345"]);
         entry.press(Key::Enter);
         assert_eq!(entry.shown(), "********");
-    }
-
-    fn write(pad: &mut TextInput<'_>, text: &str, line_break: Key) {
-        for character in text.chars() {
-            let key = if character == '\n' {
-                line_break
-            } else {
-                Key::Char(character)
-            };
-            assert_eq!(pad.press(key), Step::Stay);
-        }
-    }
-
-    #[test]
-    fn an_empty_line_ends_what_is_typed_but_not_what_is_pasted() {
-        let question = Question::new("Payment answer", "--psp-response", "the payment response");
-        let mut pad = TextInput::of_several_lines(&question);
-        write(&mut pad, "{\n\n\"a\": 1\n}", Key::PastedBreak);
-        assert_eq!(
-            pad.press(Key::Enter),
-            Step::Stay,
-            "the last line is done by Enter"
-        );
-        assert_eq!(pad.press(Key::Enter), Step::Answered);
-        assert_eq!(pad.answer, "{\n\n\"a\": 1\n}");
-    }
-
-    #[test]
-    fn a_long_text_keeps_its_end_in_view_and_never_wraps() {
-        let question = Question::new("Payment answer", "--psp-response", "the payment response");
-        let mut pad = TextInput::of_several_lines(&question);
-        write(
-            &mut pad,
-            &"東京 a line that is too long for a narrow terminal\n".repeat(30),
-            Key::Enter,
-        );
-        write(&mut pad, "last", Key::Enter);
-        for (rows, columns) in [(4, 20), (10, 40), (24, 80)] {
-            let frame = pad.draw(None, Size { rows, columns }, &Theme::new(false));
-            assert!(frame.lines.len() <= rows);
-            assert!(frame.lines.iter().all(|line| columns_of(line) < columns));
-            assert!(frame.lines.contains(&"  last".to_owned()));
-        }
     }
 }

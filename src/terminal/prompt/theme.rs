@@ -226,15 +226,4 @@ mod tests {
         }
         assert_eq!(Theme::new(false).problem("unbreakable", 8), ["✘ unbre…"]);
     }
-
-    #[test]
-    fn without_colour_the_marks_stay_and_no_escape_is_written() {
-        let plain = Theme::new(false);
-        assert_eq!(plain.row("Bistro", true), "❯ Bistro");
-        assert_eq!(plain.row("Bistro", false), "  Bistro");
-        assert_eq!(plain.input("Name", Some("Ada")), "? Name (Ada) › ");
-        assert_eq!(plain.answered("Name", "Ada", 80), ["✔ Name · Ada"]);
-        assert_eq!(plain.problem("too long", 80), ["✘ too long"]);
-        assert!(Theme::new(true).row("Bistro", true).contains('\x1b'));
-    }
 }

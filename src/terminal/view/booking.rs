@@ -275,20 +275,4 @@ mod tests {
             assert!(card.contains(part), "{part} in\n{card}");
         }
     }
-
-    #[test]
-    fn a_failed_booking_says_why_and_whether_trying_again_is_safe() {
-        let card = card(
-            json!({"id": "bk_1", "status": "failed", "error_code": "payment_outcome_unknown"}),
-        );
-        assert!(
-            card.contains("why\t") && card.contains(" (payment_outcome_unknown)\n"),
-            "{card}"
-        );
-        assert!(
-            card.contains(&format!("retry\t{}: ", Retry::CheckFirst.advice())),
-            "{card}"
-        );
-        assert!(card.contains("retry\tnot safe, check first"), "{card}");
-    }
 }

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use crate::adapter::Adapter;
 use crate::client::{Call, redacted, shown_headers, shown_path};
-use crate::json::{Document, plain};
+use crate::json::plain;
 use crate::secrets::redact;
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{Draw, Page};
 
 /// A request that is not sent.
 #[derive(Serialize)]
@@ -47,11 +47,7 @@ impl RequestView {
     }
 }
 
-impl View for RequestView {
-    fn json(&self) -> Document {
-        Document::serialized(self)
-    }
-
+impl Draw for RequestView {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.line(format!("{} {}", self.method, self.path));

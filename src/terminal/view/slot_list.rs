@@ -112,32 +112,3 @@ pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::certainty::Certainty;
-    use jiff::Timestamp;
-    use serde_json::json;
-
-    #[test]
-    fn a_menu_line_has_terms_in_any_shape_and_all_else_that_came() {
-        let slot = Slot::from_value(json!({
-            "availability_id": 7, "datetime": "2026-12-01T19:30", "party_size": 2, "seating": "terrace",
-            "price": {"total": {"amount": 4600, "currency": "EUR"}}, "card_terms": "A card, please",
-            "rules": {"notice": "24 hours"},
-        }))
-        .unwrap();
-        assert_eq!(
-            slot_line(
-                &slot,
-                TermsReader {
-                    certainty: Certainty::Specification,
-                    now: Timestamp::UNIX_EPOCH,
-                    party: 2,
-                }
-            ),
-            "19:30 · terrace · total 4600 (EUR) · A card, please · rules.notice 24 hours"
-        );
-    }
-}

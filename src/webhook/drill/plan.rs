@@ -30,7 +30,6 @@ pub(crate) struct Check {
     deliveries: fn(&Subject<'_>) -> Vec<Delivery>,
 }
 
-/// One request to the handler.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivery {
     pub(crate) event_id: String,
@@ -47,7 +46,6 @@ pub(crate) struct Delivery {
     pub(crate) counts: bool,
 }
 
-/// A check with its deliveries.
 pub(crate) struct PlannedCheck {
     pub(crate) check: &'static Check,
     pub(crate) deliveries: Vec<Delivery>,
@@ -342,7 +340,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The checks with their deliveries.
     pub(crate) fn plan(&self) -> Vec<PlannedCheck> {
         let planned = CHECKS.iter().map(|check| {
             let mut deliveries = (check.deliveries)(self);

@@ -157,7 +157,7 @@ async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
             last = row["id"].as_str().map(str::to_owned);
             if !context
                 .out
-                .emit_next(&DocumentView(row.clone().into(), line))?
+                .emit_line(&DocumentView(row.clone().into(), line))?
             {
                 return Ok(Exit::Done);
             }
