@@ -14,7 +14,6 @@ use super::rules::fault::FaultKind;
 use super::store::{PendingDelivery, Store};
 use crate::platform::http_client::{self, Authorities, header_fields};
 
-/// How long an endpoint may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an answer's body is kept, and how long it may take to come after the status.
 const KEPT: usize = 16 * 1024;
@@ -112,7 +111,6 @@ impl DeliveryWorker<'_> {
         }
     }
 
-    /// Records an attempt, then starts others that are due.
     async fn record(&mut self, delivery: PendingDelivery, attempt: DeliveryAttempt) {
         self.busy.remove(&delivery.due.booking);
         let recorded = self

@@ -29,7 +29,6 @@ pub(crate) struct Options {
     pub(crate) database: Database,
     /// Whether rate limits and the test allowance apply.
     pub(crate) limits: bool,
-    /// How often the delivery worker looks for due deliveries.
     pub(crate) delivery_interval: Duration,
     /// Names that the server goes by, besides those of loopback.
     pub(crate) hosts: Vec<String>,
@@ -81,10 +80,8 @@ impl Sandbox {
     pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
         self.store
             .organization(Organization::MAIN)
-            .map(|it| match it {
-                Some(organization) => organization.webhook_secret.clone(),
-                None => Organization::fresh(Organization::MAIN).webhook_secret,
-            })
+            .map(|it| it.unwrap_or_else(|| Organization::fresh(Organization::MAIN)))
+            .map(|it| it.webhook_secret)
             .map_err(|error| store::explain(&self.options.database, &error))
     }
 

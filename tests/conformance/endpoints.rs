@@ -97,6 +97,11 @@ async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers()
     let named: Vec<String> = list(by_name.is(200), "venues").iter().map(id).collect();
     let pointed = list(by_point.is(200), "venues");
     assert!(pointed.iter().map(id).any(|it| named.contains(&it)));
+    let km = pointed.iter().map(|it| it["distance_km"].as_f64().unwrap());
+    assert!(km.clone().is_sorted() && km.clone().all(|it| it <= 50.0));
+    // 76 km from the venues of London.
+    let in_brighton = search(json!({"latitude": 50.8225, "longitude": -0.1372})).await;
+    assert!(list(in_brighton.is(200), "venues").is_empty());
 
     let of_b = search(json!({"location": "Paris", "providers": ["provider_b"]})).await;
     let venues = list(of_b.is(200), "venues");
@@ -249,6 +254,13 @@ async fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
         assert_eq!(answer.body["id"], booking["id"]);
     }
     let booking = service.book("ven_confirm_details").await;
+    let some = json!({"arrival_time": "19:40", "dietary_requirements": " "});
+    let answer = service.act(&booking, "continue", some).await;
+    answer.invalid("dietary_requirements");
+    let answer = json!({"psp_abort": true});
+    let answer = service.act(&booking, "continue", answer).await;
+    answer.invalid("arrival_time");
+    assert_eq!(service.read(&booking).await, booking);
     let body = details(&booking);
     let answer = service.act(&booking, "continue", body).await;
     assert_eq!(answer.is(200)["status"], "confirmed");

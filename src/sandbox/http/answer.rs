@@ -94,29 +94,12 @@ fn check_and_run(
     {
         return Ok(reply);
     }
-    check_plan(&context, endpoint.scope, limits)?;
+    access::check_plan(&context.key, &context.organization, endpoint.scope, || {
+        if limits {
+            Ok(tx.used_allowance(&context.organization.id, TEST_ALLOWANCE)?)
+        } else {
+            Ok(0)
+        }
+    })?;
     (endpoint.answer)(&context)
-}
-
-/// Every call but the index needs billing. A search and a booking also need the plan's entitlement, or what is left of
-/// the test allowance.
-fn check_plan(
-    context: &RequestContext<'_, '_>,
-    scope: Option<Scope>,
-    limits: bool,
-) -> Result<(), ApiError> {
-    let (key, organization) = (&context.key, &context.organization);
-    if scope.is_some() {
-        access::check_billing(key, organization)?;
-    }
-    if !matches!(scope, Some(Scope::VenuesRead | Scope::BookingsCreate)) {
-        return Ok(());
-    }
-    let used = if limits && key.kind == KeyKind::Test {
-        let tx = context.tx;
-        tx.used_allowance(&organization.id, TEST_ALLOWANCE)?
-    } else {
-        0
-    };
-    access::check_entitlement(key, organization, used)
 }

@@ -20,7 +20,7 @@ use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond}
 use crate::sandbox::rules::state::Ask;
 use crate::sandbox::rules::transition::{Event, step};
 use crate::sandbox::seed::{Slot, Venue, local_time};
-use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
+use crate::sandbox::store::{Tx, one_time_code, reference};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
@@ -28,7 +28,6 @@ pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::booking(StatusCode::OK, &find(context)?)
 }
 
-/// Applies an event to a booking and returns the booking or why it was denied.
 fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
     let now = context.tx.now;
     let mut transition = step(&booking.state, event, now);
@@ -53,15 +52,11 @@ fn denied(denial: ApiError, booking: &Booking) -> ApiError {
     }
 }
 
-/// The organization's booking that the path names.
 fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
     let organization = &context.organization.id;
     let number = IdKind::Booking.number(&context.request.id);
-    let booking = match number {
-        Some(number) => context.tx.booking(organization, number)?,
-        None => None,
-    };
-    match booking {
+    let read = |number| context.tx.booking(organization, number);
+    match number.map(read).transpose()?.flatten() {
         Some(booking) => Ok(booking),
         None => Err(ApiError::BookingNotFound {
             open_bookings: open_bookings(context)?,
@@ -75,7 +70,6 @@ fn open_bookings(context: &RequestContext<'_, '_>) -> Result<Vec<Value>, ApiErro
     Ok(open.iter().map(summary).collect())
 }
 
-/// The booking that was created with the request's idempotency key, if there is one.
 pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, ApiError> {
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
@@ -156,13 +150,8 @@ pub(super) fn generated_codes() -> GeneratedCodes {
 pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result<(), ApiError> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
         let text = format!("{code} is your code to book {}.", venue.name);
-        tx.send_code(
-            &booking.organization,
-            sent_to,
-            &text,
-            code,
-            &MessageSubject::Booking(booking.number),
-        )?;
+        let about = (IdKind::Booking, booking.number);
+        tx.send_code(&booking.organization, sent_to, &text, code, about)?;
     }
     Ok(())
 }
@@ -175,7 +164,6 @@ pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
     apply(context, booking, &Event::Continued { answer, payment })
 }
 
-/// Changes a booking if its provider and its venue allow it.
 pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;

@@ -40,20 +40,20 @@ const fn endpoint(
 #[rustfmt::skip]
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     endpoint("GET", "/v1/", "Name, version, server time and the endpoints", None, None, index),
-    endpoint("POST", "/v1/venues/search", "Search venues of a vertical", Some(Scope::VenuesRead), Some(RateLimit::VenueSearch), venues::search),
-    endpoint("POST", "/v1/availability/search", "Read the bookable slots of a venue", Some(Scope::VenuesRead), Some(RateLimit::AvailabilitySearch), availability::search),
-    endpoint("POST", "/v1/bookings", "Create a booking", Some(Scope::BookingsCreate), Some(RateLimit::BookingCreate), bookings::create),
-    endpoint("GET", "/v1/bookings/{booking_id}", "Read a booking", Some(Scope::BookingsRead), Some(RateLimit::BookingRead), bookings::read),
-    endpoint("POST", "/v1/bookings/{booking_id}/continue", "Answer what a booking waits for", Some(Scope::BookingsWrite), Some(RateLimit::BookingContinue), bookings::continue_),
-    endpoint("POST", "/v1/bookings/{booking_id}/modify", "Change a confirmed booking", Some(Scope::BookingsWrite), Some(RateLimit::BookingModify), bookings::modify),
-    endpoint("POST", "/v1/bookings/{booking_id}/cancel", "Cancel a booking", Some(Scope::BookingsWrite), Some(RateLimit::BookingCancel), bookings::cancel),
-    endpoint("POST", "/v1/sessions", "Connect a person's provider account", Some(Scope::SessionsWrite), Some(RateLimit::Session), sessions::connect),
-    endpoint("POST", "/v1/sessions/{id}/verify", "Give the code that the person received", Some(Scope::SessionsWrite), Some(RateLimit::Session), sessions::verify),
+    endpoint("POST", "/v1/venues/search", "Search venues of a vertical", Some(Scope::VenuesRead), Some(RateLimit::VENUE_SEARCH), venues::search),
+    endpoint("POST", "/v1/availability/search", "Read the bookable slots of a venue", Some(Scope::VenuesRead), Some(RateLimit::AVAILABILITY_SEARCH), availability::search),
+    endpoint("POST", "/v1/bookings", "Create a booking", Some(Scope::BookingsCreate), Some(RateLimit::BOOKING_CREATE), bookings::create),
+    endpoint("GET", "/v1/bookings/{booking_id}", "Read a booking", Some(Scope::BookingsRead), Some(RateLimit::BOOKING_READ), bookings::read),
+    endpoint("POST", "/v1/bookings/{booking_id}/continue", "Answer what a booking waits for", Some(Scope::BookingsWrite), Some(RateLimit::BOOKING_CONTINUE), bookings::continue_),
+    endpoint("POST", "/v1/bookings/{booking_id}/modify", "Change a confirmed booking", Some(Scope::BookingsWrite), Some(RateLimit::BOOKING_MODIFY), bookings::modify),
+    endpoint("POST", "/v1/bookings/{booking_id}/cancel", "Cancel a booking", Some(Scope::BookingsWrite), Some(RateLimit::BOOKING_CANCEL), bookings::cancel),
+    endpoint("POST", "/v1/sessions", "Connect a person's provider account", Some(Scope::SessionsWrite), Some(RateLimit::SESSION), sessions::connect),
+    endpoint("POST", "/v1/sessions/{id}/verify", "Give the code that the person received", Some(Scope::SessionsWrite), Some(RateLimit::SESSION), sessions::verify),
     endpoint("GET", "/v1/sessions", "List sessions", Some(Scope::SessionsRead), None, sessions::list),
     endpoint("GET", "/v1/sessions/{id}", "Read a session", Some(Scope::SessionsRead), None, sessions::read),
     endpoint("DELETE", "/v1/sessions/{id}", "Disconnect a session", Some(Scope::SessionsWrite), None, sessions::disconnect),
-    endpoint("GET", "/v1/sessions/{id}/card", "Whether the session's account has a card", Some(Scope::SessionsRead), Some(RateLimit::Card), sessions::card),
-    endpoint("GET", "/v1/sessions/card", "Whether a person's account has a card", Some(Scope::SessionsRead), Some(RateLimit::Card), sessions::card_of_person),
+    endpoint("GET", "/v1/sessions/{id}/card", "Whether the session's account has a card", Some(Scope::SessionsRead), Some(RateLimit::CARD), sessions::card),
+    endpoint("GET", "/v1/sessions/card", "Whether a person's account has a card", Some(Scope::SessionsRead), Some(RateLimit::CARD), sessions::card_of_person),
 ];
 
 /// `GET /v1/`: name, version, server time and this table.

@@ -56,7 +56,6 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
     response
 }
 
-/// The response that a fault gives instead of the service.
 fn replacement(fault: &mut Fault) -> Response {
     let status = fault.status.unwrap_or_default();
     let usual = || json!({"error": format!("a fault answers {status}")});

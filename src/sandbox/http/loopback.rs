@@ -5,10 +5,8 @@ use axum::http::{HeaderMap, Method, header};
 
 use crate::sandbox::rules::api_error::ApiError;
 
-/// The names that the server goes by.
 pub(super) struct Own<'a> {
     pub(super) port: u16,
-    /// Names besides those of loopback.
     pub(super) hosts: &'a [String],
     /// Whether other machines reach it, by names that it cannot know: then any name will do.
     pub(super) exposed: bool,
@@ -61,7 +59,6 @@ fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool
 }
 
 impl Own<'_> {
-    /// Whether a `Host` header is one of the server's names with its port.
     fn is_host(&self, host: &str) -> bool {
         let (name, named_port) = match host.rsplit_once(':') {
             Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),

@@ -49,7 +49,6 @@ pub(crate) struct Service {
     pub(crate) store: Store,
     pub(crate) options: Options,
     pub(crate) address: SocketAddr,
-    /// The last requests; `None` if they are not kept.
     pub(crate) exchanges: Option<ExchangeLog>,
     pub(crate) on_request: Option<OnRequest>,
 }

@@ -14,7 +14,6 @@ use crate::sandbox::store::Tx;
 
 /// OpenAPI 3.1 of everything under `/v1`, and of the webhook events.
 pub(super) const SERVICE: &str = include_str!("../../../docs/openapi.json");
-/// OpenAPI 3.1 of the controls.
 const CONTROLS: &str = include_str!("../../../docs/sandbox-openapi.json");
 
 static PAGE: LazyLock<Page> = LazyLock::new(Page::assemble);

@@ -9,7 +9,6 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::wire::booking::BookingDocument;
 
-/// A successful response: status and JSON body.
 #[derive(Debug)]
 pub(crate) struct Reply {
     status: StatusCode,
@@ -23,7 +22,6 @@ pub(super) struct Refusal(pub(super) String);
 pub(crate) type Outcome = Result<Reply, ApiError>;
 
 impl Reply {
-    /// A body that is JSON already.
     pub(crate) const fn new(status: StatusCode, body: Vec<u8>) -> Self {
         Self { status, body }
     }

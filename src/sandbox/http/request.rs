@@ -80,12 +80,10 @@ impl Request {
     }
 
     pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
-        access::identify(self.header("authorization")).map_err(|error| match error {
-            ApiError::Unauthorized(NoKey::Missing) => {
-                let place = self.place_of_a_key();
-                ApiError::Unauthorized(place.map_or(NoKey::Missing, NoKey::Elsewhere))
-            }
-            other => other,
+        let elsewhere = || self.place_of_a_key().map(NoKey::Elsewhere);
+        access::identify(self.header("authorization")).map_err(|why| match why {
+            NoKey::Missing => ApiError::Unauthorized(elsewhere().unwrap_or(why)),
+            why => ApiError::Unauthorized(why),
         })
     }
 
@@ -117,7 +115,6 @@ impl Request {
     }
 }
 
-/// An authenticated request, with the transaction in which it is answered.
 pub(crate) struct RequestContext<'a, 't> {
     pub(crate) tx: &'a Tx<'t>,
     pub(crate) request: &'a Request,

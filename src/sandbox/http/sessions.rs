@@ -7,30 +7,26 @@ use super::reply::{Outcome, Reply};
 use super::request::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{self, FieldErrors};
-use crate::sandbox::rules::session::{ConnectRequest, SESSION_PROVIDER, Session, SessionState};
+use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::Provider;
-use crate::sandbox::store::{MessageSubject, one_time_code};
+use crate::sandbox::store::one_time_code;
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::listed::SessionDocument;
 
 pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
-    let request = ConnectRequest::read(&context.request.fields()?)?;
-    let session = request.session(
-        tx.new_number(),
-        &context.organization.id,
-        one_time_code(),
-        tx.now,
-    );
+    let (body, organization) = (context.request.fields()?, &context.organization.id);
+    let (number, code) = (tx.new_number(), one_time_code());
+    let session = Session::connect(&body, number, organization, code, tx.now)?;
     tx.save_session(&session)?;
     let text = format!("{} is your code to connect your account.", session.code);
-    let about = MessageSubject::Session(session.number);
+    let about = (IdKind::Session, session.number);
     tx.send_code(
         &session.organization,
         &session.phone,
         &text,
         &session.code,
-        &about,
+        about,
     )?;
     Reply::created(&SessionDocument::of(&session, tx.now))
 }
@@ -52,7 +48,6 @@ pub(super) fn verify(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::ok(&SessionDocument::of(&session, tx.now))
 }
 
-/// Lists the organization's sessions, filtered by person, provider and state.
 pub(super) fn list(context: &RequestContext<'_, '_>) -> Outcome {
     let now = context.tx.now;
     let end_user = context.request.query("end_user");
@@ -81,7 +76,6 @@ pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
     Reply::ok(&SessionDocument::of(&find(context)?, context.tx.now))
 }
 
-/// Disconnects an account and deletes its saved sign-in.
 pub(super) fn disconnect(context: &RequestContext<'_, '_>) -> Outcome {
     let session = find(context)?;
     context.tx.delete_session(&session)?;
@@ -142,12 +136,9 @@ fn provider(context: &RequestContext<'_, '_>, errors: &mut FieldErrors) -> Optio
     provider
 }
 
-/// The organization's session that the path names.
 fn find(context: &RequestContext<'_, '_>) -> Result<Session, ApiError> {
     let number = IdKind::Session.number(&context.request.id);
-    let session = match number {
-        Some(number) => context.tx.session(&context.organization.id, number)?,
-        None => None,
-    };
+    let read = |number| context.tx.session(&context.organization.id, number);
+    let session = number.map(read).transpose()?.flatten();
     session.ok_or(ApiError::SessionNotFound)
 }

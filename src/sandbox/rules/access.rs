@@ -40,11 +40,9 @@ pub(crate) struct ApiKey {
     pub(crate) kind: KeyKind,
     pub(crate) organization: String,
     pub(crate) scopes: &'static [Scope],
-    /// What the key lets a developer try.
     pub(crate) purpose: &'static str,
 }
 
-/// The live key with every scope, of the main organization.
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
 type Row = (&'static str, KeyKind, &'static [Scope], &'static str);
@@ -69,7 +67,6 @@ const ADDED: [Row; 3] = [
     ("sk_live_readonly_", KeyKind::Live, READ_SCOPES, "may only read"),
 ];
 
-/// The length of an added organization's id, without its prefix.
 const ID_DIGITS: usize = 13;
 
 impl ApiKey {
@@ -84,7 +81,6 @@ impl ApiKey {
     }
 }
 
-/// The keys that every sandbox has.
 pub(crate) fn built_in_keys() -> impl Iterator<Item = ApiKey> {
     let keys = BUILT_IN.into_iter();
     keys.map(|(organization, row)| ApiKey::of(organization, "", row))
@@ -114,11 +110,7 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     keys.into_iter().find(|it| it.secret == secret)
 }
 
-pub(crate) fn identify(authorization: Option<&str>) -> Result<ApiKey, ApiError> {
-    find(authorization).map_err(ApiError::Unauthorized)
-}
-
-fn find(authorization: Option<&str>) -> Result<ApiKey, NoKey> {
+pub(crate) fn identify(authorization: Option<&str>) -> Result<ApiKey, NoKey> {
     let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer");
     let header = authorization.map(str::trim).filter(|it| !it.is_empty());
     let header = header.ok_or(NoKey::Missing)?;
@@ -158,28 +150,29 @@ pub(crate) fn admit(
     }
 }
 
-/// Checks billing, which live keys need for everything but the index.
-pub(crate) fn check_billing(key: &ApiKey, organization: &Organization) -> Result<(), ApiError> {
-    match key.kind {
-        KeyKind::Live if organization.billing_check == CheckStatus::Unavailable => {
-            Err(ApiError::BillingCheckUnavailable)
-        }
-        KeyKind::Live if !organization.billing => Err(ApiError::BillingRequired),
-        _ => Ok(()),
-    }
-}
-
-/// Checks the entitlement to search, read availability and create. For a test key that is the
-/// allowance, of which `used` bookings are spent.
-pub(crate) fn check_entitlement(
+/// Checks billing, which live keys need for everything but the index, then the entitlement to search, read availability
+/// and create. For a test key that is the allowance, of which `used` bookings are spent.
+pub(crate) fn check_plan(
     key: &ApiKey,
     organization: &Organization,
-    used: u32,
+    scope: Option<Scope>,
+    used: impl FnOnce() -> Result<u32, ApiError>,
 ) -> Result<(), ApiError> {
+    if key.kind == KeyKind::Live && scope.is_some() {
+        if organization.billing_check == CheckStatus::Unavailable {
+            return Err(ApiError::BillingCheckUnavailable);
+        }
+        if !organization.billing {
+            return Err(ApiError::BillingRequired);
+        }
+    }
+    if !matches!(scope, Some(Scope::VenuesRead | Scope::BookingsCreate)) {
+        return Ok(());
+    }
     if organization.entitlement_check == CheckStatus::Unavailable {
         return Err(ApiError::EntitlementCheckUnavailable);
     }
-    if key.kind == KeyKind::Test && used >= TEST_ALLOWANCE {
+    if key.kind == KeyKind::Test && used()? >= TEST_ALLOWANCE {
         return Err(ApiError::FreeTierExhausted {
             limit: TEST_ALLOWANCE,
         });

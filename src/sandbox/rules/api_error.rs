@@ -37,13 +37,9 @@ pub(crate) enum NoKey {
     Elsewhere(String),
     /// The header has one word, which may be the key itself.
     NoScheme,
-    /// The header has the word `Bearer` alone.
     SchemeAlone,
-    /// The header has the word `Bearer` twice.
     SchemeTwice,
-    /// The secret that signs webhooks.
     WebhookSecret,
-    /// Another scheme than `Bearer`, as `Basic`.
     OtherScheme(String),
     /// No key of this sandbox; the key, masked.
     Unknown(String),
@@ -100,16 +96,12 @@ pub(crate) enum ApiError {
     BookingNotFound {
         open_bookings: Vec<Value>,
     },
-    /// The booking is not waiting for anything.
     NotPaused(Status),
-    /// Only a confirmed booking can be changed or cancelled.
     NotConfirmed(Status),
     InvalidOtp {
         attempts_left: u8,
     },
-    /// The `psp_response` is not the one that was asked for.
     MalformedApproval,
-    /// The payment was answered after its deadline.
     LateAnswer,
     ModifyUnsupported,
     /// With the unchanged booking.
@@ -119,14 +111,12 @@ pub(crate) enum ApiError {
     },
     PathNotFound,
     MethodNotAllowed,
-    /// The request names another host, or none.
     ForeignHost {
         named: Option<String>,
         port: u16,
     },
     CrossOrigin,
     OrganizationUnknown,
-    /// An organization that every sandbox has.
     OrganizationBuiltIn,
     DeliveryNotFound,
     /// The clock was to be moved to the next thing that is due.
@@ -193,8 +183,8 @@ impl ApiError {
             Self::InvalidCode => coded(400, "the code is wrong", "invalid_code"),
             Self::SessionActive => error(409, "the session is active already"),
             Self::BookingNotFound { open_bookings } => (404, json!({"error": "booking not found", "open_bookings": open_bookings})),
-            Self::NotPaused(status) => error(409, &format!("the booking is {} and waits for nothing", status.as_str())),
-            Self::NotConfirmed(status) => error(409, &format!("the booking is {}, and only a confirmed one can be changed or cancelled", status.as_str())),
+            Self::NotPaused(status) => error(409, &format!("the booking is {status} and waits for nothing")),
+            Self::NotConfirmed(status) => error(409, &format!("the booking is {status}, and only a confirmed one can be changed or cancelled")),
             Self::InvalidOtp { attempts_left } => with(coded(400, "the one-time code is wrong", "invalid_otp"), "attempts_left", json!(attempts_left)),
             Self::MalformedApproval => error(400, "malformed psp_response: send the approval_id of psp_request and status approved"),
             Self::LateAnswer => error(400, "the answer arrived after expires_at; read the booking"),

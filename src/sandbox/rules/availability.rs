@@ -26,7 +26,6 @@ struct Body {
 }
 
 impl AvailabilityQuery {
-    /// Reads the body: types, then required fields and values.
     pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
         let body: Body = fields::read(body)?;
         let mut errors = FieldErrors::default();
@@ -59,7 +58,6 @@ pub(super) fn serving(venue: &Venue, name: &str) -> Result<Provider, ApiError> {
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
-/// Fails at the venue whose provider cannot read slots.
 pub(crate) fn check_readable(venue: &Venue) -> Result<(), ApiError> {
     match (venue.scenario, venue.providers.first()) {
         (Some(Scenario::AvailabilityFails), Some(provider)) => {

@@ -5,12 +5,11 @@ use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
 use super::fields;
-use super::state::{Ask, Pause};
+use super::state::Ask;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ContinueRequest {
     Otp(String),
-    /// The payment vendor's response, unchanged.
     PspResponse(Map<String, Value>),
     PspAbort,
     /// The fields of any other body: details that the venue asked for.
@@ -25,7 +24,6 @@ struct Body {
 }
 
 impl ContinueRequest {
-    /// Reads the body. More than one answer at once is an error.
     pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
         let answers: Body = fields::read(body)?;
         if answers.psp_abort == Some(false) {
@@ -78,15 +76,5 @@ impl ContinueRequest {
             )],
             Ask::Details { fields } => Self::unanswered(fields, &Map::new()),
         }
-    }
-}
-
-impl Pause {
-    pub(super) fn with_attempts(&self, left: u8) -> Self {
-        let mut pause = self.clone();
-        if let Ask::Otp { attempts_left, .. } = &mut pause.ask {
-            *attempts_left = left;
-        }
-        pause
     }
 }

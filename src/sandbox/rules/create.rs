@@ -11,7 +11,6 @@ use super::fields::{self, FieldErrors};
 use super::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, Slot, Venue, Vertical};
 
-/// A request to create a booking, with valid fields.
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
     pub(crate) venue_id: String,
@@ -88,7 +87,13 @@ impl CreateRequest {
 
     /// Rejects a placeholder name, and a name without a last name if the provider needs one.
     pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), ApiError> {
-        check_name(&self.customer.name, provider)
+        if is_placeholder(&self.customer.name) {
+            return Err(ApiError::PlaceholderCustomer);
+        }
+        if provider == Provider::A && !has_last_name(&self.customer.name) {
+            return Err(ApiError::MissingLastName);
+        }
+        Ok(())
     }
 
     /// The slot of the availability id, if the request has one. It must belong to this venue and start
@@ -137,7 +142,6 @@ fn has_vault(venue: &Venue, provider: Provider) -> bool {
         && venue.scenario != Some(Scenario::VaultUnavailable)
 }
 
-/// Placeholder names, in lower case with single spaces.
 #[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
     "test user", "test guest", "test customer", "test test", "test", "testing", "john doe",
@@ -146,17 +150,6 @@ const PLACEHOLDERS: &[&str] = &[
     "none", "null", "undefined", "n/a", "na", "tbd", "placeholder", "example",
 ];
 
-/// Rejects a placeholder name, and a name without a last name if the provider needs one.
-fn check_name(name: &str, provider: Provider) -> Result<(), ApiError> {
-    if is_placeholder(name) {
-        return Err(ApiError::PlaceholderCustomer);
-    }
-    if provider == Provider::A && !has_last_name(name) {
-        return Err(ApiError::MissingLastName);
-    }
-    Ok(())
-}
-
 /// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.
 fn is_placeholder(name: &str) -> bool {
     let letters = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
@@ -164,7 +157,6 @@ fn is_placeholder(name: &str) -> bool {
     !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.iter().any(|it| letters(it) == name)
 }
 
-/// Whether a name has two words with a letter each.
 fn has_last_name(name: &str) -> bool {
     let is_word = |word: &&str| word.chars().any(char::is_alphabetic);
     name.split_whitespace().filter(is_word).count() >= 2

@@ -26,7 +26,6 @@ impl DeliveryState {
 pub(crate) struct DeliveryAttempt {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    /// Why there was no response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     pub(crate) latency_ms: u64,
@@ -36,7 +35,6 @@ pub(crate) struct DeliveryAttempt {
     pub(crate) response: Option<Content>,
 }
 
-/// The headers and the body of what was sent or answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Content {
     pub(crate) headers: Map<String, Value>,
@@ -81,39 +79,4 @@ pub(crate) fn sign(secret: &str, at: Timestamp, body: &[u8]) -> String {
     mac.update(b".");
     mac.update(body);
     format!("t={at},v1={}", hex::encode(mac.sign().as_ref()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failed_delivery_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
-        let now: Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
-        let answered = |status| DeliveryAttempt {
-            status: Some(status),
-            ..DeliveryAttempt::default()
-        };
-        for (failures, seconds) in [(1, 30), (2, 120), (3, 600)] {
-            let next = Some(now + SignedDuration::from_secs(seconds));
-            let expected = (DeliveryState::Pending, next);
-            assert_eq!(after(&answered(302), failures, now), expected);
-        }
-        let abandoned = (DeliveryState::Abandoned, None);
-        assert_eq!(after(&answered(302), 4, now), abandoned);
-        for (status, is_delivered) in [(199, false), (200, true), (299, true), (300, false)] {
-            let (state, _) = after(&answered(status), 1, now);
-            assert_eq!(state == DeliveryState::Delivered, is_delivered, "{status}");
-        }
-    }
-
-    // printf '1795262400.{"id":"evt_1"}' | openssl dgst -sha256 -hmac whsec_sandbox
-    #[test]
-    fn the_signature_is_the_one_that_openssl_makes() {
-        let at = Timestamp::from_second(1_795_262_400).unwrap();
-        assert_eq!(
-            sign("whsec_sandbox", at, br#"{"id":"evt_1"}"#),
-            "t=1795262400,v1=f9f4161f28f04c681f4d05a30c98d0b2369011702b14be98e486f76bbbdcb269"
-        );
-    }
 }

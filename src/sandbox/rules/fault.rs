@@ -1,5 +1,7 @@
 //! Faults: failures that a request or a webhook meets on purpose.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -19,19 +21,15 @@ pub(crate) struct Fault {
     /// for every delivery.
     pub(crate) on: String,
     pub(crate) kind: FaultKind,
-    /// Of a delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
-    /// Of a status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    /// Of a status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<Value>,
     /// Of a truncation, which is in the middle of the body without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after_bytes: Option<usize>,
-    /// How often it still happens.
     pub(crate) times: Option<Times>,
     /// The share of the requests that meet it, in an order that the seed determines.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,23 +77,12 @@ pub(crate) enum Always {
     Always,
 }
 
-impl FaultKind {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Delay => "delay",
-            Self::Status => "status",
-            Self::DropBefore => "drop_before",
-            Self::DropAfter => "drop_after",
-            Self::Truncate => "truncate",
-            Self::Garbage => "garbage",
-            Self::Drop => "drop",
-            Self::Duplicate => "duplicate",
-            Self::Reorder => "reorder",
-        }
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
-/// The fields of a fault that has a name.
 fn preset(name: &str) -> Option<Value> {
     Some(match name {
         "flaky" => json!({"on": "any", "kind": "status", "status": 503, "rate": 0.2}),
@@ -162,7 +149,6 @@ impl Fault {
         Ok(fault)
     }
 
-    /// The first wrong field, and why.
     #[rustfmt::skip]
     fn mistake(&self, is_served: impl Fn(&str, &str) -> bool) -> Option<(&'static str, String)> {
         use FaultKind::{Delay, Drop, Duplicate, Reorder, Status, Truncate};
@@ -175,11 +161,11 @@ impl Fault {
             _ => ("requests", "delay, status, drop_before, drop_after, truncate and garbage"),
         };
         let is_foreign = |is_given: bool, owner| is_given && kind != owner;
-        let foreign = |owner: FaultKind| format!("belongs to the kind {}, not to {}", owner.as_str(), kind.as_str());
+        let foreign = |owner: FaultKind| format!("belongs to the kind {owner}, not to {kind}");
         let is_share = |rate: f64| rate > 0.0 && rate <= 1.0;
         [
             (!is_known, "on", "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook".to_owned()),
-            (!fits, "kind", format!("{} is not for {what}; the kinds are {kinds}", kind.as_str())),
+            (!fits, "kind", format!("{kind} is not for {what}; the kinds are {kinds}")),
             (is_foreign(self.delay_ms.is_some(), Delay), "delay_ms", foreign(Delay)),
             (is_foreign(self.status.is_some(), Status), "status", foreign(Status)),
             (is_foreign(self.body.is_some(), Status), "body", foreign(Status)),

@@ -70,7 +70,6 @@ impl FieldErrors {
         value
     }
 
-    /// The time in a field, as RFC 3339 with an offset.
     pub(crate) fn moment(&mut self, field: &str, value: Option<&str>) -> Option<Timestamp> {
         let moment = rfc3339(value?);
         if moment.is_none() {
@@ -97,7 +96,6 @@ impl FieldErrors {
         Some(moment)
     }
 
-    /// The number of guests, 1 to 20.
     pub(crate) fn party_size(&mut self, value: Option<i64>) -> Option<u8> {
         let size = value?;
         match u8::try_from(size) {

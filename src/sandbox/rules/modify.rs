@@ -28,7 +28,6 @@ struct Body {
 }
 
 impl ModifyRequest {
-    /// Reads the body: types, then values. At least one field is required.
     pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
         let body: Body = fields::read(body)?;
         let (datetime, seating) = (body.datetime, body.seating_preference);

@@ -38,7 +38,6 @@ pub(crate) struct Organization {
 }
 
 impl Organization {
-    /// The organization of the default keys.
     pub(crate) const MAIN: &'static str = "org_sandbox";
     pub(crate) const WITHOUT_BILLING: &'static str = "org_nobilling";
     pub(crate) const SUSPENDED: &'static str = "org_suspended";
@@ -104,54 +103,5 @@ impl Organization {
             }
         }
         Ok(merged)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_merge_changes_what_it_names_and_refuses_what_it_does_not_know() {
-        let fresh = Organization::fresh(Organization::MAIN);
-        let put = |body: Value| fresh.merge(body.as_object().unwrap());
-        let merged =
-            put(json!({"webhook_url": "http://127.0.0.1:9/hook", "billing": false})).unwrap();
-        assert_eq!(
-            merged.webhook_url.as_deref(),
-            Some("http://127.0.0.1:9/hook")
-        );
-        assert!(!merged.billing && merged.vendor_payments);
-        let cleared = merged
-            .merge(json!({"webhook_url": null}).as_object().unwrap())
-            .unwrap();
-        assert_eq!(cleared.webhook_url, None);
-        let staying = json!({"webhook_url": "http://127.0.0.1:9/", "webhook_url_stays": true});
-        let staying = put(staying).unwrap();
-        assert!(staying.webhook_url_stays);
-        let other = json!({"webhook_url": "http://127.0.0.1:8/"});
-        let other = staying.merge(other.as_object().unwrap()).unwrap();
-        assert!(!other.webhook_url_stays);
-        for body in [
-            json!({"webhook_url": "not a url"}),
-            json!({"webhok_url": "http://127.0.0.1/"}),
-            json!({"search_providers": ["provider_z"]}),
-            json!({"billing_check": "maybe"}),
-            json!({"id": "org_other"}),
-        ] {
-            assert!(
-                matches!(put(body.clone()), Err(ApiError::Invalid(_))),
-                "{body}"
-            );
-        }
-        assert_eq!(fresh.merge(&whole(&fresh)), Ok(fresh.clone()));
-    }
-
-    fn whole(organization: &Organization) -> Map<String, Value> {
-        serde_json::to_value(organization)
-            .unwrap()
-            .as_object()
-            .unwrap()
-            .clone()
     }
 }

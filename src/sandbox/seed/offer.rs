@@ -25,7 +25,6 @@ pub(crate) struct Offer {
     /// The last start.
     pub(crate) to: Time,
     pub(crate) every_minutes: u16,
-    /// How many bookings a slot holds.
     pub(crate) capacity: u32,
     #[serde(default = "every_day")]
     pub(crate) days: Vec<Day>,
@@ -167,7 +166,6 @@ impl Offer {
         });
     }
 
-    /// The currency of its price, else of its terms.
     pub(crate) fn currency(&self) -> Option<Currency> {
         let of_card = || self.card_terms.as_ref()?.currency;
         let of_fee = || self.cancellation_terms.as_ref()?.currency;
@@ -175,7 +173,6 @@ impl Offer {
         of_price.or_else(of_card).or_else(of_fee)
     }
 
-    /// The starts of a day, in local time.
     pub(super) fn starts(&self, day: Date) -> impl Iterator<Item = DateTime> {
         let starts = (minutes(self.from)..=minutes(self.to)).step_by(self.every_minutes.into());
         starts

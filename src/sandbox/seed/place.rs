@@ -3,22 +3,16 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::city::{CITIES, City, SANDBOX};
-use super::offer::Vertical;
 use super::venue::Venue;
-use super::venues::venues;
 
-/// The radius of a search by coordinates.
 const REACH_KM: f64 = 50.0;
 const EARTH_RADIUS_KM: f64 = 6_371.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// One of the five cities, by name.
     City(&'static str),
     Sandbox,
-    /// Where every provider fails.
     Outage,
-    /// Where one provider fails.
     PartialOutage,
 }
 
@@ -82,29 +76,14 @@ fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The venues of a vertical at a place. The places of outages have those of the made-up city; which
-/// providers fail there is decided elsewhere.
-pub(crate) fn near_place(place: &Place, vertical: Vertical) -> Vec<&'static Venue> {
-    let city = match *place {
-        Place::City(name) => name,
-        Place::Sandbox | Place::Outage | Place::PartialOutage => SANDBOX.name,
-    };
-    let is_there = |it: &&Venue| it.vertical == vertical && it.city == city;
-    venues().filter(is_there).collect()
-}
-
-/// The venues of a vertical within 50 km of a point, with their distance in km, nearest first.
-pub(crate) fn near_point(
-    latitude: f64,
-    longitude: f64,
-    vertical: Vertical,
-) -> Vec<(&'static Venue, f64)> {
-    let mut near: Vec<_> = venues()
-        .filter(|it| it.vertical == vertical)
-        .filter_map(|it| Some((it, within_reach(latitude, longitude, it)?)))
-        .collect();
-    near.sort_by(|(_, one), (_, other)| one.total_cmp(other));
-    near
+impl Place {
+    /// The city of its venues. Those of the made-up city stand at the outages too, where their providers fail.
+    pub(crate) const fn city(self) -> &'static str {
+        match self {
+            Self::City(name) => name,
+            Self::Sandbox | Self::Outage | Self::PartialOutage => SANDBOX.name,
+        }
+    }
 }
 
 /// The distance of a venue from a point in km; `None` if it is more than 50 km.
@@ -113,7 +92,6 @@ pub(crate) fn within_reach(latitude: f64, longitude: f64, venue: &Venue) -> Opti
     (distance <= REACH_KM).then_some(distance)
 }
 
-/// The distance between two points in degrees (haversine).
 fn distance_km(from: (f64, f64), to: (f64, f64)) -> f64 {
     let half_chord = |one: f64, other: f64| ((other - one).to_radians() / 2.0).sin().powi(2);
     let a = half_chord(from.0, to.0)
@@ -124,6 +102,7 @@ fn distance_km(from: (f64, f64), to: (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::seed::venues;
 
     #[test]
     fn a_place_is_known_by_the_names_people_give_it() {
@@ -203,27 +182,5 @@ mod tests {
     fn a_text_of_any_length_is_soon_read() {
         assert_eq!(resolve_place(&"a,".repeat(200_000)), None);
         assert_eq!(resolve_place(&"new york ny ".repeat(50_000)), None);
-    }
-
-    #[test]
-    fn an_outage_has_the_venues_of_the_made_up_city() {
-        for place in [Place::Sandbox, Place::Outage, Place::PartialOutage] {
-            assert_eq!(near_place(&place, Vertical::Dining).len(), 24);
-            assert!(near_place(&place, Vertical::Travel).is_empty());
-        }
-    }
-
-    #[test]
-    fn a_point_finds_what_is_within_reach_nearest_first() {
-        // Greenwich: the harbourmaster is around the corner, Mayfair at the other end of town.
-        let near = near_point(51.4810, -0.0095, Vertical::Dining);
-        let ids: Vec<_> = near.iter().map(|(venue, _)| venue.id.as_str()).collect();
-        assert_eq!(ids.first(), Some(&"ven_london_harbourmasters_table"));
-        assert_eq!(ids.last(), Some(&"ven_london_velvet_marrow"));
-        // Brighton is 76 km away; no number is near anything.
-        assert!(near_point(50.8225, -0.1372, Vertical::Dining).is_empty());
-        assert!(near_point(f64::NAN, 0.0, Vertical::Dining).is_empty());
-        let to_paris = distance_km((51.5074, -0.1278), (48.8566, 2.3522));
-        assert!((to_paris - 343.6).abs() < 0.5, "{to_paris}");
     }
 }

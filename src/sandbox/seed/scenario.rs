@@ -64,7 +64,6 @@ impl Scenario {
         TABLE[self as usize].2
     }
 
-    /// What a booking there does, in one sentence.
     pub(crate) const fn describe(self) -> &'static str {
         TABLE[self as usize].3
     }

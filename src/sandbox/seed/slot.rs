@@ -9,7 +9,6 @@ use super::money::{Currency, Money};
 use super::offer::{CancellationFee, CardDemand, Vertical};
 use super::venue::Venue;
 
-/// An availability slot ("Resources: Availability slot").
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slot {
     /// The `availability_id`, from which the whole slot can be found again.

@@ -36,7 +36,6 @@ impl Provider {
     }
 }
 
-/// A venue as a search returns it ("Resources: Venue").
 #[derive(Clone, Debug)]
 pub(crate) struct Venue {
     /// Must not change, because slot ids contain its hash.
@@ -48,7 +47,6 @@ pub(crate) struct Venue {
     pub(crate) address: String,
     pub(crate) city: String,
     pub(crate) country: String,
-    /// Degrees, WGS 84.
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
     pub(crate) timezone: TimeZone,
@@ -56,7 +54,6 @@ pub(crate) struct Venue {
     pub(crate) price_level: Option<u8>,
     pub(crate) tags: Vec<String>,
     pub(crate) scenario: Option<Scenario>,
-    /// Whether a fixture added it.
     pub(crate) is_own: bool,
     pub(crate) currency: Currency,
     pub(crate) offer: Offer,
@@ -65,7 +62,6 @@ pub(crate) struct Venue {
 }
 
 impl Venue {
-    /// The only provider; `None` if it has several.
     pub(crate) fn sole_provider(&self) -> Option<Provider> {
         match self.providers.as_slice() {
             [provider] => Some(*provider),

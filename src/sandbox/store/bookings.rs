@@ -9,7 +9,6 @@ use crate::sandbox::rules::state::Status;
 use crate::sandbox::rules::transition::{EventKind, Transition};
 
 impl Tx<'_> {
-    /// Inserts a new booking, and records its webhook events.
     pub(crate) fn create_booking(&self, booking: &Booking) -> Result<()> {
         self.save_booking(booking)?;
         let entered = EventKind::of_status(booking.state.status());
@@ -17,7 +16,6 @@ impl Tx<'_> {
         self.record_events(booking, kinds, self.now)
     }
 
-    /// Applies a transition to a booking, and records its webhook event.
     pub(crate) fn apply(
         &self,
         booking: &mut Booking,
@@ -35,12 +33,10 @@ impl Tx<'_> {
         Ok(found.filter(|it| it.organization == organization))
     }
 
-    /// The booking of that number, whosever it is.
     pub(crate) fn any_booking(&self, number: i64) -> Result<Option<Booking>> {
         self.first("SELECT * FROM bookings WHERE number = ?", [number], booking)
     }
 
-    /// The booking that was created with an idempotency key.
     pub(crate) fn booking_of_key(&self, organization: &str, key: &str) -> Result<Option<Booking>> {
         self.first(
             "SELECT * FROM bookings WHERE number = (SELECT booking FROM idempotency_keys \
@@ -56,7 +52,6 @@ impl Tx<'_> {
             .map(drop)
     }
 
-    /// Every booking, oldest first; only those of `organization` if given.
     pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<Booking>> {
         let sql = "SELECT * FROM bookings WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
         self.all(sql, [organization], booking)
@@ -89,7 +84,6 @@ impl Tx<'_> {
         .query_row((organization, limit), |row| row.get(0))
     }
 
-    /// Whether a booking is due to change by time alone.
     pub(super) fn has_due_bookings(&self) -> Result<bool> {
         self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?
             .exists([self.now.as_millisecond()])
@@ -113,7 +107,7 @@ impl Tx<'_> {
             booking.number,
             &booking.organization,
             json(booking)?,
-            status.as_str(),
+            status.to_string(),
             booking.created_at.as_millisecond(),
             state.due_at().map(Timestamp::as_millisecond),
             held_slot,

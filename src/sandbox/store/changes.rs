@@ -25,7 +25,6 @@ pub(crate) enum Topic {
 }
 
 impl Topic {
-    /// The topic of a table, if somebody may follow it.
     fn of_table(name: &str) -> Option<Self> {
         Some(match name {
             "bookings" => Self::Booking,
@@ -37,7 +36,6 @@ impl Topic {
         })
     }
 
-    /// Whether one document shows all rows of the topic.
     const fn is_whole(self) -> bool {
         matches!(
             self,
@@ -56,9 +54,7 @@ pub(crate) struct Change {
 /// What followers wait for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tip {
-    /// The place of the last change.
     pub(crate) last: i64,
-    /// Whether there will be no more.
     pub(crate) is_stopped: bool,
 }
 
@@ -102,12 +98,10 @@ impl Changes {
         }
     }
 
-    /// Tells every follower that there will be no more.
     pub(crate) fn stop(&self) {
         self.tip.send_modify(|tip| tip.is_stopped = true);
     }
 
-    /// The place of the last change, to wait for the next.
     pub(crate) fn follow(&self) -> watch::Receiver<Tip> {
         self.tip.subscribe()
     }

@@ -19,7 +19,6 @@ const LEASE: SignedDuration = SignedDuration::from_secs(15);
 /// How long a webhook waits for the next one of its booking, by the sandbox's clock.
 const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
 
-/// A delivery to attempt.
 #[derive(Debug)]
 pub(crate) struct PendingDelivery {
     pub(crate) due: DueDelivery,
@@ -27,7 +26,6 @@ pub(crate) struct PendingDelivery {
     pub(crate) secret: String,
     /// When the attempt begins, by the sandbox's clock.
     at: Timestamp,
-    /// What happens to it on its way.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -43,7 +41,6 @@ pub(crate) struct DueDelivery {
     met: Option<u32>,
 }
 
-/// An attempt as its document shows it.
 #[derive(Serialize)]
 struct Attempt<'a> {
     number: u32,
@@ -170,12 +167,12 @@ impl Tx<'_> {
         self.set_state(delivery.due.event, state, next)
     }
 
-    /// Restarts the schedule of a delivery; returns false if there is none for the event.
-    pub(crate) fn resend(&self, event: i64) -> Result<bool> {
+    /// Restarts the schedule of a delivery, if there is one for the event.
+    pub(crate) fn resend(&self, event: i64) -> Result<()> {
         let again = "UPDATE deliveries SET state = 'pending', failures = 0, next_attempt_at = ? \
                      WHERE event = ?";
-        let changed = self.run(again, (self.now.as_millisecond(), event))?;
-        Ok(changed > 0)
+        self.run(again, (self.now.as_millisecond(), event))
+            .map(drop)
     }
 
     /// Every delivery with its attempts, in the order of the events; only that of `event`, or those of `organization`,
@@ -251,7 +248,6 @@ impl DueDelivery {
     }
 }
 
-/// How long a fault lets a delivery wait.
 fn pause(fault: &Fault) -> Option<SignedDuration> {
     match fault.kind {
         FaultKind::Delay => {

@@ -31,7 +31,6 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Records an event, and returns its number.
     pub(super) fn insert_event(
         &self,
         booking: &Booking,

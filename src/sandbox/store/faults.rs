@@ -22,7 +22,6 @@ impl Tx<'_> {
         random()
     }
 
-    /// Every fault with its number, oldest first.
     pub(crate) fn faults(&self) -> Result<Vec<(i64, Fault)>> {
         let fault = |row: &Row<'_>| Ok((row.get("number")?, from_json(row, "fault")?));
         self.all(

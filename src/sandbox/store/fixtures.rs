@@ -25,7 +25,6 @@ impl Tx<'_> {
         Ok(own.map(Cow::Owned))
     }
 
-    /// The venues that fixtures added, in the order in which they were; only those of `organization` if given.
     pub(crate) fn own_venues(&self, organization: Option<&str>) -> Result<Vec<Venue>> {
         let sql = "SELECT entry FROM fixture_venues \
                    WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";

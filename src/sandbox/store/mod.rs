@@ -28,7 +28,6 @@ pub(crate) use changes::{Change, Changes, Tip, Topic};
 pub(crate) use deliveries::PendingDelivery;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain, is_of_another_version};
-pub(crate) use sessions::MessageSubject;
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
@@ -43,7 +42,6 @@ const LARGE_LOG: u64 = 192 * 1024;
 
 pub(crate) struct Store {
     handle: Mutex<Handle>,
-    /// The database file; `None` for one in memory.
     file: Option<PathBuf>,
     queue: Mutex<Vec<Box<dyn Job>>>,
     arrival: Notify,
@@ -53,7 +51,6 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the database, creating it if necessary.
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
         let connection = open::connect(database)?;
         Ok(Self {

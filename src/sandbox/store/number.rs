@@ -43,7 +43,6 @@ pub(super) fn count_on(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Six random digits, never 000000.
 pub(crate) fn one_time_code() -> String {
     format!("{:06}", 1 + random() % 999_999)
 }

@@ -75,7 +75,6 @@ const STATEMENTS: usize = 64;
 /// The size of the page cache, in kilobytes below zero: the process stays below 40 MB.
 const CACHE: i64 = -20_480;
 
-/// Whether another version of bookctl made the file.
 pub(crate) fn is_of_another_version(path: &Path) -> bool {
     path.exists() && matches!(sqlite::open(path, &KIND), Err(Failure::OtherVersion { .. }))
 }
@@ -113,7 +112,6 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", CACHE)
 }
 
-/// The error for a failure of SQLite after opening.
 pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError {
     OpenError {
         path: path(database),
@@ -135,21 +133,6 @@ mod tests {
 
     fn open(path: &Path) -> Result<Connection, OpenError> {
         connect(&Database::File(path.to_owned()))
-    }
-
-    #[test]
-    fn eight_that_open_an_empty_folder_at_once_all_get_in() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("new/sandbox.db");
-        let threads: Vec<_> = (0..8)
-            .map(|_| {
-                let path = path.clone();
-                std::thread::spawn(move || open(&path).map(|_| ()))
-            })
-            .collect();
-        for thread in threads {
-            thread.join().unwrap().unwrap();
-        }
     }
 
     #[cfg(unix)]
@@ -204,25 +187,5 @@ mod tests {
         fs::write(&empty, "").unwrap();
         assert!(matches!(failure(&empty), Failure::Empty));
         assert_eq!(fs::read(&empty).unwrap(), b"");
-    }
-
-    #[test]
-    fn a_new_file_takes_nothing_from_the_log_of_one_that_was_deleted() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("sandbox.db");
-        let connection = open(&path).unwrap();
-        connection
-            .execute_batch("INSERT INTO organizations VALUES ('org', '{}')")
-            .unwrap();
-        drop(connection);
-        assert!(sqlite::log_size(&path) > 0);
-        fs::remove_file(&path).unwrap();
-        let count =
-            open(&path)
-                .unwrap()
-                .query_row("SELECT count(*) FROM organizations", (), |row| {
-                    row.get::<_, i64>(0)
-                });
-        assert_eq!(count, Ok(0));
     }
 }

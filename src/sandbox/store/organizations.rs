@@ -17,7 +17,7 @@ impl Tx<'_> {
     ) -> Result<RateLimitStatus> {
         let window = self.first(
             "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?",
-            (organization, rate_limit.as_str()),
+            (organization, rate_limit.0),
             |row| {
                 Ok(RateWindow {
                     opened_at: moment(row.get("opened_at")?)?,
@@ -27,7 +27,7 @@ impl Tx<'_> {
         )?;
         let (window, status) = count(rate_limit, window, self.now);
         let opened_at = window.opened_at.as_millisecond();
-        let row = (organization, rate_limit.as_str(), opened_at, window.used);
+        let row = (organization, rate_limit.0, opened_at, window.used);
         self.run(
             "INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)",
             row,
@@ -45,30 +45,14 @@ impl Tx<'_> {
 
     /// The organization with this id, which may lack its prefix.
     pub(crate) fn organization_named(&self, name: &str) -> Result<Option<Organization>> {
-        if name.starts_with("org_") {
-            self.organization(name)
-        } else {
-            self.organization(&format!("org_{name}"))
-        }
+        let name = name.strip_prefix("org_").unwrap_or(name);
+        self.organization(&format!("org_{name}"))
     }
 
-    pub(crate) fn added_organizations(&self) -> Result<Vec<Organization>> {
-        let mut added = self.changed_organizations()?;
-        added.retain(|it| !Organization::is_built_in(&it.id));
-        Ok(added)
-    }
-
-    /// The organizations whose webhook URL outlasts a reset.
-    pub(super) fn staying_urls(&self) -> Result<Vec<Organization>> {
-        let mut staying = self.changed_organizations()?;
-        staying.retain(|it| it.webhook_url_stays);
-        Ok(staying)
-    }
-
-    /// Gives the organizations that are still there the URLs that stay, after everything was deleted. So an event of the new
-    /// state is sent where one of the old state was.
-    pub(super) fn keep_urls(&self, staying: &[Organization]) -> Result<()> {
-        for kept in staying {
+    /// Gives the organizations of before a reset that are still there the URLs that outlast it. So an event of the new state
+    /// is sent where one of the old state was.
+    pub(super) fn keep_urls(&self, before: &[Organization]) -> Result<()> {
+        for kept in before.iter().filter(|it| it.webhook_url_stays) {
             if let Some(mut present) = self.organization(&kept.id)? {
                 present.webhook_url.clone_from(&kept.webhook_url);
                 present.webhook_url_stays = true;
@@ -78,13 +62,16 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The organizations with settings of their own, oldest first.
-    fn changed_organizations(&self) -> Result<Vec<Organization>> {
-        self.all(
-            "SELECT settings FROM organizations ORDER BY id",
-            (),
-            organization,
-        )
+    /// Those with settings of their own, oldest first.
+    pub(crate) fn changed_organizations(&self) -> Result<Vec<Organization>> {
+        let sql = "SELECT settings FROM organizations ORDER BY id";
+        self.all(sql, (), organization)
+    }
+
+    pub(crate) fn added_organizations(&self) -> Result<Vec<Organization>> {
+        let mut added = self.changed_organizations()?;
+        added.retain(|it| !Organization::is_built_in(&it.id));
+        Ok(added)
     }
 
     pub(crate) fn add_organization(&self, name: Option<&str>) -> Result<Organization> {
@@ -94,7 +81,6 @@ impl Tx<'_> {
         Ok(organization)
     }
 
-    /// Deletes an organization with all that is its.
     pub(crate) fn delete_organization(&self, id: &str) -> Result<()> {
         for table in ["attempts", "deliveries"] {
             let events = "SELECT number FROM events WHERE organization = ?";
@@ -148,7 +134,6 @@ fn organization(row: &Row<'_>) -> Result<Organization> {
     from_json(row, "settings")
 }
 
-/// Whether a venue can be booked without a search.
 const fn is_always_known(venue: &Venue) -> bool {
     venue.scenario.is_some() || venue.is_own
 }

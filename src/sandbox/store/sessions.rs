@@ -10,12 +10,6 @@ use crate::sandbox::rules::session::Session;
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::Moment;
 
-/// What a message is about.
-pub(crate) enum MessageSubject {
-    Booking(i64),
-    Session(i64),
-}
-
 #[derive(Serialize)]
 struct Message<'a> {
     id: String,
@@ -42,7 +36,6 @@ impl Tx<'_> {
         self.first(sql, (number, organization), session)
     }
 
-    /// The organization's sessions, of one person if one is named, oldest first.
     pub(crate) fn sessions(
         &self,
         organization: &str,
@@ -58,35 +51,31 @@ impl Tx<'_> {
         self.run(sql, [session.number]).map(drop)
     }
 
-    /// Records a text message with a one-time code.
     pub(crate) fn send_code(
         &self,
         organization: &str,
         recipient: &str,
         text: &str,
         code: &str,
-        about: &MessageSubject,
+        (kind, about): (IdKind, i64),
     ) -> Result<()> {
-        let (booking, session) = match *about {
-            MessageSubject::Booking(number) => (Some(number), None),
-            MessageSubject::Session(number) => (None, Some(number)),
-        };
+        let id = |wanted| (kind == wanted).then(|| kind.id(about));
         let number = next_number();
         let message = Message {
             id: IdKind::Message.id(number),
             to: recipient,
             text,
             code,
-            booking_id: booking.map(|it| IdKind::Booking.id(it)),
-            session_id: session.map(|it| IdKind::Session.id(it)),
+            booking_id: id(IdKind::Booking),
+            session_id: id(IdKind::Session),
             created_at: Moment(self.now),
         };
+        let booking = (kind == IdKind::Booking).then_some(about);
         let row = (number, organization, booking, json(&message)?);
         self.run("INSERT INTO messages VALUES (?, ?, ?, ?)", row)
             .map(drop)
     }
 
-    /// Every message, newest first; only that one if a number is given, and only those of `organization` if given.
     pub(crate) fn messages(
         &self,
         number: Option<i64>,

@@ -13,7 +13,6 @@ use crate::sandbox::rules::transition::{Event, step};
 
 pub(super) struct Handle {
     pub(super) connection: Connection,
-    /// Whether the transaction that runs deleted everything.
     pub(super) is_emptied: Cell<bool>,
 }
 
@@ -69,7 +68,6 @@ impl<'a> Tx<'a> {
         self.handle.connection.prepare_cached(sql)
     }
 
-    /// Writes, and returns how many rows changed.
     pub(super) fn run(&self, sql: &str, with: impl Params) -> Result<usize> {
         self.sql(sql)?.execute(with)
     }
@@ -113,7 +111,7 @@ impl<'a> Tx<'a> {
 
     /// Deletes everything but the URLs that stay, and sets the clock to real time.
     pub(crate) fn reset(&self) -> Result<()> {
-        let staying = self.staying_urls()?;
+        let before = self.changed_organizations()?;
         self.handle.is_emptied.set(true);
         self.handle.connection.execute_batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
@@ -122,10 +120,9 @@ impl<'a> Tx<'a> {
              DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
              UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
-        self.keep_urls(&staying)
+        self.keep_urls(&before)
     }
 
-    /// How many seconds the clock is ahead of real time.
     pub(crate) fn offset_seconds(&self) -> i64 {
         let ahead = self.clock.frozen_at.map(|at| at.saturating_sub(real_now()));
         ahead.unwrap_or(self.clock.offset_ms) / 1_000
@@ -178,19 +175,16 @@ impl<'a> Tx<'a> {
     }
 }
 
-/// The time in a column of milliseconds.
 pub(super) fn moment(millis: i64) -> Result<Timestamp> {
     Timestamp::from_millisecond(millis)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Integer, error.into()))
 }
 
-/// What a column holds as JSON.
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
-/// What a column is to hold as JSON.
 pub(super) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))

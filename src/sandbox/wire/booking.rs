@@ -88,7 +88,6 @@ impl<'a> BookingDocument<'a> {
         }
     }
 
-    /// The same with the organization that the booking belongs to.
     pub(crate) fn owned(booking: &'a Booking) -> Self {
         Self {
             organization: Some(&booking.organization),
@@ -172,73 +171,4 @@ fn venue_name(booking: &Booking) -> &str {
     let seeded = || seed::venue(&booking.venue_id).map(|it| it.name.as_str());
     let name = booking.venue_name.as_deref().or_else(seeded);
     name.unwrap_or(&booking.venue_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sandbox::rules::state::BookingState;
-
-    #[test]
-    fn a_document_has_the_fields_in_the_order_of_the_contract_and_escapes_what_a_guest_wrote() {
-        let at = "2026-11-21T12:00:00Z".parse().unwrap();
-        let strange = "\"\\\n\u{1}é\u{2028}/";
-        let changes = json!({"party_size": {"from": 3, "to": 2}});
-        let booking = Booking {
-            number: 1,
-            organization: strange.to_owned(),
-            is_test: false,
-            provider: Provider::A,
-            venue_id: strange.to_owned(),
-            venue_name: None,
-            datetime: "2026-12-01T19:30:00+00:00".to_owned(),
-            party_size: 2,
-            customer: Customer {
-                name: strange.to_owned(),
-                email: Some("ada@example.com".to_owned()),
-                phone: Some(strange.to_owned()),
-            },
-            end_user: Some(strange.to_owned()),
-            seating: Some(strange.to_owned()),
-            pays_by_vendor: true,
-            webhook_url: None,
-            slot_id: None,
-            state: BookingState::Confirmed { error: None },
-            last_modification: Some(Modification {
-                at: Moment(at),
-                changes: changes.as_object().unwrap().clone(),
-            }),
-            created_at: at,
-            updated_at: "2026-11-21T12:00:01Z".parse().unwrap(),
-        };
-        let expected = json!({
-            "id": "bk_0000000000001",
-            "object": "booking",
-            "status": "confirmed",
-            "provider": "provider_a",
-            "venue_id": strange,
-            "venue_name": strange,
-            "datetime": "2026-12-01T19:30:00+00:00",
-            "party_size": 2,
-            "customer": {"name": strange, "email": "ada@example.com", "phone": strange},
-            "end_user": strange,
-            "seating_preference": strange,
-            "payment_collection": "vendor_external",
-            "last_modification": {"at": "2026-11-21T12:00:00.000Z", "changes": changes},
-            "created_at": "2026-11-21T12:00:00.000Z",
-            "updated_at": "2026-11-21T12:00:01.000Z",
-            "organization": strange,
-        });
-        let document = serde_json::to_string(&BookingDocument::owned(&booking)).unwrap();
-        assert_eq!(document, expected.to_string());
-        let short = json!({
-            "id": "bk_0000000000001",
-            "object": "booking",
-            "status": "confirmed",
-            "provider": "provider_a",
-            "last_modification": {"at": "2026-11-21T12:00:00.000Z", "changes": changes},
-        });
-        let summary = serde_json::to_string(&BookingSummary::of(&booking)).unwrap();
-        assert_eq!(summary, short.to_string());
-    }
 }

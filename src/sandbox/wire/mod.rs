@@ -8,7 +8,6 @@ use jiff::fmt::temporal::DateTimePrinter;
 use serde::{Deserialize, Serialize, Serializer};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// The digits of 63 bits, at 5 bits each.
 const LENGTH: u32 = 13;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,6 @@ use crate::sandbox::store::{Topic, Tx};
 
 pub(crate) use fixtures::load_into;
 
-/// An endpoint that inspects or changes the sandbox itself.
 pub(crate) struct Control {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
@@ -28,7 +27,6 @@ pub(crate) struct Control {
 
 #[derive(Clone, Copy)]
 enum Work {
-    /// From the store.
     Read(fn(&Tx<'_>, &Request) -> Outcome),
     /// With a change of the store, and what followers learn of it beside the rows that the store sees changing: it does
     /// not see rows without a number, nor the deletion of a whole table.
@@ -99,7 +97,6 @@ pub(super) async fn answer(
     }
 }
 
-/// The id of the organization that `?organization=` names.
 fn organization_asked(tx: &Tx<'_>, request: &Request) -> Result<Option<String>, ApiError> {
     match request.query("organization") {
         Some(name) => Ok(Some(organization::named(tx, &name)?.id)),

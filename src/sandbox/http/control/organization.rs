@@ -26,7 +26,6 @@ pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::ok(&organization)
 }
 
-/// Every organization, those that every sandbox has first.
 pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> Outcome {
     let organizations: Vec<Value> = all(tx)?.iter().map(document).collect();
     Reply::ok(&json!({ "organizations": organizations }))
@@ -52,7 +51,6 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::created(&document(&tx.add_organization(added.name.as_deref())?))
 }
 
-/// Deletes an organization with all that is its.
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
     let organization = named(tx, &request.id)?;
     if Organization::is_built_in(&organization.id) {
@@ -84,7 +82,6 @@ fn document(organization: &Organization) -> Value {
     document
 }
 
-/// Those of every sandbox, and those of each organization that was added.
 pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> Outcome {
     let added = tx.added_organizations()?;
     let added = added.iter().flat_map(|it| keys_of(&it.id));

@@ -57,7 +57,6 @@ pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::ok(&json!({"deliveries": tx.deliveries(None, organization.as_deref())?}))
 }
 
-/// One delivery, with what was sent and what the consumer answered to each attempt.
 pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> Outcome {
     let event = IdKind::Event.number(&request.id);
     let event = event.ok_or(ApiError::DeliveryNotFound)?;
@@ -98,7 +97,6 @@ fn venue(venue: &Venue) -> Value {
     json!({"venue_id": venue.id, "name": venue.name, "providers": providers})
 }
 
-/// The last requests that this process has answered, with their answers.
 pub(super) fn requests(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
     let organization = match request.query("organization") {
         Some(name) => Some(service.store.organization_id(&name)?),

@@ -49,7 +49,6 @@ struct Feed {
     service: Arc<Service>,
     tip: watch::Receiver<Tip>,
     checks: Interval,
-    /// The place of the last change that was read.
     place: i64,
     waiting: VecDeque<Event>,
 }

@@ -18,11 +18,9 @@ use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::Moment;
 
-/// How much of a body is kept.
 const MOST_OF_BODY: usize = 64 * 1024;
 
 pub(crate) struct Exchange {
-    /// Its number in the log.
     pub(crate) number: i64,
     /// Whether it is a call of the service, not of the sandbox's own surface. Its bodies are kept.
     pub(crate) is_service: bool,
@@ -38,9 +36,7 @@ pub(crate) struct Exchange {
     pub(crate) status: u16,
     pub(crate) request: Message,
     pub(crate) response: Message,
-    /// The rule that refused the request.
     refusal: Option<String>,
-    /// The fault that the request met.
     fault: Option<Fault>,
 }
 
@@ -87,7 +83,6 @@ impl Message {
 }
 
 impl Exchange {
-    /// A request that is about to be answered.
     pub(in super::super) fn of(request: &request::Parts) -> Self {
         let path = request.uri.path();
         let target = request.uri.path_and_query();
@@ -118,7 +113,6 @@ impl Exchange {
         }
     }
 
-    /// How many bytes it takes.
     pub(super) fn size(&self) -> usize {
         size_of::<Self>() + self.target.len() + self.request.size() + self.response.size()
     }
@@ -135,7 +129,6 @@ impl Exchange {
         &self.response.body
     }
 
-    /// The path without the query.
     pub(super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
@@ -144,7 +137,6 @@ impl Exchange {
         self.target.split_once('?').map(|(_, query)| query)
     }
 
-    /// The organization of its key.
     pub(super) fn organization(&self) -> Option<String> {
         if self.status == 401 {
             return None;
@@ -171,7 +163,6 @@ impl Exchange {
         kind.number(&made.id).map(|_| made.id)
     }
 
-    /// What was sent as the key.
     fn key(&self) -> Option<&str> {
         let value = self.request.header("authorization")?;
         let key = value.split_whitespace().last()?;
@@ -201,7 +192,7 @@ impl Exchange {
             response: self.response.document(&secrets),
             reason: (!said.is_empty()).then(|| said.join(" ")),
             notes: self.notes(),
-            fault: fault.map(|it| it.kind.as_str()),
+            fault: self.fault_kind(),
         }
     }
 }
@@ -235,7 +226,7 @@ pub(crate) struct ExchangeDocument {
     pub(crate) reason: Option<String>,
     pub(crate) notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<&'static str>,
+    pub(crate) fault: Option<FaultKind>,
 }
 
 #[derive(Serialize)]

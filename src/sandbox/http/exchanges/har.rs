@@ -14,7 +14,6 @@ use crate::platform::system::files;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
 const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
-/// The end of a file that is complete.
 const END: &str = "\n]}}\n";
 
 /// A file that is complete after each entry, so that a process that is killed leaves one that can be read. No other
@@ -24,16 +23,13 @@ pub(crate) struct HarFile {
     /// The address of the sandbox, without a path.
     origin: String,
     file: File,
-    /// Where the next entry begins.
     end: u64,
     has_entries: bool,
 }
 
 impl HarFile {
-    /// Creates the file, in place of one that bookctl wrote before.
-    ///
-    /// # Errors
-    /// If it cannot be written, another process writes it, or something else is in it.
+    /// Creates the file, in place of one that bookctl wrote before. Fails if another process writes it, or something else
+    /// is in it.
     pub(crate) fn open(path: PathBuf, origin: String) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -66,10 +62,6 @@ impl HarFile {
         })
     }
 
-    /// Adds an exchange.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub(crate) fn add(&mut self, exchange: &Exchange) -> io::Result<()> {
         let comma = if self.has_entries { ",\n" } else { "\n" };
         let entry = format!("{comma}{}", exchange.har_entry(&self.origin));

@@ -11,9 +11,7 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::wire::IdKind;
 
-/// How many requests are kept.
 const MOST: usize = 1000;
-/// How many bytes they may hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
@@ -23,7 +21,6 @@ pub(crate) struct ExchangeLog(Mutex<Kept>);
 struct Kept {
     exchanges: VecDeque<Arc<Exchange>>,
     size: usize,
-    /// The number of the last one.
     last: i64,
 }
 
@@ -80,7 +77,6 @@ pub(in super::super) struct Filter {
     after: Option<i64>,
 }
 
-/// One status, or all of a class.
 fn statuses(text: &str) -> Option<RangeInclusive<u16>> {
     let text = text.to_ascii_lowercase();
     if let Some(class) = text.strip_suffix("xx") {

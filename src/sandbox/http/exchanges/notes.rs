@@ -18,7 +18,6 @@ static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(page::SERVICE).unwrap_or_default());
 
 impl Exchange {
-    /// One sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let path = self.path();
@@ -95,12 +94,10 @@ fn operation(endpoint: &Endpoint) -> &'static Value {
     &DOCUMENT["paths"][endpoint.path][endpoint.method.to_lowercase()]
 }
 
-/// The schema of the body.
 fn body_of(endpoint: &Endpoint) -> &'static Value {
     &operation(endpoint)["requestBody"]["content"]["application/json"]["schema"]
 }
 
-/// The value that a `$ref` leads to, or the value itself.
 fn resolved(value: &'static Value) -> &'static Value {
     let target = value["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
     target.and_then(|it| DOCUMENT.pointer(it)).unwrap_or(value)

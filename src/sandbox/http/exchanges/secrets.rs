@@ -20,7 +20,6 @@ fn is_secret(name: &str) -> bool {
     name != "idempotency-key" && NAMES.iter().any(|part| name.contains(part))
 }
 
-/// The secrets that a request holds.
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
@@ -75,7 +74,6 @@ impl Secrets {
     }
 }
 
-/// The word before a secret, and the secret: all that follows.
 fn after_scheme(value: &str) -> (&str, &str) {
     let value = value.trim();
     let (first, rest) = value.split_once(' ').unwrap_or((value, ""));
@@ -95,7 +93,6 @@ fn parameters(text: &str) -> impl Iterator<Item = &str> {
         .map(|(_, value)| value)
 }
 
-/// The texts of the secret members of a JSON document.
 fn members(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
