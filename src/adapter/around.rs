@@ -14,7 +14,6 @@ pub(crate) fn around(document: &Value, read: &[&Map<String, Value>]) -> Vec<(Str
     found
 }
 
-/// Every value inside `value` that says something, as its path and its text.
 pub(crate) fn scalars(value: &Value) -> Vec<(String, String)> {
     around(value, &[])
 }

@@ -187,7 +187,6 @@ impl Dialect {
         None
     }
 
-    /// The names that are not the default ones.
     pub(crate) fn own_names(&self) -> Map<String, Value> {
         let rows = Dialect::TABLE.iter();
         let own = rows.filter_map(|(key, default, _)| Some((key, self.get(key)?, default)));

@@ -10,7 +10,6 @@ use super::shape::Shape;
 /// How many objects deep a document is searched. Arrays do not count.
 const DEEPEST: usize = 4;
 
-/// The objects of one kind that stand at one place.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     /// Where they stand: `data.results[]`, or `.` for the document itself.
@@ -39,7 +38,6 @@ pub(crate) struct ListAt {
 pub(super) const BESIDE: &str = "_links aggregations categories debug errors facets filters images links messages \
     notices photos providers providers_failed tags warnings";
 
-/// The place of a member of the object at a place.
 fn below(place: &str, key: &str) -> String {
     if place.is_empty() {
         key.to_owned()
@@ -77,7 +75,6 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
     lists
 }
 
-/// A value with the way down to it.
 struct Node<'a> {
     value: &'a Value,
     /// Its path, the elements of an array all alike.
@@ -88,7 +85,6 @@ struct Node<'a> {
     array: Option<&'a Vec<Value>>,
 }
 
-/// An object with the node that it is the value of.
 type ObjectAt<'a> = (Node<'a>, &'a Map<String, Value>);
 
 /// The objects that a value is or, through any arrays, holds as elements.

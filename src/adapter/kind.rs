@@ -17,7 +17,6 @@ macro_rules! kinds {
                 Self::TABLE.iter().find(|(_, name, _)| *name == text).map(|(kind, ..)| *kind)
             }
 
-            /// Its name in `config.toml`.
             pub(crate) fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }

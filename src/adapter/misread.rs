@@ -4,7 +4,6 @@ use super::kind::ReadKind;
 use crate::json::Document;
 use crate::outcome::{Code, Error};
 
-/// Why a document could not be read.
 #[derive(Debug)]
 pub(crate) struct Misread {
     /// What was found instead, as a sentence.

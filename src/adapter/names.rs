@@ -39,7 +39,6 @@ pub(crate) fn key_of<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&
     keys.next().is_none().then_some(key.as_str())
 }
 
-/// The member of an object under [`key_of`] a name.
 pub(crate) fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     object.get(key_of(object, name)?)
 }

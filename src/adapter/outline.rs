@@ -85,7 +85,6 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// The first of these objects and its path, as far as shape and form tell it.
     fn found(&self, kind: ReadKind) -> (&str, Option<&'a Map<String, Value>>) {
         let depth = |path: &str| path.matches('.').count();
         let fits = |object: &Map<String, Value>| kind.shape().is_some_and(|it| it.fits(object));
@@ -162,7 +161,6 @@ fn is_keyed(object: &Map<String, Value>, is_element: bool) -> bool {
             || is_element && object.values().all(holds_objects))
 }
 
-/// What kind of value it is, as far as that helps to tell what it means.
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

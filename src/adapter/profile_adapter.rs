@@ -87,7 +87,6 @@ impl Adapter {
     }
 }
 
-/// A jq expression of a profile that translates one document.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression(jq::Expression);
 

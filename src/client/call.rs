@@ -30,7 +30,6 @@ pub(crate) struct Call {
     pub(crate) is_control: bool,
 }
 
-/// The names with which a request was written.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenNames {
     pub(super) kind: WriteKind,
@@ -38,7 +37,6 @@ pub(crate) struct WrittenNames {
     pub(super) has_expression: bool,
     /// The service's name, or the path to it, and the dialect's key that says so.
     pub(super) keys: Vec<(String, &'static str)>,
-    /// The command that changes a setting, without the setting.
     pub(super) command: String,
 }
 
@@ -99,7 +97,6 @@ impl Call {
         Ok(call)
     }
 
-    /// The same, with fields that have no name here (`-F`).
     pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
         if let Some(body) = self.body.take() {
             self.body = Some(with_fields(body, fields)?);
@@ -136,7 +133,6 @@ impl Call {
         }
     }
 
-    /// Encodes a text as the value of a query parameter.
     pub(crate) fn query_value(text: &str) -> String {
         let url = Url::parse_with_params("http://x", [("", text)]).ok();
         let query = url.as_ref().and_then(Url::query).unwrap_or_default();

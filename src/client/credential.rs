@@ -52,7 +52,6 @@ pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
     }
 }
 
-/// How a key was sent that the service refused, for a person.
 pub(super) fn described(adapter: &Adapter) -> Vec<String> {
     vec![
         format!("sent as: {}", key_sent_as(adapter)),

@@ -70,7 +70,6 @@ impl SlotQuery {
     }
 }
 
-/// A body of one field.
 fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(value))])
 }
@@ -131,7 +130,6 @@ impl NewBooking {
     }
 }
 
-/// A booking request in both shapes.
 #[derive(Clone, Debug)]
 pub(crate) struct BookingRequest {
     /// What is asked for, in the contract's shape.
@@ -167,7 +165,6 @@ impl BookingRequest {
         }
     }
 
-    /// POST /v1/bookings with this request under its idempotency key.
     pub(crate) fn call(self, idempotency_key: &str) -> Call {
         let mut call = create_call(self.body, idempotency_key);
         call.written = self.names;
@@ -181,7 +178,6 @@ pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
     call
 }
 
-/// An answer to a paused booking.
 #[derive(Clone, Debug)]
 pub(crate) enum Continuation {
     Otp(String),
@@ -208,7 +204,6 @@ impl Continuation {
         }
     }
 
-    /// POST /v1/bookings/{booking_id}/continue with this answer.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
         self.register_secrets();
         let (kind, body) = match self {
@@ -237,7 +232,6 @@ impl Changes {
         fields_of(self)
     }
 
-    /// POST /v1/bookings/{booking_id}/modify with these changes.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
         let path = format!("{}/modify", booking_path(booking_id));
         Call::written(adapter, WriteKind::Modify, path, self.body())

@@ -37,7 +37,6 @@ pub(crate) struct Connection {
     pub(crate) ca_file: Option<PathBuf>,
     /// How the service's requests and answers differ from the contract's.
     pub(crate) adapter: Adapter,
-    /// The time limit of one request, including its answer.
     pub(crate) timeout: Duration,
     /// Receives a line for each request and answer, with secrets masked.
     pub(crate) trace: Option<Trace>,
@@ -73,7 +72,6 @@ impl Client {
         })
     }
 
-    /// The HTTP client for a call, built when a call first needs it.
     async fn http(&self, call: &Call) -> Result<&reqwest::Client, Failure> {
         if !call.wants_fresh_connection() {
             return Ok(&self.http);
@@ -94,7 +92,6 @@ impl Client {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// Whether the service is a sandbox that speaks the contract, as its last answer says.
     pub(crate) fn speaks_contract(&self) -> bool {
         self.speaks_contract.get()
     }
@@ -113,7 +110,6 @@ impl Client {
         self.rate_limit.get()
     }
 
-    /// The service's address, without a slash at its end.
     pub(crate) fn base(&self) -> &str {
         &self.connection.base
     }
@@ -301,7 +297,6 @@ fn unsendable_key() -> Failure {
     Failure::Key(Error::new(Code::NoKey, what).hint(hint))
 }
 
-/// What every HTTP client of a service has.
 fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
     let authorities = match &connection.ca_file {
         Some(file) => Authorities::SystemAnd(authorities(file)?),

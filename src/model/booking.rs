@@ -115,12 +115,10 @@ impl Booking {
         self.translated.as_ref().unwrap_or(&self.document)
     }
 
-    /// The booking's value, in the contract's shape.
     pub(crate) fn value(&self) -> &Value {
         self.own_document().value()
     }
 
-    /// Its id, which is never empty.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }

@@ -14,7 +14,6 @@ use crate::json::plain;
 /// amount, or a day and a clock without separators.
 const SECONDS: Range<i64> = 1_000_000_000..10_000_000_000;
 
-/// A time as the service wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DocumentTime {
     /// The instant. `None` for a time without an offset, which is in the venue's own zone.

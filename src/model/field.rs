@@ -58,8 +58,6 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     })
 }
 
-/// Builds an object from fields.
-///
 /// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an array, and
 /// `guests[][name]` belongs to the array's last object unless that has a name already.
 pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String, Value>> {

@@ -4,7 +4,6 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// An instant in a time zone.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) zoned: Zoned,

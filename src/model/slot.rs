@@ -15,7 +15,6 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// A slot from its value in the contract's shape. Returns `None` if `availability_id` or `datetime` is missing.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
         let id = id_in(value.get("availability_id")?)?;
         token(value.get("datetime")?)?;
@@ -43,7 +42,6 @@ impl Slot {
         self.value.get("datetime").cloned().unwrap_or_default()
     }
 
-    /// The time for people, on the clock that it is written in.
     pub(crate) fn time_text(&self) -> String {
         time_text(&self.datetime_value())
     }
@@ -53,7 +51,6 @@ impl Slot {
         DocumentTime::read(&self.datetime_value())?.instant_in(zone)
     }
 
-    /// The offset in its own `datetime`, if it has one.
     pub(crate) fn offset(&self) -> Option<Offset> {
         DocumentTime::read(&self.datetime_value())?.offset()
     }

@@ -13,7 +13,6 @@ pub(crate) struct Venue {
 }
 
 impl Venue {
-    /// A venue from its value in the contract's shape. Returns `None` if `venue_id` is missing.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
         let id = id_in(value.get("venue_id")?)?;
         Some(Venue { id, value })

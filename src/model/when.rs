@@ -40,7 +40,6 @@ impl When {
         When(Written::Elapsed(Duration::from_secs(60)))
     }
 
-    /// Parses the words. Rejects what is invalid with every clock and zone.
     pub(crate) fn parse(text: &str) -> Result<When, String> {
         typed::read(text, "a time", TIME_EXAMPLE, words::time).map(When)
     }

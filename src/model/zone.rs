@@ -15,8 +15,6 @@ const FURTHEST_EAST: i32 = 14 * 3600;
 /// Where systems keep their zone files.
 const ZONES: &str = "/usr/share/zoneinfo";
 
-/// The system's zone.
-///
 /// If a link names it, only that file is read. jiff would first list every zone, which takes longer than the rest of
 /// a command. If TZ or TZDIR is set, jiff decides.
 pub(crate) fn system_zone() -> TimeZone {
@@ -38,7 +36,6 @@ pub(crate) fn of_name(name: &str) -> Option<TimeZone> {
     of_file(name).or_else(|| TimeZone::get(name).ok())
 }
 
-/// A zone from its own file, if the name is valid and the file exists.
 fn of_file(name: &str) -> Option<TimeZone> {
     let is_part = |part: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+');

@@ -81,7 +81,6 @@ pub(super) fn time(text: &str) -> Result<Written, String> {
     }
 }
 
-/// Parses a day and nothing else.
 pub(super) fn day(text: &str) -> Result<Day, String> {
     let words = split(text);
     match read_day(&words)? {
@@ -157,7 +156,6 @@ fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Span> {
     Ok(Some((span, rest)))
 }
 
-/// Parses a day: its name, a count from today, a weekday or a date.
 fn read_day<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
     Ok(match words {
         ["today", rest @ ..] => Some((Day::Ahead(0), rest)),
@@ -399,7 +397,6 @@ fn begins(name: &str, word: &str) -> bool {
     word.len() >= 3 && name.starts_with(word)
 }
 
-/// The error for a word that is no part of a time or a day.
 fn unknown(word: &str, example: &str) -> String {
     if word == "now" {
         return "`now` is already over when the request arrives; try `in 30 minutes`".to_owned();
