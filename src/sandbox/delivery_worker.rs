@@ -8,8 +8,7 @@ use reqwest::{Client, Response};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
-use super::rules::delivery::sign;
-use super::rules::delivery::{Content, DeliveryAttempt};
+use super::rules::delivery::{Content, DeliveryAttempt, sign};
 use super::rules::fault::FaultKind;
 use super::store::{PendingDelivery, Store};
 use crate::platform::http_client::{self, Authorities, header_fields};

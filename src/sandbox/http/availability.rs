@@ -61,7 +61,6 @@ pub(super) fn choose_slot(
     Ok(full)
 }
 
-/// The slot at an instant with the preferred seating, else the first.
 pub(super) fn slot_of(venue: &Venue, at: Timestamp, seating: Option<&str>) -> Option<Slot> {
     let is_preferred = |slot: &Slot| slot.seating.as_deref() == seating;
     let preferred = slots_at(venue, at).find(is_preferred);

@@ -80,7 +80,6 @@ pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, 
         .transpose()
 }
 
-/// Creates a booking, even one that fails at once.
 pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let now = tx.now;
@@ -220,7 +219,6 @@ fn new_slot(
     }
 }
 
-/// Cancels a booking. The reason is checked but not stored.
 pub(super) fn cancel(context: &RequestContext<'_, '_>) -> Outcome {
     #[derive(Deserialize)]
     struct Body {

@@ -26,7 +26,6 @@ pub(super) fn controls_document(_tx: &Tx<'_>, _request: &Request) -> Outcome {
     Ok(Reply::new(StatusCode::OK, CONTROLS.into()))
 }
 
-/// Where the documents are, under the name that the request used.
 pub(super) fn index(_tx: &Tx<'_>, request: &Request) -> Outcome {
     let host = request.header("host").unwrap_or_default();
     Reply::ok(&json!({

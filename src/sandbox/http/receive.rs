@@ -52,7 +52,6 @@ pub(super) async fn receive(
 }
 
 impl Service {
-    /// Keeps and shows a request with its answer, and completes the answer.
     async fn send(&self, mut exchange: Exchange, response: Response) -> Response {
         exchange.at = self.store.recent_now();
         let (mut head, mut body) = response.into_parts();

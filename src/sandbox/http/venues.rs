@@ -20,7 +20,6 @@ struct Found<'a> {
     providers_failed: Vec<&'static str>,
 }
 
-/// Searches, and remembers the venues that the organization found.
 pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
     let body = context.request.fields()?;
     let own = context.tx.own_venues(Some(&context.organization.id))?;

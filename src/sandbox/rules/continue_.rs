@@ -48,7 +48,6 @@ impl ContinueRequest {
             && given.get("status").and_then(Value::as_str) == Some("approved")
     }
 
-    /// The fields that are still missing, each with an error.
     pub(super) fn unanswered(
         fields: &[String],
         given: &Map<String, Value>,

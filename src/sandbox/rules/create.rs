@@ -85,7 +85,6 @@ impl CreateRequest {
         }
     }
 
-    /// Rejects a placeholder name, and a name without a last name if the provider needs one.
     pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), ApiError> {
         if is_placeholder(&self.customer.name) {
             return Err(ApiError::PlaceholderCustomer);

@@ -39,7 +39,6 @@ pub(crate) struct DeliveryAttempt {
 pub(crate) struct Content {
     pub(crate) headers: Map<String, Value>,
     pub(crate) body: String,
-    /// Whether more of the body came than is kept.
     pub(crate) truncated: bool,
 }
 

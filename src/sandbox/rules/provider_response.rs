@@ -91,7 +91,6 @@ pub(crate) fn pause(
     }
 }
 
-/// What the payment processor does with an approved payment at this venue.
 pub(crate) fn payment(venue: Option<&Venue>) -> PaymentOutcome {
     let scenario = venue.and_then(|it| it.scenario);
     PaymentOutcome {

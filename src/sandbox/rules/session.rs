@@ -19,7 +19,6 @@ pub(crate) struct Session {
     pub(crate) number: i64,
     pub(crate) organization: String,
     pub(crate) provider: Provider,
-    /// The person, as the organization names them.
     pub(crate) end_user: String,
     pub(crate) phone: String,
     pub(crate) code: String,
@@ -110,7 +109,6 @@ impl Session {
         (self, outcome)
     }
 
-    /// Whether the person's account has a card on file. Fails without a saved sign-in.
     pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, ApiError> {
         match self.state(now) {
             SessionState::Active => Ok(!self.phone.ends_with('0')),

@@ -170,7 +170,6 @@ pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Trans
     }
 }
 
-/// Applies the guest's answer to a paused booking in time.
 fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutcome) -> Transition {
     let stay = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
     let confirmed = || Transition::to(BookingState::CONFIRMED);

@@ -55,7 +55,6 @@ pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
     starts.flat_map(|it| venue.slots_from(it)).collect()
 }
 
-/// The slots that start at an instant, one for each seating.
 pub(crate) fn slots_at(venue: &Venue, at: Timestamp) -> impl Iterator<Item = Slot> {
     let local = venue.timezone.to_datetime(at);
     let starts = venue.offer.starts_at(local).then_some(local);
@@ -165,7 +164,6 @@ impl CancellationFee {
     }
 }
 
-/// The amount in its currency, if it has both.
 fn money(amount: Option<i64>, currency: Option<Currency>) -> Option<Money> {
     let (amount, currency) = amount.zip(currency)?;
     Some(Money { amount, currency })

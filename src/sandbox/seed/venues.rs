@@ -13,7 +13,6 @@ use super::venue::{Provider, Venue};
 /// Invented names at places that exist, at least six of each vertical in every city.
 const CSV: &str = include_str!("venues.csv");
 
-/// A line of the file. Its lists are separated by `|`.
 #[derive(Debug, Deserialize)]
 struct CsvRow {
     city: String,
@@ -29,7 +28,6 @@ struct CsvRow {
     tags: String,
 }
 
-/// Every venue, in the order in which a search returns them.
 pub(crate) fn venues<'a>() -> impl Iterator<Item = &'a Venue> {
     let (listed, of_scenarios): (&'a [Venue], &'a [Venue]) = (listed(), of_scenarios());
     listed.iter().chain(of_scenarios)

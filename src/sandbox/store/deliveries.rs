@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use super::tx::{Tx, from_json, json as text, moment};
 use crate::sandbox::rules::delivery::{DeliveryAttempt, DeliveryState, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
-use crate::sandbox::wire::IdKind;
-use crate::sandbox::wire::Moment;
+use crate::sandbox::wire::{IdKind, Moment};
 
 /// How long an attempt belongs to the process that began it, in real time. Longer than the timeout of an attempt, so
 /// that another process takes over only if the first one died.
@@ -167,7 +166,6 @@ impl Tx<'_> {
         self.set_state(delivery.due.event, state, next)
     }
 
-    /// Restarts the schedule of a delivery, if there is one for the event.
     pub(crate) fn resend(&self, event: i64) -> Result<()> {
         let again = "UPDATE deliveries SET state = 'pending', failures = 0, next_attempt_at = ? \
                      WHERE event = ?";

@@ -8,9 +8,8 @@ use super::number::next_number;
 use super::tx::{Tx, from_json};
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::wire::IdKind;
-use crate::sandbox::wire::Moment;
 use crate::sandbox::wire::booking::BookingSummary;
+use crate::sandbox::wire::{IdKind, Moment};
 
 impl Tx<'_> {
     /// Records events of these kinds with the booking as it is now, and queues their deliveries.

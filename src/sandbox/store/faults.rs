@@ -45,7 +45,6 @@ impl Tx<'_> {
         Ok(deleted > 0)
     }
 
-    /// Takes one use of the oldest fault that happens to a request of the organization.
     pub(crate) fn take_fault(
         &self,
         organization: Option<&str>,
@@ -55,7 +54,6 @@ impl Tx<'_> {
         self.take(organization, |it| it.meets_request(method, path))
     }
 
-    /// Takes one use of the oldest fault that happens to a delivery of the organization.
     pub(super) fn take_webhook_fault(&self, organization: &str) -> Result<Option<Fault>> {
         self.take(Some(organization), |it| it.on == WEBHOOK)
     }

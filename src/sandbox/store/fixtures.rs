@@ -31,7 +31,6 @@ impl Tx<'_> {
         self.all(sql, [organization], venue)
     }
 
-    /// Adds a venue to the organization, in place of an earlier one of its id.
     pub(crate) fn put_venue(&self, organization: &str, id: &str, entry: &str) -> Result<()> {
         let sql = "INSERT INTO fixture_venues (organization, venue_id, entry) VALUES (?, ?, ?) \
                    ON CONFLICT (organization, venue_id) DO UPDATE SET entry = excluded.entry";

@@ -47,7 +47,6 @@ pub(crate) fn one_time_code() -> String {
     format!("{:06}", 1 + random() % 999_999)
 }
 
-/// A reference that cannot be guessed.
 pub(crate) fn reference(prefix: &str) -> String {
     format!("{prefix}{:08x}{:08x}", random(), random())
 }

@@ -7,7 +7,6 @@ use rusqlite::Connection;
 
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
-/// Where a sandbox keeps its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Database {
     /// In a file, which is created with mode 0600.

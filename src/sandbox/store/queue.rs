@@ -15,7 +15,6 @@ pub(super) trait Job: Send {
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>);
 }
 
-/// The work, its last outcome, and the caller that waits for it.
 pub(super) struct PendingWrite<T, F> {
     work: F,
     outcome: Option<Result<T, ApiError>>,
@@ -27,7 +26,6 @@ where
     T: Send + 'static,
     F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
 {
-    /// The job for `work`, and the receiver of its result.
     pub(super) fn job(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, ApiError>>) {
         let (writer, answer) = oneshot::channel();
         let job = Self {

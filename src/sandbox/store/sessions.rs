@@ -7,8 +7,7 @@ use serde_json::Value;
 use super::number::next_number;
 use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::session::Session;
-use crate::sandbox::wire::IdKind;
-use crate::sandbox::wire::Moment;
+use crate::sandbox::wire::{IdKind, Moment};
 
 #[derive(Serialize)]
 struct Message<'a> {

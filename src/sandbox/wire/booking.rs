@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::IdKind;
-use super::Moment;
+use super::{IdKind, Moment};
 use crate::sandbox::rules::booking::{Booking, Customer, Modification};
 use crate::sandbox::rules::error_code::ErrorCode;
 use crate::sandbox::rules::state::{Ask, Pause, Status};

@@ -103,7 +103,6 @@ fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization, ApiError> {
     named(tx, name.as_deref().unwrap_or(Organization::MAIN))
 }
 
-/// The organization with this id, which may lack its prefix.
 pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {
     tx.organization_named(name)?
         .ok_or(ApiError::OrganizationUnknown)

@@ -41,7 +41,6 @@ pub(super) fn events(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::ok(&json!({"events": events}))
 }
 
-/// The state of a booking; `None` if it was deleted.
 pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiError> {
     let booking = tx.any_booking(number)?;
     Ok(booking.map(|it| json!(BookingDocument::owned(&it))))

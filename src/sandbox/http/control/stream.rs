@@ -107,7 +107,6 @@ impl Feed {
     }
 }
 
-/// The event's name and the new state; `None` for what was deleted.
 fn state(tx: &Tx<'_>, change: Change) -> Result<Option<(&'static str, Value)>, ApiError> {
     let number = change.number;
     let (name, state) = match change.topic {

@@ -12,11 +12,9 @@ use serde_json::{Map, Value};
 
 use super::super::reply::Refusal;
 use super::secrets::Secrets;
-use crate::sandbox::rules::access;
-use crate::sandbox::rules::access::masked;
+use crate::sandbox::rules::access::{self, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
-use crate::sandbox::wire::IdKind;
-use crate::sandbox::wire::Moment;
+use crate::sandbox::wire::{IdKind, Moment};
 
 const MOST_OF_BODY: usize = 64 * 1024;
 
@@ -102,7 +100,6 @@ impl Exchange {
         }
     }
 
-    /// Adds the head of the answer, and takes what its extensions say of it.
     pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
         self.duration = self.came.elapsed().unwrap_or_default();
         self.response.headers = Message::of(&head.headers).headers;

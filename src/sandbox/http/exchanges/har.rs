@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::exchange::{Exchange, ExchangeDocument, MessageDocument};
 use crate::platform::system::files;
 
-/// The beginning of every file that is written here, whatever the version of bookctl.
 const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
 const END: &str = "\n]}}\n";
 
@@ -20,7 +19,6 @@ const END: &str = "\n]}}\n";
 /// process writes it meanwhile.
 pub(crate) struct HarFile {
     pub(crate) path: PathBuf,
-    /// The address of the sandbox, without a path.
     origin: String,
     file: File,
     end: u64,
@@ -158,7 +156,6 @@ impl ExchangeDocument {
 }
 
 impl MessageDocument {
-    /// What to say of a body of which only the beginning is kept.
     fn cut(&self) -> &'static str {
         if self.truncated {
             "the body is longer: only its first 64 KB are here"

@@ -88,7 +88,6 @@ fn statuses(text: &str) -> Option<RangeInclusive<u16>> {
 }
 
 impl Filter {
-    /// Reads a query, in which `organization` was looked up.
     pub(in super::super) fn read(
         organization: Option<String>,
         query: impl Fn(&str) -> Option<String>,
