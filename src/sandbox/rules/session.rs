@@ -109,6 +109,7 @@ impl Session {
         (self, outcome)
     }
 
+    /// Fails without a saved sign-in.
     pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, ApiError> {
         match self.state(now) {
             SessionState::Active => Ok(!self.phone.ends_with('0')),

@@ -13,6 +13,7 @@ use super::venue::{Provider, Venue};
 /// Invented names at places that exist, at least six of each vertical in every city.
 const CSV: &str = include_str!("venues.csv");
 
+/// Its lists are separated by `|`.
 #[derive(Debug, Deserialize)]
 struct CsvRow {
     city: String,

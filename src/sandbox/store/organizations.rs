@@ -35,6 +35,7 @@ impl Tx<'_> {
         Ok(status)
     }
 
+    /// The defaults of a built-in one if its settings were never changed.
     pub(crate) fn organization(&self, id: &str) -> Result<Option<Organization>> {
         let sql = "SELECT settings FROM organizations WHERE id = ?";
         let changed = self.first(sql, [id], organization)?;
@@ -42,6 +43,7 @@ impl Tx<'_> {
         Ok(changed.or_else(fresh))
     }
 
+    /// The organization with this id, which may lack its prefix.
     pub(crate) fn organization_named(&self, name: &str) -> Result<Option<Organization>> {
         let name = name.strip_prefix("org_").unwrap_or(name);
         self.organization(&format!("org_{name}"))

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::exchange::{Exchange, ExchangeDocument, MessageDocument};
 use crate::platform::system::files;
 
+/// The beginning of every file that is written here, whatever the version of bookctl.
 const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
 const END: &str = "\n]}}\n";
 
