@@ -57,6 +57,10 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Option<Stri
     if unseen.is_some() || read.is_err() {
         write("\n")?;
     }
+    if echo == Echo::Hidden {
+        // Further lines of a paste answer no other question.
+        let _ = tty::discard();
+    }
     read
 }
 
