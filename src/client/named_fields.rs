@@ -110,8 +110,8 @@ fn in_document(body: &Value, found: &mut Vec<Named>) {
             in_document(value, found);
         } else if let ("field" | "param" | "parameter", Some(name)) = (key.as_str(), value.as_str())
         {
-            let text = |it: &&str| body.get(*it)?.as_str();
-            let why = ["detail", "message"].iter().find_map(|it| text(it));
+            let text = |it| body.get(it)?.as_str();
+            let why = ["detail", "message"].into_iter().find_map(text);
             found.extend(Named::new(name, why.unwrap_or_default().to_owned()));
         }
     }

@@ -10,6 +10,9 @@ use super::runs::{Maker, Run, may_be_sent_by};
 use crate::model::retention::Retention;
 use crate::model::venue::Venue;
 
+/// Looks up a venue that was seen before by its id, for its name and its time zone.
+pub(crate) type VenueLookup = Box<dyn Fn(&str) -> Option<Venue>>;
+
 /// The journal as one command sees it.
 #[derive(Default)]
 pub(crate) struct Scope {
@@ -24,8 +27,7 @@ pub(crate) struct Scope {
     pub(crate) skew: Cell<SignedDuration>,
     /// Whether attempts of other accounts are this organization's, too, because its API key was changed: a person said so.
     pub(crate) takes_any_account: Cell<bool>,
-    /// Looks up a venue that was seen before by its id, for its name and its time zone.
-    pub(crate) venue: Option<Box<dyn Fn(&str) -> Option<Venue>>>,
+    pub(crate) venue: Option<VenueLookup>,
 }
 
 impl Scope {

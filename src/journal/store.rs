@@ -33,7 +33,7 @@ enum Place {
         connection: Connection,
         path: PathBuf,
     },
-    Team(Database),
+    Team(Box<Database>),
 }
 
 /// The file. A commit is on the disk when it returns: nothing is sent that was not written down.
@@ -107,7 +107,7 @@ impl Journal {
     /// fails with `journal` (3).
     pub(crate) fn open_shared(database: Database, scope: Scope) -> Self {
         Journal {
-            place: Place::Team(database.guarded(team::GUARD)),
+            place: Place::Team(Box::new(database.guarded(team::GUARD))),
             scope,
             observed: RefCell::default(),
         }

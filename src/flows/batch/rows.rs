@@ -75,7 +75,7 @@ struct Mistake {
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Value>,
+    value: Option<Box<Value>>,
     message: String,
 }
 
@@ -303,7 +303,7 @@ fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow,
             format!("{field} must be {form}, not {}", quoted(value))
         };
         mistakes.push(Mistake {
-            value: (!value.is_null()).then(|| value.clone()),
+            value: (!value.is_null()).then(|| Box::new(value.clone())),
             ..Mistake::of(field, message)
         });
     };

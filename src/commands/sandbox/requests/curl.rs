@@ -70,7 +70,7 @@ fn command(request: &Value) -> Option<String> {
 fn word(text: &str) -> String {
     let mut word = shell::posix_word(text);
     while let Some(masked) = masked_key(&word) {
-        word.replace_range(masked, &"'\"$BOOKCTL_API_KEY\"'");
+        word.replace_range(masked, "'\"$BOOKCTL_API_KEY\"'");
     }
     match word.strip_suffix("\"''") {
         Some(start) => format!("{start}\""),
