@@ -56,12 +56,12 @@ impl Flags {
             None if self.json => Format::Json,
             None => Format::Human,
         };
-        Ok(Output::of_process(
-            format,
-            self.color,
-            self.quiet,
-            environment,
-        ))
+        let out = Output::of_process(format, self.color, self.quiet, environment);
+        Ok(if self.no_input {
+            out.without_pager()
+        } else {
+            out
+        })
     }
 
     /// An output for errors, also for one about the filter.

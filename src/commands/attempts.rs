@@ -102,7 +102,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
     let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, true));
-    context.out.emit(&view)?;
+    context.out.emit_long(&view)?;
     if !context.out.is_human() {
         return Ok(());
     }

@@ -22,7 +22,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
-    out.emit(&explained(args.code.as_deref())?)?;
+    out.emit_long(&explained(args.code.as_deref())?)?;
     Ok(Exit::Done)
 }
 

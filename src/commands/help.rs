@@ -36,7 +36,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
         && let Some(topic) = topic(word)
     {
         // `sandbox` is a command too. Its help is `bookctl sandbox --help`.
-        out.emit(&topic)?;
+        out.emit_long(&topic)?;
         return Ok(Exit::Done);
     }
     root.build();
@@ -50,7 +50,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     let asked = ["bookctl"].into_iter();
     let asked = asked.chain(args.words.iter().map(String::as_str));
     if let Err(help) = root.try_get_matches_from(asked.chain(["--help"])) {
-        return Ok(out.print_help(&help.render()));
+        out.emit_help(&help.render())?;
     }
     Ok(Exit::Done)
 }

@@ -17,7 +17,11 @@ macro_rules! variables {
             /// Reads the variables through `lookup`. An empty variable counts as unset.
             pub(crate) fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
                 let set = |name| lookup(name).filter(|value| !value.is_empty());
-                Environment { $($field: set($name),)* }
+                let mut environment = Environment { $($field: set($name),)* };
+                // An empty pager is none, and not the usual one.
+                environment.bookctl_pager = lookup("BOOKCTL_PAGER");
+                environment.pager = lookup("PAGER");
+                environment
             }
         }
     };
@@ -44,6 +48,9 @@ variables! {
     ci = "CI", "set by continuous integration; disables prompts";
     columns = "COLUMNS", "width of help where nothing is a terminal; 100 if not set";
     term = "TERM", "`dumb` disables colour and redrawing";
+    bookctl_pager = "BOOKCTL_PAGER", "pager for lists longer than the screen; `cat` or empty for none";
+    pager = "PAGER", "that pager if BOOKCTL_PAGER is not set";
+    less = "LESS", "options of less; `FRX` if not set";
     browser = "BROWSER", "program that `sandbox open` opens the page with";
     visual = "VISUAL", "editor for payment answers";
     editor = "EDITOR", "editor for payment answers if VISUAL is not set";
@@ -53,6 +60,11 @@ impl Environment {
     /// A variable as text. Invalid UTF-8 is replaced, and then matches nothing.
     pub(crate) fn text(value: Option<&OsString>) -> Option<String> {
         value.map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// Whether `BOOKCTL_NO_INPUT` is on.
+    pub(crate) fn never_asks(&self) -> bool {
+        Self::on(self.no_input.as_ref())
     }
 
     /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.

@@ -126,6 +126,8 @@ mod page;
 mod page_setup;
 #[cfg(unix)]
 mod paged;
+#[cfg(unix)]
+mod pager;
 mod pauses;
 #[cfg(unix)]
 mod peers;
@@ -205,6 +207,8 @@ mod webhook_events;
 mod webhook_file;
 #[cfg(unix)]
 mod webhook_listen;
+#[cfg(unix)]
+mod webhook_peers;
 #[cfg(unix)]
 mod webhook_send;
 #[cfg(unix)]

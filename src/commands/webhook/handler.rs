@@ -64,7 +64,10 @@ fn trace_body(sign: char, body: &str) {
 /// The first lines of a text, and how many bytes follow them.
 pub(super) fn beginning(text: &str) -> (&str, usize) {
     let lines = text.split_inclusive('\n').take(SHOWN_LINES);
-    let end = text.floor_char_boundary(lines.map(str::len).sum::<usize>().min(SHOWN));
+    let mut end = lines.map(str::len).sum::<usize>().min(SHOWN);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
     (text[..end].trim_end(), text.len() - end)
 }
 

@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(half_past_one(date(2027, 3, 28)), []);
         let autumn = half_past_one(date(2027, 10, 31));
         let first: Zoned = "2027-10-31T01:30:00+01:00[Europe/London]".parse().unwrap();
-        assert_eq!(autumn, [first.clone()]);
+        assert_eq!(autumn, std::slice::from_ref(&first));
         let later = first.timestamp() + jiff::SignedDuration::from_hours(1);
         assert_eq!(slots_at(&cars, later).count(), 0);
     }

@@ -3,6 +3,7 @@
 mod filter;
 mod json;
 mod page;
+mod pager;
 mod progress;
 mod style;
 mod table;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub(crate) use filter::Filter;
 pub(crate) use page::Page;
+use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
 pub(crate) use table::{Cell as TableCell, cut};
@@ -75,6 +77,7 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     stdout: StreamStyle,
     stderr: StreamStyle,
+    pager: Option<Pager>,
     quiet: bool,
     /// The progress bar on stderr. It is suspended while anything else is written.
     progress: RefCell<Option<ProgressBar>>,
@@ -94,8 +97,17 @@ impl Output {
             format,
             stdout: style(terminals.stdout),
             stderr: style(terminals.stderr),
+            pager: Pager::of(prefs, &terminals, environment),
             quiet,
             progress: RefCell::new(None),
+        }
+    }
+
+    /// The same streams without a pager, which waits for keys.
+    pub(crate) fn without_pager(self) -> Self {
+        Output {
+            pager: None,
+            ..self
         }
     }
 
@@ -117,9 +129,18 @@ impl Output {
         self.emit_read(view).map(drop)
     }
 
+    /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in a pager.
+    pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
+        if self.is_human() {
+            self.to_reader(&self.text_of(view, false)?)
+        } else {
+            self.emit(view)
+        }
+    }
+
     /// Writes a list. If it is empty, a person gets the note `none`; a script sees that it is.
     pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<()> {
-        self.emit(view)?;
+        self.emit_long(view)?;
         if is_empty && self.is_human() {
             self.note(none);
         }
@@ -159,6 +180,11 @@ impl Output {
         };
         self.report(&error);
         error.exit
+    }
+
+    /// Writes a help that was asked for as a page of its own.
+    pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
+        self.to_reader(&styled(text, &self.stdout))
     }
 
     /// Writes a text for another program to stdout, unchanged.
@@ -279,6 +305,18 @@ impl Output {
             page.labelled(Tone::Dim, "hint:", hint);
         }
         self.show(&page);
+    }
+
+    /// Writes a text for a person, in the pager if it is longer than the screen.
+    fn to_reader(&self, text: &str) -> Result<()> {
+        if let Some(pager) = self.pager.as_ref().filter(|pager| pager.is_needed(text)) {
+            self.make_room();
+            match pager.show(text) {
+                Ok(()) => return Ok(()),
+                Err(why) => why.iter().for_each(|why| self.warn(why)),
+            }
+        }
+        self.to_stdout(text).map(drop)
     }
 
     fn to_stdout(&self, text: &str) -> Result<bool> {

@@ -47,28 +47,33 @@ pub(crate) struct Terminals {
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
     pub(crate) width: usize,
+    pub(crate) height: usize,
 }
 
 impl Terminals {
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
+        let (height, width) = size(stdout);
         Terminals {
             stdin: std::io::stdin().is_terminal(),
             stdout,
             stderr,
-            width: columns(stdout),
+            width,
+            height,
         }
     }
 }
 
-fn columns(of_stdout: bool) -> usize {
+/// Rows and columns of the terminal.
+fn size(of_stdout: bool) -> (usize, usize) {
     let term = if of_stdout {
         Term::stdout()
     } else {
         Term::stderr()
     };
-    term.size().1.into()
+    let (height, width) = term.size();
+    (height.into(), width.into())
 }
 
 /// The narrowest terminal that anything is fitted to.
@@ -120,7 +125,7 @@ impl StreamStyle {
     /// The same with the terminal's present width: a person may have changed it since the start.
     pub(crate) fn now(mut self) -> Self {
         if self.terminal {
-            self.width = columns(std::io::stdout().is_terminal()).max(NARROWEST);
+            self.width = size(std::io::stdout().is_terminal()).1.max(NARROWEST);
         }
         self
     }
