@@ -1,5 +1,6 @@
 //! Time zones and offsets by name.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use jiff::tz::{self, Offset, TimeZone};
@@ -26,9 +27,29 @@ pub(crate) fn system_zone() -> TimeZone {
         let (_, name) = link.to_str()?.split_once("zoneinfo/")?;
         of_file(name)
     };
+    let unnamed = || {
+        if names_no_file() {
+            TimeZone::UTC
+        } else {
+            TimeZone::system()
+        }
+    };
     SYSTEM
-        .get_or_init(|| found().unwrap_or_else(TimeZone::system))
+        .get_or_init(|| found().unwrap_or_else(unnamed))
         .clone()
+}
+
+/// Whether TZ is the path of something that is no regular file, such as a pipe, which would be read without end.
+fn names_no_file() -> bool {
+    let Some(name) = std::env::var_os("TZ") else {
+        return false;
+    };
+    let path = match name.to_str() {
+        Some(text) => Path::new(text.strip_prefix(':').unwrap_or(text)),
+        None => Path::new(&name),
+    };
+    path.metadata()
+        .is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// The zone named in a venue's document.
@@ -52,9 +73,12 @@ fn of_file(name: &str) -> Option<TimeZone> {
 pub(crate) fn zone(text: &str) -> Result<TimeZone, String> {
     typed::read(text, "a time zone", EXAMPLE, |name| match name {
         "utc" | "z" => Ok(TimeZone::UTC),
-        "local" => TimeZone::try_system().map_err(|_| {
-            "the system's time zone is unknown; use a name, e.g. `Europe/Paris`".to_owned()
-        }),
+        "local" => {
+            let found = (!names_no_file()).then(|| TimeZone::try_system().ok());
+            found.flatten().ok_or_else(|| {
+                "the system's time zone is unknown; use a name, e.g. `Europe/Paris`".to_owned()
+            })
+        }
         _ if name.starts_with(['+', '-']) => offset(name).map(TimeZone::fixed),
         _ => match TimeZone::get(name) {
             Ok(zone) if !zone.is_unknown() => Ok(zone),

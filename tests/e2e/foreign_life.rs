@@ -158,7 +158,7 @@ impl Life {
     }
 
     fn continues(&self, id: &str, answer: &[&str], exit: i32) -> Output {
-        self.run(&[&["continue", id], answer].concat(), exit)
+        self.run([&["continue", id], answer].concat(), exit)
     }
 
     /// Each create was sent once, made one booking, and no two bookings have one key.
@@ -225,13 +225,13 @@ fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
             "--party",
             "2",
         ];
-        let all = life.run(&search, 0);
+        let all = life.run(search, 0);
         let of_b = ["Corner Oyster", "Long Supper Club"];
         shows(life, &all, &["Lantern House", "Stubborn Fork"]);
         shows(life, &all, &of_b);
         assert!(!all.stderr.contains("cannot be read"), "{all}");
         let (id, b) = life.venue(of_b[0]);
-        let few = life.run(&[&search[..], &["--provider", &b]].concat(), 0);
+        let few = life.run([&search[..], &["--provider", &b]].concat(), 0);
         shows(life, &few, &of_b);
         assert_eq!(few.stdout.lines().count(), 2, "{}: {few}", life.variant);
 
@@ -245,7 +245,7 @@ fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
             "--provider",
             &b,
         ];
-        let slots = life.run(&slots, 0);
+        let slots = life.run(slots, 0);
         assert_eq!(
             slots.stdout.lines().count(),
             25,
@@ -269,7 +269,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
     at_every_variant(|life| {
         let (id, booked) = life.book("Harbour Table", &[], 0);
         let guest = ["Ada Lovelace", "ada@x.example", "+44 20 7946 0018"];
-        for output in [&booked, &life.run(&["show", &id], 0)] {
+        for output in [&booked, &life.run(["show", &id], 0)] {
             shows(
                 life,
                 output,
@@ -277,7 +277,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
             );
             shows(life, output, &guest);
         }
-        let listed = life.run(&["bookings"], 0);
+        let listed = life.run(["bookings"], 0);
         shows(life, &listed, &["Harbour Table", "19:30", guest[0]]);
         let known = life.known(&id);
         assert_eq!(known["guest_phone"], guest[2], "{}", life.variant);
@@ -293,7 +293,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
             "--seating",
             "terrace",
         ];
-        let changed = life.run(&modify, 0);
+        let changed = life.run(modify, 0);
         shows(life, &changed, &["20:30", "party\t4", "seating\tterrace"]);
         assert!(!changed.stderr.contains("warning"), "{changed}");
         let now = life.known(&id);
@@ -308,7 +308,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
         let cancel = ["cancel", &id, "--yes", "--reason", "rain"];
         let takes_a_reason = life.variant != "shouting";
         if !takes_a_reason {
-            life.run(&cancel, 12).says("dialect.cancel_reason_field");
+            life.run(cancel, 12).says("dialect.cancel_reason_field");
         }
         let cancel = &cancel[..if takes_a_reason { 5 } else { 3 }];
         shows(life, &life.run(cancel, 0), &["cancelled"]);
@@ -317,7 +317,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
         assert_eq!(now["cancel_reason"] == "rain", takes_a_reason, "{now}");
 
         let (stubborn, _) = life.book("Stubborn Fork", &[], 0);
-        life.run(&["modify", &stubborn, "--party", "4"], 7)
+        life.run(["modify", &stubborn, "--party", "4"], 7)
             .says("the venue refused the change");
         let (bound, _) = life.book("Morning Coach", &[], 0);
         let cancel = ["cancel", &bound, "--yes", "--reason", "rain"];
@@ -366,9 +366,9 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
         life.continues(&id, &["--psp-response", &approved], 8);
         // The third read finds it confirmed.
         for _ in 0..2 {
-            life.run(&["show", &id, "--exit-status"], 8);
+            life.run(["show", &id, "--exit-status"], 8);
         }
-        life.run(&["show", &id, "--exit-status"], 0);
+        life.run(["show", &id, "--exit-status"], 0);
 
         let (declined, _) = life.book("Velvet Room", &pay, 10);
         let answer = life.approval(&declined, "declined");
@@ -395,7 +395,7 @@ fn a_booking_is_waited_for_until_it_is_confirmed_or_failed() {
         shows(life, &booked, &["confirmed"]);
         let (id, _) = life.book("Lantern House", &[], 8);
         // Each state is shown once, whatever else differs from answer to answer.
-        let watched = life.run(&["watch", &id], 0).stdout.to_lowercase();
+        let watched = life.run(["watch", &id], 0).stdout.to_lowercase();
         for state in ["processing", "confirmed"] {
             let heading = format!("{state}\t{}", id.to_lowercase());
             assert_eq!(
@@ -421,36 +421,36 @@ fn a_persons_account_is_connected_shown_used_and_disconnected() {
         let connect = |person: &str, phone: &str| {
             let who = ["--end-user", person, "--phone", phone];
             let connect = ["session", "connect", "--provider", &provider];
-            life.run(&[&connect[..], &who].concat(), 0);
+            life.run([&connect[..], &who].concat(), 0);
             plain(&life.state("sessions").last().unwrap()["id"])
         };
         let id = connect("u1", "+44 20 7946 0018");
-        life.run(&["session", "verify", &id, "--code", "000000"], 12)
+        life.run(["session", "verify", &id, "--code", "000000"], 12)
             .says("the code is wrong");
-        let active = life.run(&["session", "verify", &id, "--code", &life.code()], 0);
+        let active = life.run(["session", "verify", &id, "--code", &life.code()], 0);
         shows(life, &active, &["active", &id, "end user\tu1", &provider]);
         let other = connect("u2", "+44 20 7946 0019");
-        let listed = life.run(&["session", "list"], 0);
+        let listed = life.run(["session", "list"], 0);
         shows(life, &listed, &[&id, &other, "u1", "u2"]);
         let mine = life.run(
-            &["session", "list", "--end-user", "u1", "--state", "active"],
+            ["session", "list", "--end-user", "u1", "--state", "active"],
             0,
         );
         shows(life, &mine, &[&id]);
         assert!(!mine.stdout.contains(&other), "{}: {mine}", life.variant);
         shows(
             life,
-            &life.run(&["session", "show", &id], 0),
+            &life.run(["session", "show", &id], 0),
             &["active", "u1"],
         );
         for card in [&["card", &id][..], &["card", "--end-user", "u1"]] {
             shows(life, &life.run(card, 0), &["has a card on file"]);
         }
-        life.run(&["card", &other], 7).says("connect");
+        life.run(["card", &other], 7).says("connect");
         let (booking, _) = life.book("Corner Oyster", &["--end-user", "u1"], 10);
         assert_eq!(life.known(&booking)["end_user"], "u1");
-        life.run(&["session", "disconnect", &id, "--yes"], 0);
-        life.run(&["session", "show", &id], 6);
+        life.run(["session", "disconnect", &id, "--yes"], 0);
+        life.run(["session", "show", &id], 6);
     });
 }
 
@@ -465,7 +465,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         life.run(&lost, 16).says("bookctl attempts resume k1");
         shows(
             life,
-            &life.run(&["attempts"], 0),
+            &life.run(["attempts"], 0),
             &["k1", "unsettled", "19:30"],
         );
         life.booked_nothing_twice(1);
@@ -477,7 +477,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         }
         shows(
             life,
-            &life.run(&["attempts", "resume", "k1"], 0),
+            &life.run(["attempts", "resume", "k1"], 0),
             &["confirmed"],
         );
         life.booked_nothing_twice(1);
@@ -493,7 +493,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         std::fs::write(life.home.folder().join("rows.jsonl"), format!("{row}\n")).unwrap();
         for _ in 0..2 {
             let batch = ["book", "--from", "rows.jsonl", "--batch", "b"];
-            shows(life, &life.run(&batch, 0), &["confirmed", "10:00"]);
+            shows(life, &life.run(batch, 0), &["confirmed", "10:00"]);
         }
         life.booked_nothing_twice(2);
     });
@@ -515,10 +515,10 @@ fn find(value: &Value, name: &str) -> Option<Value> {
 #[ignore = "needs Python for the foreign service"]
 fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
     at_every_variant(|life| {
-        let none = life.run(&["bookings", "--open"], 0);
+        let none = life.run(["bookings", "--open"], 0);
         none.says("No unfinished bookings");
         let (id, _) = life.book("Corner Oyster", &[], 10);
-        shows(life, &life.run(&["bookings", "--open"], 0), &[&id]);
+        shows(life, &life.run(["bookings", "--open"], 0), &[&id]);
         if !settings(life.variant)
             .iter()
             .any(|it| it.starts_with("read.error="))
@@ -526,8 +526,8 @@ fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
             return;
         }
         // Without the expression nothing in the list has `id` and `status`: it is shown as it came.
-        life.run(&["profile", "unset", "hub", "read.error"], 0);
-        let unread = life.run(&["bookings", "--open"], 15);
+        life.run(["profile", "unset", "hub", "read.error"], 0);
+        let unread = life.run(["bookings", "--open"], 15);
         assert!(unread.stderr.contains(&id), "{}: {unread}", life.variant);
         unread.says("read.error=EXPRESSION");
     });

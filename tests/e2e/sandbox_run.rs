@@ -59,6 +59,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
             "BOOKCTL_WEBHOOK_SECRET" => (Some("whsec_of_the_real_service"), Some("whsec_sandbox")),
             "BOOKCTL_NO_INPUT" => (Some("1"), Some("1")),
             "BOOKCTL_ACCESSIBLE" => (Some("1"), Some("1")),
+            "BOOKCTL_PAGER" => (Some("cat"), Some("cat")),
             "BOOKCTL_HOME" => (None, Some("/")),
             "BOOKCTL_NO_SANDBOX" => (Some("0"), None),
             "BOOKCTL_JOURNAL" => (Some("postgresql://team@real_service.example/bookctl"), None),
