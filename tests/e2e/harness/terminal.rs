@@ -83,6 +83,9 @@ impl Terminal {
         if !home.sets("TERM") {
             command.env("TERM", "xterm-256color");
         }
+        if !home.sets("BOOKCTL_PAGER") {
+            command.env("BOOKCTL_PAGER", "cat");
+        }
         command.args(["-c", SHELL, "sh", &ROWS.to_string(), &columns.to_string()]);
         command.args(program);
         let mut session = {
