@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use reqwest::Method;
 use serde_json::{Map, Value};
 
-use super::field::{Field, body, field, header, pairs, raw_field};
+use super::arguments::header;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, Head};
 use crate::flows::{guard, preview, read_file, read_stdin};
 use crate::json::Document;
+use crate::model::field::{Field, body, field, pairs, raw_field};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::secrets::redact;
 use crate::terminal::output::{Page, View};

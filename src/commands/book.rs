@@ -9,9 +9,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::field::ExtraFields;
-use super::place::Place;
-use super::timing::Zone;
+use super::arguments::{ExtraFields, Place, Zone};
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::batch::rows::is_key;

@@ -1,6 +1,6 @@
 use serde_json::Map;
 
-use super::field::ExtraFields;
+use super::arguments::ExtraFields;
 use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;

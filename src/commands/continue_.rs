@@ -2,7 +2,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::field::{Field, body, field};
 use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
@@ -12,6 +11,7 @@ use crate::flows::{
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
+use crate::model::field::{Field, body, field};
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
 

@@ -39,7 +39,7 @@ pub(crate) enum Command {
     },
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<Exit> {
+pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Status => status(context),
         Command::Init => init(context),

@@ -18,7 +18,7 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
     bookctl limits \\\n    --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, (): ()) -> Result<Exit> {
     let limits = known(context)?;
     let is_empty = limits.is_empty();
     let none = "No rate limits known yet. A search or a booking shows them.";

@@ -2,6 +2,7 @@
 //! shows.
 
 mod api;
+mod arguments;
 mod attempts;
 mod auth;
 mod book;
@@ -12,13 +13,11 @@ mod completions;
 mod continue_;
 mod doctor;
 mod explain;
-mod field;
 mod help;
 mod journal;
 mod limits;
 mod modify;
 mod overview;
-mod place;
 mod profile;
 mod sandbox;
 mod search;
@@ -26,7 +25,6 @@ mod session;
 mod show;
 mod slots;
 mod status;
-mod timing;
 mod watch;
 mod webhook;
 
@@ -149,7 +147,7 @@ pub(crate) enum ServiceNeed {
 }
 
 impl Needs {
-    /// Needs this service, and runs to its end.
+    /// The needs of a command that runs to its end.
     pub(crate) const fn of(service: ServiceNeed) -> Self {
         Needs {
             service,
@@ -165,16 +163,26 @@ impl Plan {
         Plan::Program(Box::new(run))
     }
 
-    fn configuration(run: impl AsyncFnOnce(Startup) -> Result<Exit> + 'static) -> Self {
-        Plan::Configuration(Box::new(move |setup| Box::pin(run(setup))))
+    fn configuration<A: 'static>(
+        args: A,
+        run: impl AsyncFnOnce(Startup, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::Configuration(Box::new(move |setup| Box::pin(run(setup, args))))
     }
 
-    fn service(run: impl AsyncFnOnce(&Context) -> Result<Exit> + 'static) -> Self {
-        Plan::context(Needs::of(ServiceNeed::Profile), run)
+    fn service<A: 'static>(
+        args: A,
+        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::context(Needs::of(ServiceNeed::Profile), args, run)
     }
 
-    fn context(needs: Needs, run: impl AsyncFnOnce(&Context) -> Result<Exit> + 'static) -> Self {
-        Plan::Context(needs, Box::new(move |context| Box::pin(run(context))))
+    fn context<A: 'static>(
+        needs: Needs,
+        args: A,
+        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::Context(needs, Box::new(move |context| Box::pin(run(context, args))))
     }
 }
 
@@ -185,49 +193,33 @@ impl Command {
             Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
             Command::Completions(args) => Plan::program(move |out, _| completions::run(out, &args)),
             Command::Explain(args) => Plan::program(move |out, _| explain::run(out, &args)),
-            Command::Auth(group) => {
-                Plan::configuration(async move |setup| auth::run(setup, group.command).await)
-            }
-            Command::Doctor(args) => {
-                Plan::configuration(async move |setup| doctor::run(setup, args).await)
-            }
-            Command::Profile(group) => {
-                Plan::configuration(async move |setup| profile::run(setup, group.command).await)
-            }
-            Command::Search(args) => Plan::service(async move |it| search::run(it, args).await),
-            Command::Slots(args) => Plan::service(async move |it| slots::run(it, args).await),
-            Command::Book(EagerBook::Book(args)) => {
-                Plan::service(async move |it| book::run(it, *args).await)
-            }
-            Command::Show(args) => Plan::service(async move |it| show::run(it, args).await),
-            Command::Watch(args) => Plan::service(async move |it| watch::run(it, args).await),
-            Command::Continue(args) => {
-                Plan::service(async move |it| continue_::run(it, args).await)
-            }
-            Command::Modify(args) => Plan::service(async move |it| modify::run(it, args).await),
-            Command::Cancel(args) => Plan::service(async move |it| cancel::run(it, args).await),
-            Command::Bookings(args) => Plan::service(async move |it| bookings::run(it, args).await),
-            Command::Limits(args) => Plan::service(async move |it| limits::run(it, args).await),
-            Command::Session(group) => {
-                Plan::service(async move |it| session::run(it, group.command).await)
-            }
-            Command::Card(args) => Plan::service(async move |it| card::run(it, args).await),
-            Command::Api(args) => Plan::service(async move |it| api::run(it, *args).await),
-            Command::Status(args) => Plan::service(async move |it| status::run(it, args).await),
+            Command::Auth(group) => Plan::configuration(group.command, auth::run),
+            Command::Doctor(args) => Plan::configuration(args, doctor::run),
+            Command::Profile(group) => Plan::configuration(group.command, profile::run),
+            Command::Search(args) => Plan::service(args, search::run),
+            Command::Slots(args) => Plan::service(args, slots::run),
+            Command::Book(EagerBook::Book(args)) => Plan::service(*args, book::run),
+            Command::Show(args) => Plan::service(args, show::run),
+            Command::Watch(args) => Plan::service(args, watch::run),
+            Command::Continue(args) => Plan::service(args, continue_::run),
+            Command::Modify(args) => Plan::service(args, modify::run),
+            Command::Cancel(args) => Plan::service(args, cancel::run),
+            Command::Bookings(args) => Plan::service(args, bookings::run),
+            Command::Limits(_) => Plan::service((), limits::run),
+            Command::Session(group) => Plan::service(group.command, session::run),
+            Command::Card(args) => Plan::service(args, card::run),
+            Command::Api(args) => Plan::service(*args, api::run),
+            Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {
-                Plan::context(Needs::of(ServiceNeed::None), async move |it| {
-                    journal::run(it, group.command)
-                })
+                Plan::context(Needs::of(ServiceNeed::None), group.command, journal::run)
             }
-            Command::Attempts(args) => {
-                Plan::context(args.needs(), async move |it| attempts::run(it, args).await)
+            Command::Attempts(args) => Plan::context(args.needs(), args, attempts::run),
+            Command::Sandbox(group) => {
+                Plan::context(group.command.needs(), group.command, sandbox::run)
             }
-            Command::Sandbox(group) => Plan::context(group.command.needs(), async move |it| {
-                sandbox::run(it, group.command).await
-            }),
-            Command::Webhook(group) => Plan::context(group.command.needs(), async move |it| {
-                webhook::run(it, group.command).await
-            }),
+            Command::Webhook(group) => {
+                Plan::context(group.command.needs(), group.command, webhook::run)
+            }
         }
     }
 }

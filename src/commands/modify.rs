@@ -2,20 +2,18 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::field::ExtraFields;
-use super::timing::Zone;
+use super::arguments::{ExtraFields, Zone};
 use crate::app::Context;
 use crate::client::Changes;
 use crate::flows::{change, compared, confirmation, finish, locate, offer, pick, terms};
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::contact;
-use crate::model::document_time::{DocumentTime, time_text as shown_time};
+use crate::model::document_time::{DocumentTime, time_text};
 use crate::model::id::id;
-use crate::model::shell;
-use crate::model::time_text;
+use crate::model::time_text::moved_far;
 use crate::model::when::When;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone};
 use crate::terminal::prompt::Question;
 
@@ -72,119 +70,82 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let named = args.booking.as_deref();
     let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
     let id = &named.id.clone();
-    let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
     let adapter = context.adapter();
     // On the venue's own clock, a time with an offset has to be converted.
     let is_exact = |when: &When| when.exact().is_some() && !adapter.local_times;
-    let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
     let mut before = None;
-    if needs_booking {
+    if !args.dry_run || is_open || args.at.as_ref().is_some_and(|at| !is_exact(at)) {
         let booking = named.booking(context).await?;
         if booking.status() != Status::Confirmed {
             let why = "only a confirmed booking can be changed";
             return Err(change::refused(&booking, why));
         }
         before = Some(booking);
-    } else if !args.dry_run {
-        // Whether a script may change a booking with another status is left to the service.
-        before = match named.booking(context).await {
-            Err(error) if error.exit == Exit::Interrupted => return Err(error),
-            read => read.ok().filter(|it| it.status() == Status::Confirmed),
-        };
     }
     if is_open {
         ask_for_change(context, &what, &mut args).await?;
     }
-    let mut datetime = None;
-    if let Some(when) = &args.at {
-        datetime = match (when.exact(), &before) {
-            (Some(moment), _) if is_exact(when) => Some(adapter.wire_time(moment).into()),
-            (_, Some(booking)) => {
-                Some(new_time(context, booking, when, args.zone.tz.as_ref(), args.party).await?)
-            }
-            _ => None,
-        };
-    }
+    let datetime = match (&args.at, &before) {
+        (Some(when), Some(booking)) if !is_exact(when) => {
+            Some(new_time(context, booking, when, args.zone.tz.as_ref(), args.party).await?)
+        }
+        (when, _) => {
+            let moment = when.as_ref().and_then(When::exact);
+            moment.map(|moment| adapter.wire_time(moment).into())
+        }
+    };
     let changes = Changes {
         datetime,
         party_size: args.party,
         seating: args.seating,
     };
     let call = changes.call(id, adapter)?.with_fields(&fields)?;
-    if args.dry_run {
+    let Some(before) = before.filter(|_| !args.dry_run) else {
         return finish::preview(context, call);
-    }
+    };
     let mut asked = changes.body();
     asked.extend(fields);
-    if let Some(booking) = before.as_ref().filter(|before| shows(before, &asked)) {
+    if shows(&before, &asked) {
         let note = "Nothing to change: the booking is like this already.";
         context.out.note(note);
-        return finish::finish(context, booking);
+        return finish::finish(context, &before);
     }
-    if let Some(before) = before.as_ref().filter(|_| asks) {
-        confirm(context, before, &asked).await?;
+    if context.prompter.interactive() && !args.yes {
+        confirm(context, &before, &asked).await?;
     }
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = change::change(context, id, call, "change", done).await;
-    match changed.map_err(|error| pick::not_found(context, id, error)) {
-        Ok(booking) => compared::finish_modified(context, booking, &asked).await,
-        Err(error) if error.code == Code::NoAvailability => {
-            let nearest = nearest_times(context, before.as_ref(), &asked).await;
-            Err(nearest.into_iter().fold(error, Error::hint))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Where the venue has no slot at the new time: which ones it has, and the command that takes the nearest.
-async fn nearest_times(
-    context: &Context,
-    before: Option<&Booking>,
-    asked: &Map<String, Value>,
-) -> Option<String> {
-    let booking = before?;
-    let venue = locate::locate_venue(context, &booking.venue_id()?).ok()?;
-    let when = When::parse(asked.get("datetime")?.as_str()?).ok()?;
-    let zone = offer::known_zone(venue.remembered.as_ref(), own_clock(booking).as_ref());
-    let size = asked.get("party_size").and_then(Value::as_u64);
-    let size = size.map_or(booking.party(), |size| size.try_into().unwrap_or(u32::MAX));
-    let provider = booking.str("provider");
-    let offer = offer::offered(context, &venue, &when, zone.as_ref(), size, provider);
-    let offer = offer.await.ok()?;
-    let nearest = offer.nearest(5);
-    let times: Vec<String> = nearest.iter().map(|slot| slot.time_text()).collect();
-    let flags = shell::flag("--at", &plain(&nearest.first()?.datetime_value()));
-    Some(format!(
-        "the nearest times are {}; to take the first: {}",
-        times.join(", "),
-        shell::command("modify", booking.id(), &flags)
-    ))
+    let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
+    compared::finish_modified(context, booking, &asked).await
 }
 
 async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
     let prompter = &context.prompter;
-    let fields = ["time", "party size", "seating"];
-    let (question, flag, noun) = match prompter.choose(what, &fields).await? {
-        0 => (
-            "New time? (e.g. 20:00 or tomorrow 20:30)",
-            "--at",
-            "the new time",
-        ),
-        1 => ("New party size?", "--party", "the new party size"),
-        _ => ("New seating?", "--seating", "the new seating"),
-    };
-    let check = |text: &str| match flag {
-        "--at" => When::parse(text).map(drop).map_err(|why| why.to_string()),
-        "--party" => contact::party(text).map(drop),
-        _ if text.is_empty() => Err("type a seating, such as terrace".to_owned()),
-        _ => Ok(()),
-    };
-    let question = Question::new(question, flag, noun);
-    let text = prompter.text(&question, None, &check).await?;
-    match flag {
-        "--at" => args.at = When::parse(&text).ok(),
-        "--party" => args.party = contact::party(&text).ok(),
-        _ => args.seating = Some(text),
+    match prompter
+        .choose(what, &["time", "party size", "seating"])
+        .await?
+    {
+        0 => {
+            let text = "New time? (e.g. 20:00 or tomorrow 20:30)";
+            let question = Question::new(text, "--at", "the new time");
+            let check = |text: &str| When::parse(text).map(drop);
+            let text = prompter.text(&question, None, &check).await?;
+            args.at = When::parse(&text).ok();
+        }
+        1 => {
+            let question = Question::new("New party size?", "--party", "the new party size");
+            let check = |text: &str| contact::party(text).map(drop);
+            let text = prompter.text(&question, None, &check).await?;
+            args.party = contact::party(&text).ok();
+        }
+        _ => {
+            let question = Question::new("New seating?", "--seating", "the new seating");
+            let check = |text: &str| match text {
+                "" => Err("type a seating, such as terrace".to_owned()),
+                _ => Ok(()),
+            };
+            args.seating = Some(prompter.text(&question, None, &check).await?);
+        }
     }
     Ok(())
 }
@@ -198,28 +159,24 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     page.heading(Tone::Strong, "change", about.join(" · "));
     page.field_if("note", finish::card(context, before).limits());
     for (name, new) in asked {
-        let label = match name.as_str() {
-            "datetime" => "when",
-            "party_size" => "party",
-            "seating_preference" => "seating",
-            _ => "other",
-        };
-        let shown = |value: &Value| match label {
-            "when" => shown_time(value),
-            _ => plain(value),
-        };
         let old = before.value().get(name);
-        let old_text = old.map(shown).filter(|old| !old.is_empty());
-        let old_text = old_text.unwrap_or_else(|| "not set".to_owned());
-        let mut sides = format!("{old_text} → {}", shown(new));
-        if label == "other" {
-            sides = format!("{name} {sides}");
-        }
-        let far = old.and_then(|old| moved_far(old, new));
-        if let Some(far) = far.filter(|_| label == "when") {
-            sides.push_str(&format!(" · {far}"));
-        }
-        page.field(label, sides);
+        let from_to = |text: fn(&Value) -> String| {
+            let old = old.map(text).filter(|old| !old.is_empty());
+            format!("{} → {}", old.as_deref().unwrap_or("not set"), text(new))
+        };
+        match name.as_str() {
+            "datetime" => {
+                let instant =
+                    |time: &Value| DocumentTime::read(time)?.instant_in(Some(&TimeZone::UTC));
+                let moved = old.and_then(instant).zip(instant(new));
+                let far = moved.and_then(|(old, new)| moved_far(old, new));
+                let far = far.map(|far| format!(" · {far}")).unwrap_or_default();
+                page.field("when", from_to(time_text) + &far)
+            }
+            "party_size" => page.field("party", from_to(plain)),
+            "seating_preference" => page.field("seating", from_to(plain)),
+            _ => page.field("other", format!("{name} {}", from_to(plain))),
+        };
     }
     let confirmation = confirmation::Confirmation {
         action: "changing a booking",
@@ -227,12 +184,6 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
         declined: "Nothing was changed.",
     };
     terms::confirm(context, page, before, &confirmation).await
-}
-
-/// How far the booking moves, if that is more than a week.
-fn moved_far(old: &Value, new: &Value) -> Option<String> {
-    let instant = |time: &Value| DocumentTime::read(time)?.instant_in(Some(&TimeZone::UTC));
-    time_text::moved_far(instant(old)?, instant(new)?)
 }
 
 /// Whether a booking has everything that was asked for.
@@ -262,16 +213,16 @@ async fn new_time(
     party: Option<u32>,
 ) -> Result<Value> {
     let adapter = context.adapter();
-    let venue = match booking.venue_id() {
-        Some(venue) => Some(locate::locate_venue(context, &venue)?),
-        None => None,
-    };
+    let venue = booking.venue_id();
+    let venue = venue.map(|venue| locate::locate_venue(context, &venue));
+    let venue = venue.transpose()?;
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     offer::note_unused_zone(context, remembered, when, zone);
     let known_zone = offer::known_zone(remembered, zone);
-    let when = &match when.depends_on_a_day() {
-        true => when.near(own_day(booking, known_zone.as_ref())?),
-        false => when.clone(),
+    let when = &if when.depends_on_a_day() {
+        when.near(own_day(booking, known_zone.as_ref())?)
+    } else {
+        when.clone()
     };
     let in_zone = |zone: &TimeZone| -> Result<Value> {
         let moment = offer::resolve(when, context.now()?, zone)?;
@@ -317,7 +268,6 @@ fn own_day(booking: &Booking, zone: Option<&TimeZone>) -> Result<Date> {
 /// The offset of the booking's own time. A time in UTC (`Z`) shows none of the venue's.
 fn own_clock(booking: &Booking) -> Option<TimeZone> {
     let text = booking.str("datetime")?;
-    let when = When::parse(text).ok()?;
-    let offset = when.exact()?.zoned.offset();
+    let offset = When::parse(text).ok()?.exact()?.zoned.offset();
     (!text.ends_with(['Z', 'z'])).then(|| TimeZone::fixed(offset))
 }

@@ -1,8 +1,6 @@
 use clap::builder::PossibleValuesParser;
 
-use super::field::{ExtraFields, Limit};
-use super::place::Place;
-use super::timing::At;
+use super::arguments::{At, ExtraFields, Limit, Place};
 use crate::app::Context;
 use crate::client::VenueQuery;
 use crate::flows::{offer, understood, venues, walk};

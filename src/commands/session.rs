@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::field::{ExtraFields, Limit};
+use super::arguments::{ExtraFields, Limit};
 use crate::adapter::{Misread, same_words};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};

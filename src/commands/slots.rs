@@ -1,8 +1,6 @@
 use clap::builder::NonEmptyStringValueParser;
 
-use super::field::{ExtraFields, Limit};
-use super::timing::At;
-
+use super::arguments::{At, ExtraFields, Limit};
 use crate::app::Context;
 use crate::flows::{offer, pick, understood};
 use crate::json::Document;

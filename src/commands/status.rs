@@ -15,7 +15,7 @@ use crate::terminal::view::Fields;
 #[command(after_help = "Examples:\n  bookctl status\n  bookctl status --jq .version")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, (): ()) -> Result<Exit> {
     let answer = context.read(Call::get("/v1/")).await?;
     let index = context.adapter().index(&answer.document);
     let index = index.map_err(Misread::into_error)?;

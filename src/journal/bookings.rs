@@ -208,10 +208,6 @@ fn keep_seen(
     store(statements, scope, held, &seen)
 }
 
-/// The condition for bookings that may still change, including unknown statuses. The index of this name has the same
-/// text.
-const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')";
-
 impl Journal {
     /// Whether the journal does not have the booking as it is here.
     fn is_new(&self, booking: &Booking) -> Result<bool> {
@@ -266,19 +262,6 @@ impl Journal {
         })
     }
 
-    /// Marks a booking that the service no longer knows, if it was made with the present API key: another key sees the
-    /// bookings of its own organization alone.
-    pub(crate) fn lose(&self, id: &str) -> Result<()> {
-        self.write(|statements, scope| {
-            let query = "UPDATE bookings SET gone_at = ?3
-                         WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL AND idempotency_key IN
-                         (SELECT idempotency_key FROM attempts WHERE booking_id = ?2 AND account = ?4)";
-            let now = Timestamp::now().to_string();
-            let row = values![&scope.origin, id, now, &scope.account];
-            statements.execute(query, row).map(drop)
-        })
-    }
-
     /// Marks all bookings of a sandbox that was reset.
     pub(crate) fn lose_all(&self) -> Result<()> {
         self.write(|statements, scope| {
@@ -303,7 +286,8 @@ impl Journal {
 
     /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let kept = self.kept_if(id, &format!("NOT ({UNFINISHED})"))?;
+        let final_states = "status IN ('confirmed', 'failed', 'cancelled', 'expired')";
+        let kept = self.kept_if(id, final_states)?;
         Ok(kept.map(|kept| kept.booking))
     }
 
@@ -317,18 +301,8 @@ impl Journal {
 
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
     pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
-        self.ids("1 = 1", limit)
-    }
-
-    /// The ids of bookings that may have changed since they were last read, newest first.
-    pub(crate) fn unfinished_bookings(&self, limit: u32) -> Result<Vec<String>> {
-        self.ids(&unfinished(), limit)
-    }
-
-    fn ids(&self, condition: &str, limit: u32) -> Result<Vec<String>> {
-        let query = newest_ids(condition);
         self.read(|statements, scope| {
-            let rows = statements.query(&query, values![&scope.origin, limit])?;
+            let rows = statements.query(NEWEST_IDS, values![&scope.origin, limit])?;
             rows.iter().map(|row| row.get("id")).collect()
         })
     }
@@ -377,15 +351,8 @@ const MADE: &str = "
     SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
     UNION ALL SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
 
-fn unfinished() -> String {
-    format!("{UNFINISHED} AND gone_at IS NULL")
-}
-
-fn newest_ids(condition: &str) -> String {
-    format!(
-        "SELECT id FROM bookings WHERE origin = ?1 AND {condition} ORDER BY created_at DESC, id DESC LIMIT ?2"
-    )
-}
+const NEWEST_IDS: &str =
+    "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
 
 #[cfg(test)]
 mod tests;

@@ -83,8 +83,6 @@ CREATE TABLE bookings (
 CREATE INDEX bookings_created ON bookings (origin, created_at, id);
 CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
 CREATE INDEX bookings_of_status ON bookings (origin, status, created_at, id);
-CREATE INDEX bookings_unfinished ON bookings (origin, created_at, id)
-    WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
 CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL;
 
 -- What is left of the rate limits of a service, which all API keys of an organization share. `resets_at` is in milliseconds

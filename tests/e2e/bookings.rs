@@ -57,7 +57,7 @@ fn what_was_booked_here_is_listed_newest_first_as_the_service_sent_it() {
 
 /// The list is as old as it says: a command that ends with a booking brings it up to date, one that only reads does not.
 #[test]
-fn the_list_follows_what_is_done_and_reads_anew_where_it_is_told_to() {
+fn the_list_follows_what_is_done_and_shown() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let code = home.code();
@@ -72,8 +72,7 @@ fn the_list_follows_what_is_done_and_reads_anew_where_it_is_told_to() {
     home.advance("21m");
     assert_eq!(text(&home.booking(&waits), "status"), "expired");
     assert_eq!(statuses(&home), ["requires_action", "cancelled"]);
-    let refreshed = listed(&home, &["--refresh"]);
-    assert_eq!(refreshed[0], home.booking(&waits));
+    home.run(["show", &waits]).exits(0);
     assert_eq!(statuses(&home), ["expired", "cancelled"]);
 }
 
@@ -108,7 +107,6 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     home.run(["bookings", "--open"])
         .exits(0)
         .says("warning: @1 and so on are not available");
-    home.run(["bookings", "--open", "--refresh"]).exits(2);
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
     let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
@@ -443,7 +441,7 @@ fn several_commands_at_once_lose_nothing() {
         home.start(book.iter().chain(&GUEST[..4]))
     });
     let forgets = [0, 1].map(|_| home.start(["bookings", "forget", &gone, "--json"]));
-    let lists = [0, 1].map(|_| home.start(["bookings", "--refresh", "--json"]));
+    let lists = [0, 1].map(|_| home.start(["bookings", "--json"]));
     let mut ids: Vec<String> = books
         .into_iter()
         .map(|running| text(&running.end().exits(0).json(), "id"))

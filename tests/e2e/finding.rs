@@ -345,28 +345,6 @@ fn after_a_reset_the_old_bookings_are_left_out_and_showing_one_does_not_end_in_a
 }
 
 #[test]
-fn a_refresh_respects_the_limit_and_warns_once_of_what_another_client_reset() {
-    let served = Served::start();
-    let home = served.home();
-    for _ in 0..4 {
-        home.booked("ven_otp", &[], 10);
-    }
-    served.reset();
-    let one = home.run(["bookings", "--refresh", "--limit", "1"]).exits(0);
-    let warnings = |output: &str| {
-        output
-            .lines()
-            .filter(|it| it.contains("no longer knows bk_"))
-            .count()
-    };
-    assert_eq!(warnings(&one.stderr), 1, "{one}");
-    one.says("Left out 1");
-    let rest = home.run(["bookings", "--refresh"]).exits(0);
-    assert_eq!(warnings(&rest.stderr), 1, "{rest}");
-    rest.says("Left out 4");
-}
-
-#[test]
 fn a_booking_that_a_real_service_does_not_show_stays_in_the_list() {
     let reads = std::cell::Cell::new(0);
     let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
@@ -375,9 +353,6 @@ fn a_booking_that_a_real_service_does_not_show_stays_in_the_list() {
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.run(["show", "bk_1"]).exits(0);
-    home.run(["bookings", "--refresh"])
-        .exits(0)
-        .says("no longer knows bk_1");
     home.run(["show", "bk_1"]).exits(6);
     assert_eq!(found(&home, &[]), ["bk_1"], "another key may still show it");
 }

@@ -79,7 +79,6 @@ const LINES: &[&str] = &[
     "cancel PAUSED",
     "cancel BOOKING --yes",
     "bookings",
-    "bookings --refresh",
     "bookings --open",
     "bookings forget",
     "bookings forget bk_nobody",

@@ -1,3 +1,4 @@
+use super::{ProfileSecrets, SecretsList};
 use crate::app::{Context, Startup};
 use crate::client::{Call, key_sent_as};
 use crate::config::{
@@ -9,8 +10,6 @@ use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::terminal::prompt::Question;
-
-use super::status::{ProfileSecrets, SecretsList};
 
 const SHAPE: &str = "enter one line of ASCII characters without spaces";
 
@@ -49,22 +48,19 @@ pub(crate) struct Args {
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
+    let storage = args.storage.unwrap_or_default();
     if args.journal_password_stdin {
-        return store_journal_password(&setup, &vault, args.storage.unwrap_or_default()).await;
+        return store_journal_password(&setup, &vault, storage).await;
     }
     let file = ConfigFile::read(&setup.paths.config_file)?;
-    // A person is not asked for anything that a missing keyring would lose. A script hears of its arguments first.
-    let mut storage = None;
-    if setup.prompter.interactive() {
-        storage = Some(usable_storage(&setup, &vault, args.storage).await?);
-    }
     let (name, base_url) = choose_service(&setup, &args, &file).await?;
     let service = service(&name, base_url, &file, &args.dialect)?;
     let account = Account::new(&name, service.base_url.origin());
-    let storage = match storage {
-        Some(storage) => storage,
-        None => usable_storage(&setup, &vault, args.storage).await?,
-    };
+    if storage == Storage::Keyring {
+        // Nobody is asked for a key that a missing keyring would lose.
+        let answers = vault.keyring.probe().await;
+        answers.map_err(|why| silent(&why))?;
+    }
     let is_new = !file.profiles.contains_key(&name);
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
@@ -76,7 +72,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let mut context = Context::with_target(setup, target);
     if let Some(given) = &mut key {
         let asks_again = !args.key_stdin && context.prompter.interactive();
-        if try_key(&mut context, given, &account, is_new, asks_again).await? {
+        if try_key(&mut context, given, &account, asks_again).await? {
             context.refuse_sandbox().await?;
         }
     }
@@ -98,13 +94,11 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         })?;
     }
     let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
-    context.out.emit(&SecretsList {
-        profiles: vec![row],
-    })?;
+    let profiles = vec![row];
+    context.out.emit(&SecretsList { profiles })?;
     if context.environment.api_key.is_some() {
-        context
-            .out
-            .warn("BOOKCTL_API_KEY is set and overrides the stored key");
+        let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
+        context.out.warn(warning);
     }
     if file.default_profile.as_ref() != Some(&name) {
         context.out.note(&format!(
@@ -119,8 +113,9 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
     let name = setup.named_profile().or(file.default_profile.clone());
-    let name =
-        name.ok_or_else(|| Error::usage("no profile was named").hint("pass --profile NAME"))?;
+    let Some(name) = name else {
+        return Err(Error::usage("no profile was named").hint("pass --profile NAME"));
+    };
     let url = file.profile(&name)?.journal.as_deref().ok_or_else(|| {
         Error::config(format!("profile {name} has no shared journal")).hint(format!(
             "name it first: bookctl profile set {name} journal=postgresql://USER@HOST/DATABASE"
@@ -147,42 +142,15 @@ async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage
     Ok(Exit::Done)
 }
 
-/// Where the secrets will be stored. Where no keyring answers and none was asked for, a person is offered the file.
-async fn usable_storage(
-    setup: &Startup,
-    vault: &Vault,
-    chosen: Option<Storage>,
-) -> Result<Storage> {
-    if chosen == Some(Storage::File) {
-        return Ok(Storage::File);
-    }
-    let Err(why) = vault.keyring.probe().await else {
-        return Ok(Storage::Keyring);
-    };
-    if chosen.is_none() && setup.prompter.interactive() {
-        setup.out.warn(&why);
-        let question = Question::new(
-            "Store the secrets in a file that only you can read instead?",
-            "--storage",
-            "where to store secrets",
-        );
-        if setup.prompter.confirm(&question, false).await? {
-            return Ok(Storage::File);
-        }
-    }
-    Err(silent(&why))
-}
-
 /// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
 /// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
 async fn try_key(
     context: &mut Context,
     key: &mut Secret,
     account: &Account,
-    is_new: bool,
     asks_again: bool,
 ) -> Result<bool> {
-    let name = shell::word(&account.profile);
+    let learn = format!("bookctl profile learn {}", shell::word(&account.profile));
     loop {
         let Err(error) = context.read(Call::get("/v1/")).await else {
             return Ok(true);
@@ -199,35 +167,25 @@ async fn try_key(
         }
         let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
         if !asks_again {
-            let mut add = String::new();
-            if is_new && let Target::Remote(service) = context.target() {
-                let base_url = shell::word(&service.base_url.join(""));
-                add = format!("`bookctl profile add {name} --base-url {base_url}`, then ");
-            }
             return Err(error.detail(how).hint(format!(
-                "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; if you do not \
-                 know how it wants the key, {add}`bookctl profile learn {name}` finds out, with the key in the environment (see `bookctl help environment`)"
+                "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; `{learn}` finds \
+                 out how it wants the key"
             )));
         }
         context.out.warn(&format!("{}: {how}", error.message));
         context.out.note(&format!(
-            "if the key is right, the service may want it in another way: keep it, and `bookctl profile learn {name}` \
-             finds out"
+            "if the key is right, the service may want it in another way: keep it, and `{learn}` finds out"
         ));
         let text = format!("API key for {} (Enter keeps this one)", account.origin);
         let question = Question::new(text, "--key-stdin", "API key").hidden();
-        let check = |text: &str| {
-            if text.is_empty() {
-                Ok(())
-            } else {
-                one_line(text)
-            }
+        let check = |text: &str| match text {
+            "" => Ok(()),
+            text => one_line(text),
         };
         let text = context.prompter.text(&question, None, &check).await?;
         if text.is_empty() {
-            context.out.note(&format!(
-                "the key was not tried again; next: bookctl profile learn {name}"
-            ));
+            let note = format!("the key was not tried again; next: {learn}");
+            context.out.note(&note);
             return Ok(false);
         }
         *key = Secret::new(text);
@@ -247,63 +205,47 @@ async fn choose_service(
         (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
         (None, None) => None,
     };
-    let Some(name) = setup.named_profile() else {
-        if !setup.prompter.interactive() {
-            return Err(
-                Error::usage("no profile was named, and bookctl cannot prompt here")
-                    .hint("pass --profile NAME, and --base-url URL for a new profile"),
-            );
+    let named = setup.named_profile();
+    if let Some(name) = &named {
+        if let Some(profile) = file.profiles.get(name) {
+            let kept = profile.address(name)?;
+            if args.base_url.is_some() && url.as_ref() != Some(&kept) {
+                return Err(Error::config(other_address(name, &kept))
+                    .hint("leave out --base-url, or choose another profile name"));
+            }
+            return Ok((name.clone(), kept));
         }
-        let default = file.default_profile.as_deref();
-        let known = default.and_then(|name| file.profiles.get_key_value(name));
-        let url = match url {
-            Some(url) => url,
-            None => ask_base_url(setup, known.map(|(_, it)| it.base_url.as_str())).await?,
-        };
-        let suggested = known.map_or("live", |(name, _)| name);
-        let name = ask_name(setup, file, &url, suggested).await?;
-        return Ok((name, url));
-    };
-    if let Some(profile) = file.profiles.get(&name) {
-        let kept = profile.address(&name)?;
-        if args.base_url.is_some() && url.as_ref() != Some(&kept) {
-            return Err(Error::config(other_address(&name, &kept))
-                .hint("leave out --base-url, or choose another profile name"));
-        }
-        return Ok((name, kept));
+        profile_name(name)
+            .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
+    } else if !setup.prompter.interactive() {
+        return Err(
+            Error::usage("no profile was named, and bookctl cannot prompt here")
+                .hint("pass --profile NAME, and --base-url URL for a new profile"),
+        );
     }
-    let name = profile_name(&name)
-        .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
     let url = match url {
         Some(url) => url,
-        None => ask_base_url(setup, None).await?,
+        None => ask_base_url(setup).await?,
+    };
+    let name = match named {
+        Some(name) => name,
+        None => ask_name(setup, file, &url).await?,
     };
     Ok((name, url))
 }
 
-async fn ask_base_url(setup: &Startup, default: Option<&str>) -> Result<BaseUrl> {
-    let question = Question::new(
-        "Base URL of the service",
-        "--base-url",
-        "the service's address",
-    );
+async fn ask_base_url(setup: &Startup) -> Result<BaseUrl> {
+    let (text, flag) = ("Base URL of the service", "--base-url");
+    let question = Question::new(text, flag, "the service's address");
     let check = |text: &str| {
         let checked = BaseUrl::parse(text, "the base URL");
-        checked.map(drop).map_err(|error| match &error.hint {
-            Some(hint) => format!("{}; {hint}", error.message),
-            None => error.message.clone(),
-        })
+        checked.map(drop).map_err(|error| error.message.clone())
     };
-    let text = setup.prompter.text(&question, default, &check).await?;
+    let text = setup.prompter.text(&question, None, &check).await?;
     BaseUrl::parse(&text, "the base URL")
 }
 
-async fn ask_name(
-    setup: &Startup,
-    file: &ConfigFile,
-    url: &BaseUrl,
-    suggested: &str,
-) -> Result<String> {
+async fn ask_name(setup: &Startup, file: &ConfigFile, url: &BaseUrl) -> Result<String> {
     let question = Question::new("Profile name", "--profile", "the profile's name");
     let check = |text: &str| {
         profile_name(text)?;
@@ -312,7 +254,7 @@ async fn ask_name(
             _ => Ok(()),
         }
     };
-    let suggested = check(suggested).is_ok().then_some(suggested);
+    let suggested = check("live").is_ok().then_some("live");
     Ok(setup.prompter.text(&question, suggested, &check).await?)
 }
 
@@ -353,15 +295,15 @@ async fn read_secrets(
     origin: &str,
     is_new: bool,
 ) -> Result<(Option<Secret>, Option<Secret>)> {
-    let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
-    let is_piped = args.key_stdin || args.webhook_secret_stdin;
-    if !is_piped || setup.stdin_is_terminal {
+    let wants_secret = args.webhook_secret_stdin;
+    let wants_key = args.key_stdin || is_new || !wants_secret;
+    if !(args.key_stdin || wants_secret) || setup.stdin_is_terminal {
         let mut given = (None, None);
         if wants_key {
             let text = format!("API key for {origin}");
             given.0 = Some(ask(setup, &text, "--key-stdin", "API key").await?);
         }
-        if args.webhook_secret_stdin {
+        if wants_secret {
             let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
             given.1 = Some(ask(setup, text, flag, "webhook secret").await?);
         }
@@ -373,26 +315,21 @@ async fn read_secrets(
     }
     let text = Secret::new(read_stdin().await?);
     let (mut key, mut secret) = (text.expose(), text.expose());
-    if wants_key && args.webhook_secret_stdin {
+    if wants_key && wants_secret {
         (key, secret) = key.split_once('\n').unwrap_or((key, ""));
     }
-    let typed = |is_wanted: bool, text: &str, what: &str| {
-        if !is_wanted {
-            return Ok(None);
-        }
+    let typed = |text: &str, what: &str| {
         let missing = || Error::usage(format!("no {what} on standard input")).hint(SHAPE);
-        Secret::typed(text).map(Some).ok_or_else(missing)
+        Secret::typed(text).ok_or_else(missing)
     };
-    Ok((
-        typed(wants_key, key, "API key")?,
-        typed(args.webhook_secret_stdin, secret, "webhook secret")?,
-    ))
+    let key = wants_key.then(|| typed(key, "API key")).transpose()?;
+    let secret = wants_secret.then(|| typed(secret, "webhook secret"));
+    Ok((key, secret.transpose()?))
 }
 
 fn one_line(text: &str) -> Result<(), String> {
-    Secret::typed(text)
-        .map(drop)
-        .ok_or_else(|| SHAPE.to_owned())
+    let typed = Secret::typed(text).map(drop);
+    typed.ok_or_else(|| SHAPE.to_owned())
 }
 
 async fn ask(

@@ -65,15 +65,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// The last moment before these days. Bookings are dated by this machine's clock.
 fn last_before(days: &Days) -> Result<Timestamp> {
     let zone = system_zone();
+    let refused = |why: String| Error::usage(format!("--before: {why}"));
     let days = days.resolve(Timestamp::now(), &zone);
-    let (first, _) = days.map_err(|why| Error::usage(format!("--before: {why}")))?;
-    let begin = first.to_zoned(zone);
-    let begin = begin.map_err(|why| Error::usage(format!("--before: {why}")))?;
-    let nanosecond = SignedDuration::from_nanos(1);
-    Ok(begin
-        .timestamp()
-        .saturating_sub(nanosecond)
-        .unwrap_or(Timestamp::MIN))
+    let begin = days.map_err(refused)?.0.to_zoned(zone);
+    let begin = begin.map_err(|why| refused(why.to_string()))?.timestamp();
+    let before = begin.saturating_sub(SignedDuration::from_nanos(1));
+    Ok(before.unwrap_or(Timestamp::MIN))
 }
 
 fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
@@ -86,11 +83,10 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
                 format!("attempt {shown} is open: it keeps its guest until its outcome is known");
             return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
         }
-        return Err(Error::new(
-            Code::Http404,
-            format!("no booking {shown} of this service in the journal"),
-        )
-        .hint("list bookings with `bookctl bookings`, and open attempts with `bookctl attempts`"));
+        let what = format!("no booking {shown} of this service in the journal");
+        let lists =
+            "list bookings with `bookctl bookings`, and open attempts with `bookctl attempts`";
+        return Err(Error::new(Code::Http404, what).hint(lists));
     }
     let forgotten = journal.forget_booking(id)?;
     if forgotten.count == 0 {
@@ -147,9 +143,8 @@ async fn leave_nothing(context: &Context) -> Result<()> {
     let _progress = context.out.progress("overwriting deleted data");
     let path = context.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
-    let rewritten = rewriting
-        .await
-        .unwrap_or_else(|_| Err(Error::journal("the journal could not be rewritten")));
+    let failed = |_| Err(Error::journal("the journal could not be rewritten"));
+    let rewritten = rewriting.await.unwrap_or_else(failed);
     rewritten.map_err(|mut error| {
         let why = &error.message;
         error.message =

@@ -6,21 +6,17 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::flows::{open_bookings, pick, received, wait};
+use crate::flows::{open_bookings, pick, received};
 use crate::journal::Sought;
 use crate::json::Document;
 use crate::model::booking::Booking;
-use crate::model::certainty::Certainty;
+use crate::model::plural;
 use crate::model::when::Days;
 use crate::model::zone::system_zone;
-use crate::model::{plural, shell};
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::DocumentView;
 use crate::terminal::view::{kept_page, open_page};
-
-/// The most bookings to refresh: a third of what the service allows in five minutes (spec, Limits).
-const AT_ONCE: u32 = 100;
 
 /// List and search the bookings that this computer knows
 ///
@@ -35,7 +31,7 @@ const AT_ONCE: u32 = 100;
     bookctl bookings lovelace\n  \
     bookctl bookings --guest ada --date fri\n  \
     bookctl bookings --venue creperie --date 2026-11-27..2026-11-30\n  \
-    bookctl bookings --status requires_action --refresh\n  \
+    bookctl bookings --status requires_action\n  \
     bookctl bookings --jq '.bookings[].id'\n  \
     bookctl bookings --open\n  \
     bookctl show @1\n  \
@@ -76,11 +72,8 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     limit: u32,
-    /// Update unfinished bookings from the service first
-    #[arg(long)]
-    refresh: bool,
     /// List the organization's unfinished bookings of the last day instead, from any computer
-    #[arg(long, conflicts_with_all = ["refresh", "text", "guest", "phone", "email", "venue", "date", "mine"])]
+    #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine"])]
     open: bool,
 }
 
@@ -96,45 +89,30 @@ fn part(text: &str) -> Result<String, String> {
     }
 }
 
-impl Args {
-    fn limit(&self) -> Option<u32> {
-        (self.limit > 0).then_some(self.limit)
-    }
-
-    fn sought(&self, context: &Context) -> Result<Sought> {
-        let days = match &self.date {
-            Some(days) => {
-                let days = days.resolve(context.now()?, &system_zone());
-                Some(days.map_err(|why| Error::usage(format!("--date: {why}")))?)
-            }
-            None => None,
-        };
-        Ok(Sought {
-            text: (!self.text.is_empty()).then(|| self.text.join(" ")),
-            guest: self.guest.clone(),
-            phone: self.phone.clone(),
-            email: self.email.clone(),
-            venue: self.venue.clone(),
-            days,
-            status: self.status.clone(),
-            mine: self.mine.then(|| context.maker()),
-        })
-    }
-}
-
-pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
-    if let Some(Action::Forget(args)) = args.action.take() {
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if let Some(Action::Forget(args)) = args.action {
         return forget::run(context, args).await;
     }
+    let limit = (args.limit > 0).then_some(args.limit);
     if args.open {
-        return list_open(context, &args).await;
+        return list_open(context, args.status, limit).await;
     }
     received::take_in_received(context)?;
-    if args.refresh {
-        refresh(context, args.limit()).await?;
+    let mut sought = Sought {
+        text: (!args.text.is_empty()).then(|| args.text.join(" ")),
+        guest: args.guest,
+        phone: args.phone,
+        email: args.email,
+        venue: args.venue,
+        days: None,
+        status: args.status,
+        mine: args.mine.then(|| context.maker()),
+    };
+    if let Some(days) = args.date {
+        let days = days.resolve(context.now()?, &system_zone());
+        sought.days = Some(days.map_err(|why| Error::usage(format!("--date: {why}")))?);
     }
-    let sought = args.sought(context)?;
-    let found = context.journal()?.find(&sought, args.limit())?;
+    let found = context.journal()?.find(&sought, limit)?;
     let ids = found.kept.iter().map(|kept| kept.booking.id());
     context.remember_rows(RecentList::Bookings, ids);
     let bookings = Document::array(found.kept.iter().map(|it| it.booking.document()));
@@ -165,53 +143,12 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Reads the unfinished bookings of the journal, newest first and at most `limit`, and stores each as it is now.
-async fn refresh(context: &Context, limit: Option<u32>) -> Result<()> {
-    let most = limit.unwrap_or(AT_ONCE).min(AT_ONCE);
-    let mut ids = context.journal()?.unfinished_bookings(most + 1)?;
-    let more = ids.len() > most as usize;
-    ids.truncate(most as usize);
-    let progress = context.out.progress("");
-    let mut gone = Vec::new();
-    for (number, id) in ids.iter().enumerate() {
-        progress.say(&format!("updating {} of {}", number + 1, ids.len()));
-        match wait::read_booking(context, id).await {
-            Ok(booking) => context.journal()?.update(&booking)?,
-            Err(error) if error.exit == Exit::NotFound => gone.push(id.as_str()),
-            Err(error) => return Err(error),
-        }
-        // At a real service another API key may still show it.
-        if gone.last() == Some(&id.as_str()) && context.certainty() == Certainty::Contract {
-            context.journal()?.lose(id)?;
-        }
-    }
-    drop(progress);
-    if let Some(first) = gone.first() {
-        let (named, others) = gone.split_at(gone.len().min(3));
-        let and_more = match others.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        context.out.warn(&format!(
-            "the service no longer knows {}{and_more}; to remove a booking from the list: {}",
-            named.join(", "),
-            shell::command("bookings forget", first, "")
-        ));
-    }
-    if more {
-        context.out.note(&format!(
-            "Updated the newest {most} unfinished bookings. Run the same command again to update more."
-        ));
-    }
-    Ok(())
-}
-
-async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
+async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
     let mut bookings = open_bookings::open_bookings(context).await?;
-    if let Some(status) = &args.status {
+    if let Some(status) = status {
         bookings.retain(|booking| booking.status().as_str() == status);
     }
-    bookings.truncate(args.limit().map_or(usize::MAX, |limit| limit as usize));
+    bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
     let ids = bookings.iter().map(Booking::id);
     context.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {

@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{self, Column, List, cell, of_organization};
 use crate::app::Context;
 use crate::client::Call;
-use crate::commands::field::{Field, field};
+use crate::model::field::{Field, field};
 use crate::outcome::{Exit, Result};
 
 /// Show or change the organization's settings, or add an organization

@@ -12,7 +12,7 @@ use super::input::warn_of_unknown_kinds;
 use super::listen_view::{Ready, Summary};
 use super::url_takeover::UrlTakeover;
 use crate::app::{Context, listen_for_signals};
-use crate::commands::field::header;
+use crate::commands::arguments::header;
 use crate::config::is_loopback;
 use crate::flows::{own_address, webhook_secrets};
 use crate::outcome::{Error, Exit, Result};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::events::{ago, find, located};
 use super::handler::{self, in_words};
 use crate::app::Context;
-use crate::commands::field::header;
+use crate::commands::arguments::header;
 use crate::flows::webhook_secrets;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};

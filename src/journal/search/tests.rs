@@ -72,7 +72,7 @@ enum Event {
         booking: usize,
         minute: usize,
     },
-    Lost(usize),
+    AllLost,
     Forgotten(usize),
 }
 
@@ -83,7 +83,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (booking.clone(), 0..NAMES.len(), 0..3_usize)
             .prop_map(|(booking, guest, status)| Event::Seen { booking, guest, status }),
         1 => (100..140_usize, 0..60_usize).prop_map(|(booking, minute)| Event::TakenIn { booking, minute }),
-        1 => booking.clone().prop_map(Event::Lost),
+        1 => Just(Event::AllLost),
         1 => booking.prop_map(Event::Forgotten),
     ]
 }
@@ -108,7 +108,7 @@ fn happen(journal: &Journal, event: &Event, made_before: &mut usize) {
             let at = format!("2026-01-01T00:{minute:02}:00Z").parse().unwrap();
             journal.take_in(&[(at, booking(number, 1, 0))]).unwrap();
         }
-        Event::Lost(number) => journal.lose(&format!("Bk_{number}")).unwrap(),
+        Event::AllLost => journal.lose_all().unwrap(),
         Event::Forgotten(number) => {
             journal.forget_booking(&format!("Bk_{number}")).unwrap();
         }
