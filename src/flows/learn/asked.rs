@@ -44,6 +44,7 @@ const WORDS: [(&str, Holds); 6] = [
     ("date", TIME),
 ];
 
+/// What the contract's own words in a field's name say of it.
 fn of_name(path: &str) -> Option<Holds> {
     let last = path.rsplit('.').next().unwrap_or_default();
     let mut words = String::new();
@@ -54,11 +55,11 @@ fn of_name(path: &str) -> Option<Holds> {
         words.push(c.to_ascii_lowercase());
     }
     let has = |own: &str| words.split(['_', '-']).any(|word| word == own);
-    let known = WORDS.iter().find(|(word, _)| has(word));
-    known.map(|(_, holds)| *holds)
+    WORDS.iter().find(|(word, _)| has(word)).map(|it| it.1)
 }
 
-#[derive(Clone, Debug)]
+/// A field that a refusal has named.
+#[derive(Debug)]
 struct Field {
     path: String,
     /// `None` where only a person knows.
@@ -69,13 +70,35 @@ struct Field {
     why: String,
 }
 
+impl Field {
+    /// Takes in what a refusal says of it.
+    fn fill(&mut self, why: &str, is_new: bool) {
+        let lower = why.to_lowercase();
+        let name = of_name(&self.path);
+        let says = |words: &str| words.split('|').any(|it| lower.contains(it));
+        let said = if let Some((_, form)) = FORMS.iter().find(|(words, _)| says(words)) {
+            Some((TIME.0, *form))
+        } else if says("number|integer") {
+            let is_time = name == Some(TIME);
+            Some(if is_time { (TIME.0, SECONDS) } else { PARTY })
+        } else {
+            name.filter(|_| is_new)
+        };
+        self.is_guess = is_new && said.is_none();
+        self.holds = if self.is_guess { Some(TIME) } else { said };
+        // That it is required says less than what it must be.
+        if self.why.is_empty() || !why.is_empty() && !why.ends_with("required") {
+            self.why = why.to_owned();
+        }
+    }
+}
+
 /// A search as far as it is known.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Asked {
     kind: WriteKind,
     /// The fields that the profile sends: what they hold, their paths, and the settings for their names.
-    own: Vec<(Holds, String, Option<&'static str>)>,
-    /// The fields that refusals have named.
+    own: [(Holds, String, Option<&'static str>); 3],
     named: Vec<Field>,
     /// The paths that the service does not know.
     unknown: Vec<String>,
@@ -83,9 +106,10 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn new(adapter: &Adapter, kind: WriteKind) -> Self {
-        let all = match kind {
-            WriteKind::Search => [TIME, PARTY, ("providers", ".providers")],
-            _ => [VENUE, TIME, PARTY],
+        let all = if kind == WriteKind::Search {
+            [TIME, PARTY, ("providers", ".providers")]
+        } else {
+            [VENUE, TIME, PARTY]
         };
         let names = adapter.names_of(kind);
         let own = all.map(|holds| match names.iter().find(|it| it.0 == holds.0) {
@@ -94,7 +118,7 @@ impl Asked {
         });
         Asked {
             kind,
-            own: own.into(),
+            own,
             named: Vec::new(),
             unknown: Vec::new(),
         }
@@ -102,47 +126,38 @@ impl Asked {
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
     pub(super) fn take(&mut self, refused: &[Named]) -> bool {
-        let before = self.expression(true);
-        for Named { name, why } in refused.iter().filter(|it| !it.is_unknown()) {
-            let mut fields = self.named.iter_mut();
-            match fields.find(|it| it.path == *name || it.holds.is_some_and(|it| it.0 == name)) {
-                Some(field) if field.path == *name => fill(field, why, false),
-                // The contract's own name is asked for after all.
-                Some(other) => other.holds = None,
-                None => {
-                    let mut field = Field {
-                        path: name.clone(),
-                        holds: None,
-                        is_guess: false,
-                        why: String::new(),
-                    };
-                    fill(&mut field, why, true);
-                    self.named.push(field);
-                }
+        let before = self.expression(false);
+        for it in refused {
+            if it.is_unknown() {
+                self.named.retain(|field| field.path != it.name);
+                self.unknown.push(it.name.clone());
+            } else if let Some(field) = self.named.iter_mut().find(|field| field.path == it.name) {
+                field.fill(&it.why, false);
+            } else {
+                let mut field = Field {
+                    path: it.name.clone(),
+                    holds: None,
+                    is_guess: true,
+                    why: String::new(),
+                };
+                field.fill(&it.why, true);
+                self.named.push(field);
             }
         }
-        for it in refused.iter().filter(|it| it.is_unknown()) {
-            self.named.retain(|field| field.path != it.name);
-            self.unknown.push(it.name.clone());
-        }
-        self.expression(true) != before
-    }
-
-    /// The profile's own fields that are sent: those that the service knows and that hold what no other one does.
-    fn kept(&self) -> impl Iterator<Item = &(Holds, String, Option<&'static str>)> {
-        self.own.iter().filter(|(holds, path, _)| {
-            let mut named = self.named.iter();
-            let is_moved = named.any(|it| it.holds.is_some_and(|it| it.0 == holds.0));
-            !is_moved && !self.unknown.contains(path)
-        })
+        self.expression(false) != before
     }
 
     /// Whether each value stands in one field; a time may stand in several.
     pub(super) fn is_certain(&self) -> bool {
         let held = self.named.iter().filter_map(|it| it.holds);
         let held: Vec<Holds> = held.filter(|it| it.0 != TIME.0).collect();
-        let once = |holds: &Holds| held.iter().filter(|it| it.0 == holds.0).count() == 1;
-        held.iter().all(once)
+        let is_once = |it: &Holds| held.iter().filter(|other| other.0 == it.0).count() == 1;
+        held.iter().all(is_once)
+    }
+
+    /// Whether the refusals have asked for the provider.
+    pub(super) fn wants_provider(&self) -> bool {
+        self.named.iter().any(|it| it.holds == Some(PROVIDER))
     }
 
     fn noun(&self) -> &'static str {
@@ -153,52 +168,52 @@ impl Asked {
         }
     }
 
-    /// The settings that make this request; none where the profile makes it already. A key says the name of a field, and
-    /// not what stands in it.
-    pub(super) fn settings(&self) -> Vec<Certain> {
-        let asks = |path: &str| format!("the {} asks for `{path}`", self.noun());
-        let mut renamed = Vec::new();
-        let mut is_renamed = self.kept().count() + self.named.len() == self.own.len();
-        for field in &self.named {
-            match self.own.iter().find(|own| Some(own.0) == field.holds) {
-                Some((_, path, _)) if *path == field.path => {}
-                Some((_, _, Some(key))) => {
-                    let key = format!("dialect.{key}");
-                    renamed.push(Certain::new(key, &field.path, asks(&field.path)));
-                }
-                _ => is_renamed = false,
-            }
-        }
-        if is_renamed {
-            return renamed;
-        }
-        let paths: Vec<&str> = self.named.iter().map(|it| it.path.as_str()).collect();
-        let why = if paths.is_empty() {
-            format!(
-                "the {} refuses `{}`",
-                self.noun(),
-                self.unknown.join("`, `")
-            )
-        } else {
-            asks(&paths.join("`, `"))
-        };
-        vec![Certain::new(self.key(), &self.expression(false), why)]
-    }
     pub(super) fn key(&self) -> String {
         format!("write.{}", self.kind.as_str())
     }
 
-    /// The expression that writes the request, with holes for what could not be filled in or without them.
+    /// The settings that make this request; none where the profile makes it already. Where other names are all that is
+    /// asked for, the keys of the dialect say them.
+    pub(super) fn settings(&self) -> Vec<Certain> {
+        let why = format!("the {} asks for it", self.noun());
+        let is_own = |field: &&Field| {
+            let mut own = self.own.iter();
+            own.any(|(holds, path, _)| field.holds == Some(*holds) && field.path == *path)
+        };
+        let renamed = self.named.iter().filter(|field| !is_own(field));
+        let renamed = renamed.map(|field| {
+            let mut own = self.own.iter();
+            let (_, _, key) = own.find(|own| Some(own.0) == field.holds)?;
+            let key = format!("dialect.{}", (*key)?);
+            Some(Certain::new(key, &field.path, why.as_str()))
+        });
+        match renamed.collect::<Option<Vec<_>>>() {
+            Some(renamed) if self.sent(false).len() == self.own.len() => renamed,
+            _ => vec![Certain::new(self.key(), &self.expression(false), why)],
+        }
+    }
+
+    /// The paths that are sent with what they hold: the profile's own, unless the service does not know them or another field
+    /// holds the same, and the named ones. With holes, those that only a person knows are among them, without a value.
+    fn sent(&self, with_holes: bool) -> Vec<(&str, Option<Holds>)> {
+        let held = |it: &Field| it.holds.filter(|_| !(with_holes && it.is_guess));
+        let is_moved = |holds: &Holds| {
+            let mut held = self.named.iter().filter_map(held);
+            held.any(|it| it.0 == holds.0)
+        };
+        let own = self.own.iter();
+        let own = own.filter(|(holds, path, _)| !is_moved(holds) && !self.unknown.contains(path));
+        let own = own.map(|(holds, path, _)| (path.as_str(), Some(*holds)));
+        let named = self.named.iter().map(|it| (it.path.as_str(), held(it)));
+        own.chain(named.filter(|it| with_holes || it.1.is_some()))
+            .collect()
+    }
+
+    /// The expression that writes the request.
     fn expression(&self, with_holes: bool) -> String {
-        let named = self.named.iter();
-        let named = named.filter(|it| with_holes || it.holds.is_some());
-        let named = named.map(|it| (it.path.as_str(), it.holds));
-        let kept = self
-            .kept()
-            .map(|(holds, path, _)| (path.as_str(), Some(*holds)));
-        let sent: Vec<(&str, Option<Holds>)> = kept.chain(named).collect();
+        let sent = self.sent(with_holes);
         let mut left_out: Vec<&str> = self.own.iter().map(|it| it.0.0).collect();
-        if sent.iter().any(|it| it.1 == Some(PROVIDER)) {
+        if self.wants_provider() {
             left_out.push(PROVIDER.0);
         }
         left_out.retain(|name| !sent.iter().any(|(path, _)| path == name));
@@ -216,10 +231,9 @@ impl Asked {
                 text.push_str(&format!(" * {value}"));
             }
         }
-        let is_optional = |it: &Field| {
-            it.holds == Some(PROVIDER) || it.holds.is_some() && self.kind == WriteKind::Search
-        };
-        if self.named.iter().any(is_optional) {
+        let is_search = self.kind == WriteKind::Search;
+        let is_optional = |it: &Field| it.holds.is_some() && is_search;
+        if self.wants_provider() || self.named.iter().any(is_optional) {
             text.push_str(" | with_entries(select(.value != null))");
         }
         text
@@ -228,50 +242,22 @@ impl Asked {
     /// Why the search was not answered, with the setting that has holes for what only a person knows.
     pub(super) fn refused(&self, message: &str) -> Refused {
         let mut why = format!("the {}: {message}", self.noun());
-        let mut known = self.clone();
-        let mut names = Vec::new();
-        for field in &mut known.named {
-            if field.is_guess || field.holds.is_none() {
-                field.holds = None;
-                names.push(match field.why.as_str() {
-                    "" => format!("`{}`", field.path),
-                    why => format!("`{}` ({why})", field.path),
-                });
-            }
+        let open = self
+            .named
+            .iter()
+            .filter(|it| it.is_guess || it.holds.is_none());
+        let names = open.map(|it| match it.why.as_str() {
+            "" => format!("`{}`", it.path),
+            why => format!("`{}` ({why})", it.path),
+        });
+        let names: Vec<String> = names.collect();
+        let mut setting = None;
+        if !names.is_empty() {
+            let names = names.join(", ");
+            why.push_str(&format!("; only a person knows the value of {names}"));
+            setting = Some(format!("{}={}", self.key(), self.expression(true)));
         }
-        if names.is_empty() {
-            return Refused { why, setting: None };
-        }
-        why.push_str("; only a person knows the value of ");
-        why.push_str(&names.join(", "));
-        let setting = Some(format!("{}={}", self.key(), known.expression(true)));
         Refused { why, setting }
-    }
-
-    /// Whether the refusals have asked for the provider.
-    pub(super) fn wants_provider(&self) -> bool {
-        self.named.iter().any(|it| it.holds == Some(PROVIDER))
-    }
-}
-
-/// Fills a field with what its name or this sentence says.
-fn fill(field: &mut Field, why: &str, is_new: bool) {
-    let lower = why.to_lowercase();
-    let name = of_name(&field.path);
-    let says = |words: &str| words.split('|').any(|it| lower.contains(it));
-    let said = if let Some((_, form)) = FORMS.iter().find(|(words, _)| says(words)) {
-        Some((TIME.0, *form))
-    } else if says("number|integer") {
-        let is_time = name == Some(TIME);
-        Some(if is_time { (TIME.0, SECONDS) } else { PARTY })
-    } else {
-        name.filter(|_| is_new)
-    };
-    field.is_guess = said.is_none() && is_new;
-    field.holds = said.or(Some(TIME).filter(|_| is_new));
-    // That it is required says less than what it must be.
-    if field.why.is_empty() || !why.is_empty() && !why.ends_with("required") {
-        field.why = why.to_owned();
     }
 }
 

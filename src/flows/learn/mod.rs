@@ -12,7 +12,7 @@ pub(crate) use reads::MOST_CALLS;
 pub(crate) use report::{Came, LearnReport};
 use report::{Certain, Refused};
 
-use crate::adapter::{Adapter, Misread, ReadKind, Shape, signing_service};
+use crate::adapter::{Adapter, ReadKind, Shape, signing_service};
 use crate::app::Context;
 use crate::config::Target;
 use crate::json::Document;
@@ -55,26 +55,21 @@ pub(crate) async fn look(
         came.push(Came::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
-    let mut others = vec![(ReadKind::Sessions, Read::Sessions)];
     let journal = reads.context.journal();
-    for id in journal
-        .and_then(|it| it.booking_ids(BOOKINGS))
-        .unwrap_or_default()
-    {
-        others.push((ReadKind::Booking, Read::Booking(id)));
-    }
-    for (kind, read) in others {
-        let why = match reads.send(&read).await? {
-            Seen::Answer(value) => {
-                came.push(Came::new(kind, value));
-                continue;
-            }
-            Seen::Refused { error, .. } => error.message.clone(),
-            Seen::Spent => SPENT.to_owned(),
+    let ids = journal.and_then(|it| it.booking_ids(BOOKINGS));
+    let ids = ids.unwrap_or_default().into_iter();
+    let bookings = ids.map(|id| (ReadKind::Booking, Read::Booking(id)));
+    let sessions = (ReadKind::Sessions, Read::Sessions);
+    for (kind, read) in std::iter::once(sessions).chain(bookings) {
+        let mut note = |why: &str| {
+            let kind = kind.as_str();
+            report.notes.push(format!("not looked at: {kind}: {why}"));
         };
-        report
-            .notes
-            .push(format!("not looked at: {}: {why}", kind.as_str()));
+        match reads.send(&read).await? {
+            Seen::Answer(value) => came.push(Came::new(kind, value)),
+            Seen::Refused(error, _) => note(&error.message),
+            Seen::Spent => note(SPENT),
+        }
     }
     report.calls = reads.sent;
     came.extend(recorded);
@@ -112,24 +107,24 @@ fn of_form(adapter: &Adapter, came: &Came) -> Option<Certain> {
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
 fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     let document = Document::from(came.value.clone());
-    let object = |shape| {
-        let found = adapter.object(came.kind, shape, &document);
-        found.map(|it| vec![it.0])
-    };
-    let read = match came.kind {
-        ReadKind::Index => adapter.index(&document).map(|it| vec![it]),
-        ReadKind::Venues => adapter.venues(&document).map(|list| {
-            let venues = list.item.items.iter();
-            venues.map(|it| it.value().clone()).collect()
-        }),
-        ReadKind::Slots => adapter.slots(&document).map(|list| {
-            let slots = list.item.items.iter();
-            slots.map(|it| it.value().clone()).collect()
-        }),
-        ReadKind::Sessions => adapter.sessions(&document).map(|list| list.item.items),
+    let object = |shape| adapter.object(came.kind, shape, &document).map(|it| it.0);
+    let one = match came.kind {
+        ReadKind::Venues => {
+            let list = adapter.venues(&document).map_err(|it| it.why)?.item.items;
+            return Ok(list.iter().map(|it| it.value().clone()).collect());
+        }
+        ReadKind::Slots => {
+            let list = adapter.slots(&document).map_err(|it| it.why)?.item.items;
+            return Ok(list.iter().map(|it| it.value().clone()).collect());
+        }
+        ReadKind::Sessions => {
+            let list = adapter.sessions(&document);
+            return list.map(|it| it.item.items).map_err(|it| it.why);
+        }
+        ReadKind::Index => adapter.index(&document),
         ReadKind::Booking => {
             let booking = adapter.booking(document, false);
-            booking.map(|it| vec![it.item.value().clone()])
+            booking.map(|it| it.item.value().clone())
         }
         ReadKind::Session => object(Shape::Session),
         ReadKind::Card => object(Shape::Card),
@@ -143,7 +138,7 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
         }
         ReadKind::Event => return event(adapter, came),
     };
-    read.map_err(|misread: Misread| misread.why)
+    one.map(|it| vec![it]).map_err(|misread| misread.why)
 }
 
 /// A delivery as the listener reads it.
@@ -154,15 +149,13 @@ fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
         found.map(|(_, value)| value.clone())
     };
     let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
-    if let Some(warning) = event.warning(adapter) {
-        return Err(warning);
+    match event.warning(adapter) {
+        Some(warning) => Err(warning),
+        None if event.booking.is_none() => Err("no booking was found in it".to_owned()),
+        None => Ok(vec![
+            json!({"id": event.id, "type": event.kind, "data": true}),
+        ]),
     }
-    if event.booking.is_none() {
-        return Err("no booking was found in it".to_owned());
-    }
-    Ok(vec![
-        json!({"id": event.id, "type": event.kind, "data": true}),
-    ])
 }
 
 fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
+use crate::json::Document;
 use crate::outcome::{Error, Result};
 
 pub(crate) const MOST_CALLS: usize = 25;
@@ -35,14 +36,14 @@ impl Read {
 
 pub(super) enum Seen {
     Answer(Value),
-    Refused {
-        status: u16,
-        body: Value,
-        /// The header `WWW-Authenticate`.
-        challenge: Option<String>,
-        error: Error,
-    },
+    /// With the header `WWW-Authenticate`.
+    Refused(Error, Option<String>),
     Spent,
+}
+
+/// What a refusal says; `null` if it has no body.
+pub(super) fn body_of(refused: &Error) -> &Value {
+    refused.body.as_ref().map_or(&Value::Null, Document::value)
 }
 
 /// Whether another call keeps at least half of what a rate limit left at the first call for others, after `sent` calls.
@@ -95,12 +96,9 @@ impl<'a> Reads<'a> {
         let challenge = challenge.map(|(_, value)| value.clone());
         match raw.answer {
             Ok(document) => Ok(Seen::Answer(document.value().clone())),
-            Err(Failure::Refused(refusal)) => Ok(Seen::Refused {
-                status: refusal.status,
-                body: refusal.body.value().clone(),
-                challenge,
-                error: Failure::Refused(refusal).into_error(&call),
-            }),
+            Err(failure @ Failure::Refused(_)) => {
+                Ok(Seen::Refused(failure.into_error(&call), challenge))
+            }
             Err(failure) => Err(failure.into_error(&call)),
         }
     }

@@ -106,30 +106,28 @@ impl LearnReport {
             Err(why) => (Vec::new(), Some(why)),
         };
         // An empty list shows no field.
-        let mut missing_fields = Vec::new();
-        if !objects.is_empty() {
-            missing_fields = missing(came.kind, &objects);
-        }
-        let mut lost = Vec::new();
+        let missing = if objects.is_empty() {
+            Vec::new()
+        } else {
+            missing(came.kind, &objects)
+        };
+        let is_null = |name: &&str| objects.iter().any(|it| it.get(*name) == Some(&Value::Null));
         // A slot may be without terms.
-        if is_own && came.kind != ReadKind::Slots {
-            lost.clone_from(&missing_fields);
-            lost.retain(|name| objects.iter().any(|it| it.get(*name) == Some(&Value::Null)));
-        }
-        let has_holes = why.is_some() || !missing_fields.is_empty() && !is_own;
+        let is_lost = |name: &&str| is_own && came.kind != ReadKind::Slots && is_null(name);
+        let lost = missing.iter().copied().filter(is_lost).collect();
+        let has_holes = why.is_some() || !missing.is_empty() && !is_own;
         // A delivery names its settings itself.
         let setting = (has_holes && came.kind != ReadKind::Event)
-            .then(|| format!("{key}={}", outline.skeleton(came.kind, &missing_fields)));
+            .then(|| format!("{key}={}", outline.skeleton(came.kind, &missing)));
         let paths = outline.paths.into_iter();
+        let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into()));
         let shown = Shown {
             kind: came.kind.as_str(),
             read: why.is_none(),
             why,
-            missing: missing_fields,
+            missing,
             lost,
-            paths: paths
-                .map(|(path, kinds)| (path, kinds.join(" or ").into()))
-                .collect(),
+            paths: paths.collect(),
             setting,
         };
         match self.documents.iter_mut().find(|it| it.kind == shown.kind) {
@@ -163,17 +161,16 @@ impl LearnReport {
             Some(name) => format!("profile {name}"),
             None => "the service".to_owned(),
         };
-        let is_unread = self.documents.iter().any(|it| !it.read) || !self.refused.is_empty();
+        let is_read = self.refused.is_empty() && self.documents.iter().all(|it| it.read);
         if let Some(file) = &self.written {
             page.heading(Tone::Good, "wrote", file);
         } else if self.is_check && self.is_drifted() {
             page.heading(Tone::Warn, "does not fit", name);
-        } else if is_unread {
+        } else if !is_read {
             page.heading(Tone::Warn, "not all is read", name);
-        } else if self.settings.is_empty() {
-            page.heading(Tone::Good, "fits", name);
         } else {
-            page.heading(Tone::Good, "read", name);
+            let is_known = self.settings.is_empty();
+            page.heading(Tone::Good, if is_known { "fits" } else { "read" }, name);
         }
     }
 
@@ -216,9 +213,9 @@ impl Draw for LearnReport {
                 page.command(self.set_command(setting));
             }
         }
-        let commands = self.documents.iter().filter_map(|it| it.setting.as_ref());
-        let mut commands = commands.chain(self.refused.iter().filter_map(|it| it.setting.as_ref()));
-        if commands.any(|it| it.contains("<?>")) {
+        let of_documents = self.documents.iter().map(|it| &it.setting);
+        let commands = of_documents.chain(self.refused.iter().map(|it| &it.setting));
+        if commands.flatten().any(|it| it.contains("<?>")) {
             let how = "put the service's own name or value for each <?>, and leave out what it does not have";
             page.labelled(Tone::Dim, "note", how);
         }

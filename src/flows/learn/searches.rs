@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
 use super::asked::Asked;
-use super::reads::{Read, Reads, Seen};
+use super::reads::{Read, Reads, Seen, body_of};
 use super::{Certain, LearnOptions, LearnReport, Refused, SPENT, with};
 use crate::adapter::WriteKind;
 use crate::client::{SearchLocation, SlotQuery, VenueQuery, named};
@@ -15,9 +15,6 @@ const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 
 const NO_VENUE: &str =
     "no venue was found to look at; name a place that the service knows with --near";
-
-/// How many venues are asked for slots.
-const VENUES: usize = 2;
 
 /// Sends a search in the form that its refusals ask for. `None` where no call is left.
 async fn ask(
@@ -37,12 +34,11 @@ async fn ask(
         match reads.send(&read(asked)).await? {
             Seen::Answer(document) => break Some(Ok(document)),
             Seen::Spent => break None,
-            Seen::Refused {
-                status: 400 | 404 | 409 | 422,
-                body,
-                ..
-            } if !is_own && asked.take(&named(&body)) => {}
-            Seen::Refused { error, .. } => break Some(Err(error)),
+            Seen::Refused(error, _)
+                if matches!(error.http_status, Some(400 | 404 | 409 | 422))
+                    && !is_own
+                    && asked.take(&named(body_of(&error))) => {}
+            Seen::Refused(error, _) => break Some(Err(error)),
         }
     };
     reads.context.use_adapter(own);
@@ -57,12 +53,9 @@ pub(super) async fn venues(
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
     let mut asked = Asked::new(&own, WriteKind::Search);
-    let places = match &options.near {
-        Some(near) => vec![near.as_str()],
-        None => PLACES.to_vec(),
-    };
+    let near = options.near.as_deref();
     let (mut answer, mut refused) = (None, None);
-    for place in places {
+    for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
         let query = |_: &Asked| {
             Read::Venues(VenueQuery {
                 page: None,
@@ -100,7 +93,7 @@ pub(super) async fn venues(
         let message = error.message.to_lowercase();
         let is_unknown = message.contains("location") || message.contains(&place.to_lowercase());
         // A place that is not known somewhere says nothing against the profile.
-        if is_unknown && options.near.is_none() {
+        if is_unknown && near.is_none() {
             report.notes.extend([refused.why, NO_VENUE.to_owned()]);
         } else {
             report.refused.push(refused);
@@ -109,65 +102,68 @@ pub(super) async fn venues(
     Ok(answer)
 }
 
+/// Searches slots of the first venue that was found.
 pub(super) async fn slots(
     reads: &mut Reads<'_>,
     report: &mut LearnReport,
     found: &Value,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
-    let Ok(venues) = own.venues(&found.clone().into()) else {
-        let note = "slots were not asked for: they need a venue that can be read";
-        report.notes.push(note.to_owned());
-        return Ok(None);
+    let venues = own.venues(&found.clone().into());
+    let venue = match &venues {
+        Ok(venues) => venues.item.items.first().ok_or(NO_VENUE),
+        Err(_) => Err("slots were not asked for: they need a venue that can be read"),
     };
-    let venues = venues.item.items;
-    if venues.is_empty() {
-        report.notes.push(NO_VENUE.to_owned());
-    }
-    let mut asked = Asked::new(&own, WriteKind::Slots);
-    for venue in venues.iter().take(VENUES) {
-        let query = |day: i64| {
-            move |asked: &Asked| {
-                let provider = venue.providers().first().map(|it| (*it).to_owned());
-                Read::Slots(SlotQuery {
-                    page: None,
-                    venue_id: venue.id_value(),
-                    datetime: evening(day, own.local_times),
-                    party_size: 2,
-                    provider: provider.filter(|_| asked.wants_provider()),
-                    fields: Map::new(),
-                })
-            }
-        };
-        let document = match ask(reads, &mut asked, query(1)).await? {
-            Some(Ok(document)) => document,
-            Some(Err(error)) => {
-                report.refused.push(asked.refused(&error.message));
-                return Ok(None);
-            }
-            None => {
-                let note = format!("the availability search was not sent again: {SPENT}");
-                report.notes.push(note);
-                return Ok(None);
-            }
-        };
-        let settings = asked.settings();
-        // What is filled in is certain where it makes a difference: another day has other slots.
-        let is_tested = settings.is_empty()
-            || match ask(reads, &mut asked, query(2)).await? {
-                Some(Ok(other)) => other != document,
-                Some(Err(_)) | None => false,
-            };
-        if is_tested && asked.is_certain() {
-            report.settings.extend(settings);
-            return Ok(Some(document));
+    let venue = match venue {
+        Ok(venue) => venue,
+        Err(note) => {
+            report.notes.push(note.to_owned());
+            return Ok(None);
         }
-        let message = "the availability search answers another day alike, or takes one value in two fields, so that its fields are not certain";
-        report.refused.push(Refused {
-            why: message.to_owned(),
-            setting: settings.first().map(Certain::assignment),
-        });
+    };
+    let query = |day: i64| {
+        move |asked: &Asked| {
+            let provider = venue.providers().first().map(|it| (*it).to_owned());
+            Read::Slots(SlotQuery {
+                page: None,
+                venue_id: venue.id_value(),
+                datetime: evening(day, own.local_times),
+                party_size: 2,
+                provider: provider.filter(|_| asked.wants_provider()),
+                fields: Map::new(),
+            })
+        }
+    };
+    let mut asked = Asked::new(&own, WriteKind::Slots);
+    let document = match ask(reads, &mut asked, query(1)).await? {
+        Some(Ok(document)) => document,
+        Some(Err(error)) => {
+            report.refused.push(asked.refused(&error.message));
+            return Ok(None);
+        }
+        None => {
+            let note = format!("the availability search was not sent again: {SPENT}");
+            report.notes.push(note);
+            return Ok(None);
+        }
+    };
+    let settings = asked.settings();
+    // What was filled in is certain where it makes a difference: another day has other slots.
+    let is_tested = settings.is_empty()
+        || match ask(reads, &mut asked, query(2)).await? {
+            Some(Ok(other)) => other != document,
+            Some(Err(_)) | None => false,
+        };
+    if is_tested && asked.is_certain() {
+        report.settings.extend(settings);
+        return Ok(Some(document));
     }
+    report.refused.push(Refused {
+        why: "the availability search answers another day alike, or takes one value in two fields, so that its fields \
+              are not certain"
+            .to_owned(),
+        setting: settings.first().map(Certain::assignment),
+    });
     Ok(None)
 }
 
