@@ -73,6 +73,7 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
 #[test]
 fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
     let document = json!({"error": "no"}).to_string();
+    let nothing_done = json!({"error": "off", "error_code": "vendor_disabled"}).to_string();
     let of_something_else = json!({"message": "no route"}).to_string();
     for (status, kind, body, is_open) in [
         (400, "text/html", PAGE, true),
@@ -90,6 +91,7 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
         (499, "application/json", &document, true),
         (404, "application/json", &document, false),
         (405, "application/json", &document, false),
+        (503, "application/json", &nothing_done, false),
     ] {
         let reply = Reply::Whole(status, kind, body.to_owned());
         let server = creating(move |_| reply.clone());
@@ -102,7 +104,11 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
                 assert_eq!(error["http_status"], status, "{error}");
                 assert!(text(&error, "hint").contains("attempts resume"), "{error}");
             }
-            false => drop(output.exits(if status == 404 { 6 } else { 12 })),
+            false => drop(output.exits(match status {
+                404 => 6,
+                503 => 14,
+                _ => 12,
+            })),
         }
         assert_eq!(server.creates().len(), 1);
         let open = home.run(["attempts", "--json"]).exits(0).json();
@@ -171,9 +177,7 @@ fn an_answer_that_is_compressed_is_no_answer() {
     bytes.extend(body);
     let server = Scripted::start(move |_| Reply::Raw(bytes.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let error = home
-        .run(["show", "bk_1", "--json"])
-        .refused(15, "unexpected_answer");
+    let error = home.refuses("show bk_1", 15, "unexpected_answer");
     let why = "compressed with gzip, which bookctl did not ask for";
     assert!(text(&error, "message").contains(why), "{error}");
     for request in server.requests() {
@@ -197,8 +201,7 @@ fn an_answer_that_drips_without_end_ends_with_the_timeout() {
         let server = Scripted::start(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         let begun = Instant::now();
-        home.run(["show", "bk_1", "--json", "--timeout", "1s"])
-            .refused(15, "timeout");
+        home.refuses("show bk_1 --timeout 1s", 15, "timeout");
         let took = begun.elapsed();
         assert!(took > Duration::from_millis(900) && took < SOON, "{took:?}");
     }

@@ -191,9 +191,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     home.run(["profile", "add", "t", "--base-url", served.base_url()])
         .exits(0);
     within_four_seconds(&|| {
-        let error = home
-            .run(["status", "--profile", "t", "--json"])
-            .refused(4, "no_key");
+        let error = home.refuses("status --profile t", 4, "no_key");
         assert!(
             text(&error, "message").contains("did not answer within 3 s"),
             "{error}"

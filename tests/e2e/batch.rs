@@ -371,9 +371,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
         .says("row 1 (line 2): datetime must be a time with an offset, e.g.")
         .says("row 2 (line 3): party_size must be a whole number from 1, not \"two\"")
         .says("row 2 (line 3): customer.name is missing");
-    let error = home
-        .run(["book", "--from", &wrong, "--json"])
-        .refused(2, "usage");
+    let error = home.refuses(&format!("book --from '{wrong}'"), 2, "usage");
     assert_eq!(error["problems"].as_array().unwrap().len(), 3);
     let first = &error["problems"][0];
     assert_eq!(
@@ -403,10 +401,8 @@ fn every_mistake_of_a_file_is_told_at_once() {
         .exits(2)
         .says("rows 1-2 use the same idempotency_key");
     let array = file(&home, "array.json", "[{}]");
-    home.run(["book", "--from", &array, "--json"])
-        .refused(2, "usage");
-    home.run(["book", "ven_confirms", "--from", &wrong, "--json"])
-        .refused(2, "usage");
+    home.refuses(&format!("book --from '{array}'"), 2, "usage");
+    home.refuses(&format!("book ven_confirms --from '{wrong}'"), 2, "usage");
     assert!(served.bookings().is_empty());
 }
 
@@ -455,10 +451,7 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
         assert!(text(&results[1]["error"], "hint").contains("availability_id"));
     }
     assert_eq!(served.bookings().len(), 1);
-    let attempt = &home
-        .run(["attempts", "list", "--all", "--json"])
-        .exits(0)
-        .json()["attempts"][0];
+    let attempt = &home.json("attempts list --all")["attempts"][0];
     let sent = &attempt["request"];
     assert!(sent["availability_id"].is_string() && sent["provider"].is_string());
 }

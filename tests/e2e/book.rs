@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Served, text};
+use crate::harness::{GUEST, Home, Served, text, words};
 
 /// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says so, and
 /// that nothing is really booked." (command line, Command tree)
@@ -58,16 +58,6 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
     assert_eq!(kept, ids);
 }
 
-/// "Sending the same key again returns the booking first created and starts nothing new." (spec, Limits 7)
-#[test]
-fn the_same_idempotency_key_returns_the_same_booking() {
-    let home = Home::new();
-    let first = home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
-    let second = home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
-    assert_eq!(first, second);
-    assert_eq!(Served::of(&home).bookings().len(), 1);
-}
-
 /// Exit 7: "no slot at that time" (command line, Exit codes); nothing is booked at another one.
 #[test]
 fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
@@ -101,15 +91,7 @@ fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
     ];
     let venues = home.run(search.iter().chain(&["--json"])).exits(0).json();
     let first = text(&venues["venues"][0], "venue_id");
-    let slots = [
-        "slots",
-        "@1",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "4",
-        "--json",
-    ];
+    let slots = words("slots @1 --at 'tomorrow 19:30' --party 4 --json");
     let slots = home.run(slots).exits(0).json();
     assert_eq!(slots["venue_id"], json!(first));
 
@@ -127,31 +109,15 @@ fn a_slot_that_was_never_listed_needs_its_venue_and_its_time() {
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
     let slots = Home::new().run(slots).exits(0).json();
     let id = text(&slots["slots"][0], "availability_id");
-    let alone = home.run([
-        "book",
-        "--slot",
-        &id,
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ]);
+    let alone = home.run(words(format!(
+        "book --slot {id} --party 2 --name 'Ada Lovelace' --json"
+    )));
     alone.refused(2, "usage");
     let datetime = text(&slots["slots"][0], "datetime");
-    let whole = [
-        "book",
-        "ven_confirms",
-        "--slot",
-        &id,
-        "--at",
-        &datetime,
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
+    let whole = words(format!(
+        "book ven_confirms --slot {id} --at '{datetime}' --party 2 --name 'Ada Lovelace' \
+             --json"
+    ));
     let booking = home.run(whole).exits(0).json();
     assert_eq!(booking["datetime"], json!(datetime));
 }
@@ -162,15 +128,9 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
     let slots = home.run(slots).exits(0).json();
     let id = text(&slots["slots"][0], "availability_id");
-    let book = [
-        "book",
-        "ven_otp",
-        "--slot",
-        &id,
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
+    let book = words(format!(
+        "book ven_otp --slot {id} --name 'Ada Lovelace' --json"
+    ));
     let error = home.run(book).refused(2, "usage");
     assert!(text(&error, "message").contains("ven_confirms"), "{error}");
     assert!(Served::of(&home).bookings().is_empty());
@@ -200,37 +160,6 @@ fn a_row_that_the_last_list_does_not_have_is_refused() {
         // No search was made yet, so no row names a venue.
         let slots = ["slots", row, "--at", "tomorrow 19:30", "--json"];
         home.run(slots).refused(2, "usage");
-    }
-}
-
-/// "required unless venue_id has a known provider mapping" (spec, Booking); "A venue served by several
-/// providers has no mapping: booking it without `provider` is the 400 without code." (wire contract)
-#[test]
-fn a_venue_of_two_providers_needs_one_of_them_named() {
-    let home = Home::new();
-    let error = home.book("ven_multi_provider", &[]).exits(12).error();
-    assert_eq!(error["http_status"], 400);
-    let booking = home
-        .book("ven_multi_provider", &["--provider", "provider_c"])
-        .exits(0)
-        .json();
-    assert_eq!(booking["provider"], "provider_c");
-    assert_eq!(Served::of(&home).bookings().len(), 1);
-}
-
-/// "A booking whose provider fails is not an HTTP error: the call succeeds and returns the booking with status
-/// "failed" and its own error_code." (spec, What the service does); exit 11
-#[test]
-fn a_booking_whose_provider_fails_is_printed_and_exits_11() {
-    let home = Home::new();
-    for venue in [
-        "ven_provider_fails",
-        "ven_provider_fails_b",
-        "ven_provider_fails_c",
-    ] {
-        let booking = home.book(venue, &[]).exits(11).json();
-        assert_eq!(booking["status"], "failed", "{venue}");
-        assert!(booking["error_code"].is_string(), "{venue}: {booking}");
     }
 }
 

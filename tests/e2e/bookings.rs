@@ -18,7 +18,7 @@ fn statuses(home: &Home) -> Vec<String> {
 }
 
 /// Whether a text is anywhere in the journal's files.
-fn journal_holds(home: &Home, part: &str) -> bool {
+pub(crate) fn journal_holds(home: &Home, part: &str) -> bool {
     let files = fs::read_dir(home.path()).unwrap().map(Result::unwrap);
     let files = files.filter(|file| file.file_name().to_string_lossy().starts_with("journal.db"));
     files
@@ -110,8 +110,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
     let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
-    lost.run(["bookings", "--open", "--json"])
-        .refused(15, "unexpected_answer");
+    lost.refuses("bookings --open", 15, "unexpected_answer");
 }
 
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)
@@ -299,8 +298,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     let other = other.iter().chain(&["--idempotency-key", "refused"]);
     home.book("ven_confirms", &other.copied().collect::<Vec<_>>())
         .exits(12);
-    home.run(["attempts", "resume", "refused", "--json"])
-        .refused(7, "http_409");
+    home.refuses("attempts resume refused", 7, "http_409");
     // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {
@@ -361,67 +359,6 @@ fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
     assert!(!journal_holds(&home, "Ada Lovelace"));
 }
 
-#[test]
-fn every_attempt_is_listed_where_all_are_asked_for() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &["--idempotency-key", "a"], 0);
-    home.book(
-        "ven_confirms",
-        &["--idempotency-key", "b", "--slot", "slot_x", "--tz", "UTC"],
-    )
-    .exits(12);
-    assert_eq!(
-        home.run(["attempts", "list", "--json"]).exits(0).json(),
-        json!({"attempts": []})
-    );
-    let all = home
-        .run(["attempts", "list", "--all", "--json"])
-        .exits(0)
-        .json();
-    let all = all["attempts"].as_array().unwrap();
-    let states: Vec<String> = all.iter().map(|it| text(it, "state")).collect();
-    assert_eq!(states, ["settled", "refused"]);
-    assert_eq!(all[0]["booking_id"], json!(id));
-}
-
-/// Names that want to act on a terminal are shown, listed and forgotten like any other.
-#[test]
-fn a_hostile_name_acts_on_nothing() {
-    const NASTY: &str =
-        "Evil\u{1b}[2J\u{9b}31m\u{202e}\r\nfake\tcolumn\u{0}'); DROP TABLE bookings; --\u{7}寿司";
-    let mut booking = confirmed();
-    booking["customer"] = json!({"name": NASTY.replace('\u{0}', "")});
-    booking["venue_name"] = json!(NASTY);
-    let sent = booking.clone();
-    let server = creating(move |_| Reply::json(201, &sent));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-    // The guest is who was asked for, or it would be somebody else's booking.
-    let guest = ["--party", "2", "--name", &NASTY.replace('\u{0}', "")];
-    home.run(arguments.iter().chain(&guest)).exits(0);
-    assert_eq!(listed(&home, &[]), [booking]);
-    for form in [
-        &[][..],
-        &["--json"],
-        &["--jq", ".."],
-        &["--status", "confirmed"],
-    ] {
-        let output = home.run(["bookings"].iter().chain(form)).exits(0);
-        let acts = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
-        assert!(
-            !output.stdout.contains(acts),
-            "{form:?}: {:?}",
-            output.stdout
-        );
-        assert!(output.stdout.contains("Evil"), "{output}");
-    }
-    let ended = Terminal::of_width(&home, 40, &["bookings"]).end().exits(0);
-    assert!(!ended.raw.contains("\u{1b}[2J") && !ended.raw.contains('\u{202e}'));
-    assert_eq!(forget(&home, &["bk_1"]).exits(0).json()["forgotten"], 1);
-    assert!(!journal_holds(&home, "Evil"));
-    forget(&home, &["\u{1b}[2J'; DROP TABLE attempts"]).refused(6, "http_404");
-}
-
 /// Every booking request is written and every booking kept, whoever lists and forgets meanwhile.
 #[test]
 fn several_commands_at_once_lose_nothing() {
@@ -458,22 +395,6 @@ fn several_commands_at_once_lose_nothing() {
     ids.sort();
     kept.sort();
     assert_eq!(kept, ids);
-}
-
-/// Whoever comes second finds the journal and the sandbox that the first is about to make.
-#[test]
-fn a_new_home_may_be_opened_by_several_commands_at_once() {
-    for _ in 0..3 {
-        let home = Home::new();
-        let runs = ["Ada One", "Ada Two", "Ada Three"].map(|guest| {
-            let book = ["book", "ven_confirms", "--name", guest];
-            home.start(book.iter().chain(&GUEST[..4]))
-        });
-        for run in runs {
-            run.end().exits(0);
-        }
-        assert_eq!(listed(&home, &[]).len(), 3);
-    }
 }
 
 /// A journal that cannot be read stops what needs it, and nothing else.

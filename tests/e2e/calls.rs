@@ -21,27 +21,11 @@ fn fields_are_typed_or_raw_and_make_the_body() {
     let server = anything();
     let home = home_of(&server);
     std::fs::write(home.folder().join("note.txt"), "from a file").unwrap();
-    let fields = [
-        "api",
-        "post",
-        "/v1/x",
-        "-F",
-        "n=1",
-        "-F",
-        "yes=true",
-        "-F",
-        "none=null",
-        "-F",
-        "text=two words",
-        "-F",
-        "note=@note.txt",
-        "-f",
-        "raw=1",
-        "-f",
-        "at=@note.txt",
-        "--json",
-    ];
-    let output = home.run(fields).exits(0);
+    let fields = words(
+        "api post /v1/x -F n=1 -F yes=true -F none=null -F 'text=two words' -F \
+             note=@note.txt -f raw=1 -f at=@note.txt --json",
+    );
+    let output = home.run(&fields).exits(0);
     assert_eq!(output.json(), json!({"ok": true}));
     let request = &server.requests()[0];
     assert!(request.is("POST", "/v1/x"));
@@ -75,9 +59,7 @@ fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
         "{nonsense",
     )
     .refused(2, "usage");
-    let both = [
-        "api", "POST", "/v1/x", "--input", "-", "-F", "a=1", "--json",
-    ];
+    let both = words("api POST /v1/x --input - -F a=1 --json");
     home.run(both).refused(2, "usage");
     assert_eq!(server.requests().len(), 2);
 }
@@ -121,22 +103,6 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     assert_eq!(filtered.exits(0).stdout, "abc\n");
 }
 
-/// `bookctl api METHOD PATH` is the way around what the verbs do not know.
-#[test]
-fn a_booking_is_made_with_it_and_its_key_makes_it_once() {
-    let served = Served::start();
-    let home = served.home();
-    let body = json!({
-        "venue_id": "ven_confirms", "datetime": "2030-12-01T19:30:00Z", "party_size": 2,
-        "customer": {"name": "Ada Lovelace"},
-    });
-    let create = words("api POST /v1/bookings --input - -H 'Idempotency-Key: k' --json");
-    let once = home.feed(&create, &body.to_string()).exits(0).json();
-    let again = home.feed(&create, &body.to_string()).exits(0).json();
-    assert_eq!(text(&once, "id"), text(&again, "id"));
-    assert_eq!(served.bookings().len(), 1);
-}
-
 #[test]
 fn an_answer_without_a_body_is_no_failure() {
     let server = Scripted::start(|_| {
@@ -153,10 +119,8 @@ fn an_answer_without_a_body_is_no_failure() {
         json!({"id": "ses_1", "object": "session", "deleted": true})
     );
     // What is no booking is none.
-    home.run(["show", "bk_1", "--json"])
-        .refused(15, "unexpected_answer");
-    home.run(["cancel", "bk_1", "--yes", "--json"])
-        .refused(16, "outcome_unknown");
+    home.refuses("show bk_1", 15, "unexpected_answer");
+    home.refuses("cancel bk_1 --yes", 16, "outcome_unknown");
 }
 
 /// "Ctrl-C at any point ends with …" (command line, Interactive): never that nothing happened once something was sent.
@@ -273,8 +237,7 @@ fn the_key_cannot_be_given_nor_led_elsewhere() {
         output.error();
         assert!(!output.stderr.contains("sk_live_y"), "{output}");
     }
-    home.run(["api", "TRACE", "/v1/", "--json"])
-        .refused(2, "usage");
+    home.refuses("api TRACE /v1/", 2, "usage");
     assert!(server.requests().is_empty());
 }
 
@@ -284,15 +247,10 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
     let plain = json!({"error": "no"});
     let coded = |code: &str| json!({"error": "no", "error_code": code});
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 9});
-    for (method, status, body, exit, code) in [
+    #[rustfmt::skip]
+    let cases = [
         ("GET", 400, plain.clone(), 12, "http_400"),
-        (
-            "GET",
-            401,
-            json!({"error": "unauthorized"}),
-            4,
-            "unauthorized",
-        ),
+        ("GET", 401, json!({"error": "unauthorized"}), 4, "unauthorized"),
         ("GET", 402, coded("billing_required"), 5, "billing_required"),
         ("GET", 404, plain.clone(), 6, "http_404"),
         ("POST", 405, plain.clone(), 12, "http_405"),
@@ -301,14 +259,9 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
         ("GET", 429, limited, 9, "rate_limited"),
         ("GET", 503, plain.clone(), 14, "http_503"),
         ("POST", 503, plain, 16, "outcome_unknown"),
-        (
-            "DELETE",
-            503,
-            coded("vendor_disabled"),
-            14,
-            "vendor_disabled",
-        ),
-    ] {
+        ("DELETE", 503, coded("vendor_disabled"), 14, "vendor_disabled"),
+    ];
+    for (method, status, body, exit, code) in cases {
         let answer = body.clone();
         let server = Scripted::start(move |_| Reply::json(status, &answer));
         let home = home_of(&server);

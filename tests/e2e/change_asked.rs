@@ -2,21 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Request, Scripted, Served, Terminal, text};
+use crate::harness::{Home, Key, Reply, Request, Scripted, Served, Terminal, text, words};
 
 /// A home with a booking in three days at 18:00, and the booking's id.
 fn in_three_days(home: &Home, venue: &str) -> String {
-    let book = [
-        "book",
-        venue,
-        "--at",
-        "in 3 days 18:00",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
+    let book = words(format!(
+        "book {venue} --at 'in 3 days 18:00' --party 2 --name 'Ada Lovelace' --json"
+    ));
     text(&home.run(book).exits(0).json(), "id")
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, text};
+use crate::harness::{Home, Key, Reply, Scripted, Terminal, text, words};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
@@ -43,43 +43,10 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     home.run(["sandbox", "run", "--", "no-such-command-here"])
         .exits(127);
     home.run(["sandbox", "run", "--json"]).refused(2, "usage");
-    let unknown = [
-        "sandbox",
-        "run",
-        "--scenario",
-        "nonsense",
-        "--json",
-        "--",
-        "true",
-    ];
+    let unknown = words("sandbox run --scenario nonsense --json -- true");
     home.run(unknown).refused(2, "usage");
     let killed = ["sandbox", "run", "--", "sh", "-c", "kill -9 $$"];
     home.run(killed).exits(137);
-}
-
-#[test]
-fn the_keys_are_listed_with_what_each_is_for() {
-    let home = Home::new();
-    let keys = document(&home, &["keys"]);
-    let names: Vec<String> = keys["keys"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|key| text(key, "key"))
-        .collect();
-    for known in [
-        "sk_live_sandbox",
-        "sk_test_sandbox",
-        "sk_live_readonly",
-        "sk_live_nobilling",
-        "sk_v3_sandbox",
-        "sk_live_suspended",
-        "sk_live_other",
-    ] {
-        assert!(names.contains(&known.to_owned()), "{known}");
-    }
-    let human = home.run(["sandbox", "keys"]).exits(0);
-    assert_eq!(human.stdout.lines().count(), names.len());
 }
 
 /// "bookings `{bookings:[…]}`, all, oldest first" (wire contract)
@@ -180,13 +147,7 @@ fn the_organization_is_shown_and_changed_field_by_field() {
         let command = ["sandbox", "organization", "-F", wrong, "--json"];
         home.run(command).exits(12).error();
     }
-    let nobody = [
-        "sandbox",
-        "organization",
-        "--organization",
-        "nobody",
-        "--json",
-    ];
+    let nobody = words("sandbox organization --organization nobody --json");
     home.run(nobody).exits(6).error();
 }
 
@@ -221,9 +182,7 @@ fn faults_are_added_listed_met_and_cleared() {
     );
     let human = home.run(["sandbox", "faults"]).exits(0);
     assert!(human.stdout.contains("GET /v1/\tstatus\t2"), "{human}");
-    let error = home
-        .run(["api", "GET", "/v1/", "--json"])
-        .refused(14, "http_503");
+    let error = home.refuses("api GET /v1/", 14, "http_503");
     assert_eq!(error["body"], json!({"error": "busy"}));
     assert_eq!(list(&home), 1);
     home.run(["sandbox", "faults", "clear"]).exits(0);
@@ -237,40 +196,12 @@ fn faults_are_added_listed_met_and_cleared() {
         let add = ["sandbox", "faults", "add", "--on", "GET /v1/", "--json"];
         home.run(add.iter().chain(wrong)).refused(2, "usage");
     }
-    let nowhere = [
-        "sandbox", "faults", "add", "--on", "nonsense", "--kind", "delay", "--delay", "1s",
-        "--json",
-    ];
+    let nowhere = words("sandbox faults add --on nonsense --kind delay --delay 1s --json");
     let error = home.run(nowhere).refused(2, "usage");
     assert!(
         text(&error, "message").starts_with("--on must be the method"),
         "{error}"
     );
-}
-
-/// "deliveries … (every attempt with status, latency and next try)" (wire contract)
-#[test]
-fn deliveries_are_listed_and_one_is_sent_again() {
-    let receiver = Scripted::start(|_| Reply::json(200, &json!({})));
-    let served = Served::start();
-    let home = served.home();
-    let none = home.run(["sandbox", "deliveries"]).exits(0);
-    none.says("webhook_url=URL");
-    let url = format!("webhook_url={}/hooks", receiver.base_url());
-    home.run(["sandbox", "organization", "-F", &url]).exits(0);
-    let id = home.booked("ven_confirms", &[], 0);
-    receiver.wait_for_request();
-    let deliveries = document(&home, &["deliveries"]);
-    let deliveries = deliveries["deliveries"].as_array().unwrap();
-    assert!(!deliveries.is_empty());
-    assert_eq!(text(&deliveries[0], "booking_id"), id);
-    let event = text(&deliveries[0], "event_id");
-    let human = home.run(["sandbox", "deliveries", "list"]).exits(0);
-    assert!(human.stdout.contains(&event), "{human}");
-    let again = document(&home, &["deliveries", "resend", &event]);
-    assert_eq!(text(&again, "event_id"), event);
-    let unknown = ["sandbox", "deliveries", "resend", "evt_nobody", "--json"];
-    home.run(unknown).refused(6, "http_404");
 }
 
 /// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)" (command line)
@@ -302,12 +233,4 @@ fn a_service_that_is_no_sandbox_has_no_controls() {
         touched.iter().all(|request| request.method == "GET"),
         "{touched:?}"
     );
-}
-
-#[test]
-fn whether_the_service_is_a_sandbox_is_asked_once() {
-    let served = Served::start();
-    let output = served.home().run(["sandbox", "deliveries", "-v"]).exits(0);
-    let asked = output.stderr.matches("GET /sandbox/clock").count();
-    assert_eq!(asked, 1, "{output}");
 }

@@ -179,10 +179,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
                 list["attempts"][0]["request"]["customer"]["name"],
                 intent.guest()
             );
-            let settled = home
-                .run(["attempts", "resume", &key, "--json"])
-                .exits(0)
-                .json();
+            let settled = home.json(&format!("attempts resume {key}"));
             let made = intent.bookings(served);
             assert_eq!(made.len(), 1);
             assert_eq!(settled["id"], made[0]["id"]);

@@ -71,10 +71,7 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
         told()
     );
     let known = || -> Vec<(String, Option<String>)> {
-        let list = home
-            .run(["attempts", "list", "--all", "--json"])
-            .exits(0)
-            .json();
+        let list = home.json("attempts list --all");
         let all = list["attempts"].as_array().unwrap().iter();
         all.map(|it| {
             (
@@ -110,10 +107,7 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
             attempt["request"]["customer"]["name"], "Ada Lovelace",
             "{case}"
         );
-        let settled = home
-            .run(["attempts", "resume", KEY, "--json"])
-            .exits(0)
-            .json();
+        let settled = home.json(&format!("attempts resume '{KEY}'"));
         assert_eq!(settled["id"], service.ledger()[0].id.as_str(), "{case}");
     }
     let ledger = service.ledger();

@@ -401,9 +401,6 @@ fn open_keys(home: &Home) -> Vec<String> {
 }
 
 fn all_attempts(home: &Home) -> Vec<Value> {
-    let list = home
-        .run(["attempts", "list", "--all", "--json"])
-        .exits(0)
-        .json();
+    let list = home.json("attempts list --all");
     list["attempts"].as_array().unwrap().clone()
 }

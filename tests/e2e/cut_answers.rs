@@ -51,38 +51,15 @@ type Case = (&'static str, fn(usize) -> Spoil, usize, usize, usize);
 #[ignore = "samples of every moment take minutes"]
 fn what_is_cut_reset_held_up_or_lost_after_any_byte_is_asked_for_again_under_the_same_key() {
     let longest = longest_answer() + 1;
+    #[rustfmt::skip]
     let cases: [Case; 7] = [
         ("answers cut once", Spoil::Cut, 1, longest, 47),
         ("answers reset once", Spoil::Reset, 1, longest, 47),
-        (
-            "answers cut on every try",
-            Spoil::Cut,
-            EVERY_TRY,
-            longest,
-            101,
-        ),
-        (
-            "answers reset on every try",
-            Spoil::Reset,
-            EVERY_TRY,
-            longest,
-            101,
-        ),
+        ("answers cut on every try", Spoil::Cut, EVERY_TRY, longest, 101),
+        ("answers reset on every try", Spoil::Reset, EVERY_TRY, longest, 101),
         ("answers held up", Spoil::Stall, EVERY_TRY, longest, 67),
-        (
-            "answers of no length cut",
-            cut_without_length,
-            EVERY_TRY,
-            longest - 1,
-            67,
-        ),
-        (
-            "requests lost on every try",
-            Spoil::LostRequest,
-            EVERY_TRY,
-            430,
-            97,
-        ),
+        ("answers of no length cut", cut_without_length, EVERY_TRY, longest - 1, 67),
+        ("requests lost on every try", Spoil::LostRequest, EVERY_TRY, 430, 97),
     ];
     for (what, spoil, times, bytes, stride) in cases {
         let places = sample((0..bytes).collect(), stride);

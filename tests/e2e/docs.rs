@@ -116,7 +116,8 @@ fn every_page_is_linked_from_the_readme() {
 #[test]
 fn the_tables_of_the_pages_are_those_that_the_program_tells() {
     let home = Home::new();
-    for (topic, field, headings, fields) in [
+    #[rustfmt::skip]
+    let cases = [
         (
             "sandbox",
             "scenarios",
@@ -129,19 +130,10 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
             &["code", "meaning", "what is certain about the booking"],
             &["code", "meaning", "the_booking"],
         ),
-        (
-            "environment",
-            "environment",
-            &["variable", "meaning"],
-            &["variable", "meaning"],
-        ),
-        (
-            "dialect",
-            "dialect",
-            &["key", "default", "used for"],
-            &["key", "default", "used_for"],
-        ),
-    ] {
+        ("environment", "environment", &["variable", "meaning"], &["variable", "meaning"]),
+        ("dialect", "dialect", &["key", "default", "used for"], &["key", "default", "used_for"]),
+    ];
+    for (topic, field, headings, fields) in cases {
         let document = home.run(["help", topic, "--json"]).exits(0).json();
         let rows = document[field].as_array().unwrap();
         check(

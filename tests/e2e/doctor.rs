@@ -123,18 +123,15 @@ fn a_service_that_fails_or_refuses_is_no_problem_of_the_key() {
     let page = |status, body: &'static str| {
         Scripted::start(move |_| Reply::Whole(status, "text/html", body.to_owned()))
     };
-    for (status, body, exit, line) in [
+    #[rustfmt::skip]
+    let cases = [
         (503, "<h1>Maintenance</h1>", 14, "service"),
         (404, "<h1>Not Found</h1>", 6, "service"),
         (400, "{\"error\": \"no tenant\"}", 12, "service"),
-        (
-            403,
-            "{\"message\": \"Missing Authentication Token\"}",
-            5,
-            "key",
-        ),
+        (403, "{\"message\": \"Missing Authentication Token\"}", 5, "key"),
         (401, "{\"error\": \"who?\"}", 4, "key"),
-    ] {
+    ];
+    for (status, body, exit, line) in cases {
         let server = page(status, body);
         let report = examine(&Home::pointing_to(server.base_url(), "sk_live_x"), exit);
         assert_eq!(check(&report, line)["state"], "problem", "{report}");

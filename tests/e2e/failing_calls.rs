@@ -199,10 +199,7 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
 
 /// The attempt of this file, as the journal has it.
 fn attempt(home: &Home) -> Option<Value> {
-    let list = home
-        .run(["attempts", "list", "--all", "--json"])
-        .exits(0)
-        .json();
+    let list = home.json("attempts list --all");
     let all = list["attempts"].as_array().unwrap();
     all.iter()
         .find(|it| it["idempotency_key"] == "order-1")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text};
+use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text, words};
 
 pub(crate) const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
 
@@ -55,30 +55,16 @@ fn one_key(server: &Scripted, error: &Value) -> String {
 #[test]
 fn whatever_is_no_answer_to_a_create_leaves_its_outcome_unknown_under_one_key() {
     let half = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"id\":\"bk_1\",";
+    #[rustfmt::skip]
     let cases: [(&str, Reply); 8] = [
         ("a page", Reply::html()),
         ("half an answer", Reply::Bytes(half.to_owned())),
         ("no answer", Reply::Close),
-        (
-            "a 500 without a code",
-            Reply::json(500, &json!({"error": "boom"})),
-        ),
-        (
-            "a 502 page",
-            Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
-        ),
-        (
-            "a 200 that is not a booking",
-            Reply::json(200, &json!({"ok": true})),
-        ),
-        (
-            "a 201 of nothing",
-            Reply::Whole(201, "application/json", String::new()),
-        ),
-        (
-            "no HTTP",
-            Reply::Bytes("SSH-2.0-OpenSSH_9.9\r\n".to_owned()),
-        ),
+        ("a 500 without a code", Reply::json(500, &json!({"error": "boom"}))),
+        ("a 502 page", Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned())),
+        ("a 200 that is not a booking", Reply::json(200, &json!({"ok": true}))),
+        ("a 201 of nothing", Reply::Whole(201, "application/json", String::new())),
+        ("no HTTP", Reply::Bytes("SSH-2.0-OpenSSH_9.9\r\n".to_owned())),
     ];
     // Each of them is tried again after a pause; side by side the pauses cost little.
     std::thread::scope(|scope| {
@@ -114,91 +100,6 @@ fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
     assert_eq!(bodies.len(), 1, "each try is the same request");
 }
 
-/// "a 4xx on the first try is final" (design)
-#[test]
-fn a_refused_create_is_not_repeated() {
-    let server = creating(|_| {
-        Reply::json(
-            400,
-            &json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}}),
-        )
-    });
-    let (home, output) = book(&server);
-    output.refused(12, "http_400");
-    assert_eq!(server.creates().len(), 1);
-    let list = home.run(["attempts", "--json"]).exits(0).json();
-    assert_eq!(list["attempts"], json!([]));
-}
-
-/// "on a later try it proves nothing about the first: the attempt stays unsettled (16, or 9)" (design)
-#[test]
-fn a_refusal_after_a_lost_answer_proves_nothing() {
-    for (status, body, exit) in [
-        (400, json!({"error": "no such venue"}), 16),
-        (
-            429,
-            json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 200}),
-            9,
-        ),
-    ] {
-        let server = creating(move |before| match before {
-            0 => Reply::Close,
-            _ => Reply::json(status, &body),
-        });
-        let (home, output) = book(&server);
-        let error = output.exits(exit).error();
-        let key = one_key(&server, &error);
-        let list = home.run(["attempts", "--json"]).exits(0).json();
-        assert_eq!(
-            list["attempts"][0]["idempotency_key"],
-            json!(key),
-            "{status}"
-        );
-    }
-}
-
-/// Exit 14: "a write's with a documented code that says nothing was done" (command line, Exit codes)
-#[test]
-fn a_documented_503_says_that_nothing_was_done() {
-    let server = creating(|_| {
-        Reply::json(
-            503,
-            &json!({"error": "off", "error_code": "vendor_disabled"}),
-        )
-    });
-    let (home, output) = book(&server);
-    output.refused(14, "vendor_disabled");
-    assert_eq!(
-        home.run(["attempts", "--json"]).exits(0).json()["attempts"],
-        json!([])
-    );
-}
-
-/// "whatever then happens …, the next run knows it, and `attempts resume` settles it with the same key" (design)
-#[test]
-fn an_open_attempt_is_settled_with_the_same_key_and_the_same_request() {
-    let server = creating(|before| match before {
-        0..3 => Reply::Close,
-        _ => Reply::json(200, &confirmed()),
-    });
-    let (home, output) = book(&server);
-    let key = one_key(&server, &output.refused(16, "outcome_unknown"));
-    let resumed = home
-        .run(["attempts", "resume", &key, "--json"])
-        .exits(0)
-        .json();
-    assert_eq!(resumed, confirmed());
-    let creates = server.creates();
-    assert_eq!(creates.len(), 4);
-    assert!(
-        creates
-            .iter()
-            .all(|it| it.body == creates[0].body && it.header("idempotency-key") == Some(&key))
-    );
-    let list = home.run(["attempts", "--json"]).exits(0).json();
-    assert_eq!(list["attempts"], json!([]));
-}
-
 /// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
@@ -213,15 +114,9 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
         let server = Scripted::start(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         home.run(["show", "bk_1", "--json"]).refused(15, code);
-        home.run([
-            "search",
-            "dining",
-            "--near",
-            "London",
-            "--at",
-            "tomorrow 19:30",
-            "--json",
-        ])
+        home.run(words(
+            "search dining --near London --at 'tomorrow 19:30' --json",
+        ))
         .refused(15, code);
     }
 }
@@ -290,9 +185,7 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
             ))
         });
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let error = home
-            .run(["show", "bk_1", "--json"])
-            .refused(15, "unexpected_answer");
+        let error = home.refuses("show bk_1", 15, "unexpected_answer");
         let sentence =
             format!("the response (307) redirects to {to}, and bookctl does not follow redirects");
         assert_eq!(text(&error, "message"), sentence);

@@ -83,16 +83,12 @@ fn a_signal_ends_a_filter_at_once() {
 fn rows_come_out_as_tabs_and_commas() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
-    for (filter, line) in [
-        (
-            "[.id, .party_size, .customer.name] | @tsv",
-            format!("{id}\t2\tAda Lovelace\n"),
-        ),
-        (
-            "[.id, .party_size, .customer.name] | @csv",
-            format!("\"{id}\",2,\"Ada Lovelace\"\n"),
-        ),
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        ("[.id, .party_size, .customer.name] | @tsv", format!("{id}\t2\tAda Lovelace\n")),
+        ("[.id, .party_size, .customer.name] | @csv", format!("\"{id}\",2,\"Ada Lovelace\"\n")),
+    ];
+    for (filter, line) in cases {
         let output = home.run(["show", &id, "--jq", filter]).exits(0);
         assert_eq!(output.stdout, line, "{filter}");
     }

@@ -1,9 +1,8 @@
 //! A booking is found by what a person knows of it, and picked from a list where none is named.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
+use crate::bookings::journal_holds;
 use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
 use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, text};
 
@@ -101,26 +100,17 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
 #[test]
 fn the_document_says_whether_there_is_more_and_a_limit_of_zero_lists_all() {
     let (home, _) = three();
-    let cut = home
-        .run(["bookings", "--json", "--limit", "2"])
-        .exits(0)
-        .json();
+    let cut = home.json("bookings --limit 2");
     assert_eq!(
         (cut["bookings"].as_array().unwrap().len(), &cut["more"]),
         (2, &json!(true))
     );
-    let all = home
-        .run(["bookings", "--json", "--limit", "0"])
-        .exits(0)
-        .json();
+    let all = home.json("bookings --limit 0");
     assert_eq!(
         (all["bookings"].as_array().unwrap().len(), &all["more"]),
         (3, &json!(false))
     );
-    let words = home
-        .run(["bookings", "--json", "--limit", "1", "ven_confirms"])
-        .exits(0)
-        .json();
+    let words = home.json("bookings --limit 1 ven_confirms");
     assert_eq!(words["more"], true);
 }
 
@@ -171,12 +161,6 @@ fn a_booking_of_a_received_webhook_is_found_by_its_id() {
     );
 }
 
-/// Whether a text is anywhere in the journal's files.
-fn journal_holds(home: &Home, part: &str) -> bool {
-    let file = fs::read(home.path().join("journal.db")).unwrap();
-    file.windows(part.len()).any(|it| it == part.as_bytes())
-}
-
 #[test]
 fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
     let (home, [muller, ..]) = three();
@@ -196,45 +180,6 @@ fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
         assert!(!journal_holds(&home, part), "{part}");
     }
     assert_eq!(found(&home, &[]).len(), 3);
-}
-
-#[test]
-fn in_a_pipe_a_text_that_is_no_id_ends_with_the_command_that_searches() {
-    let (home, [_, _, ada]) = three();
-    let said = home
-        .run(["show", "Ada Lovelace", "--json"])
-        .refused(6, "http_404");
-    assert!(
-        text(&said, "hint").ends_with("bookctl bookings 'Ada Lovelace'"),
-        "{said}"
-    );
-    let unknown = home
-        .run(["show", "lovelace"])
-        .exits(6)
-        .says("bookctl bookings lovelace");
-    assert!(
-        !unknown.stderr.contains(&ada),
-        "other bookings are not listed: {unknown}"
-    );
-    let said = home.run(["cancel", "bk_none", "--yes"]).exits(6);
-    assert!(!said.stderr.contains(&ada), "{said}");
-}
-
-#[test]
-fn on_a_terminal_a_text_that_is_no_id_offers_what_it_finds() {
-    let (home, [muller, ..]) = three();
-    for words in ["jurgen muller", "muller"] {
-        let mut terminal = Terminal::of_width(&home, 80, &["show", words]);
-        terminal
-            .see("Which booking?")
-            .see("confirmed")
-            .press(Key::Enter);
-        terminal.end().exits(0).says(&muller);
-    }
-    Terminal::start(&home, &["show", "no body"])
-        .end()
-        .exits(6)
-        .says("bookctl bookings 'no body'");
 }
 
 #[test]
@@ -357,27 +302,6 @@ fn a_booking_that_a_real_service_does_not_show_stays_in_the_list() {
     assert_eq!(found(&home, &[]), ["bk_1"], "another key may still show it");
 }
 
-#[test]
-fn an_open_booking_shows_what_is_known_of_it() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
-    let open = home.run(["bookings", "--open"]).exits(0);
-    assert!(
-        open.stdout.starts_with(&format!("{id}\trequires_action\t")),
-        "{open}"
-    );
-    assert!(open.stdout.contains("\tAda Lovelace\t2\t"), "{open}");
-    Terminal::of_width(&home, 120, &["bookings", "--open"])
-        .end()
-        .exits(0)
-        .says("@1");
-    Terminal::of_width(&home, 120, &["bookings"])
-        .end()
-        .exits(0)
-        .says("@1")
-        .says("Ada Lovelace");
-}
-
 /// A home with so many attempts whose answers were lost.
 fn unsettled(keys: &[&str]) -> Home {
     let home = Home::new();
@@ -392,29 +316,19 @@ fn unsettled(keys: &[&str]) -> Home {
 #[test]
 fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
     let home = unsettled(&["first"]);
-    let booking: Value = home
-        .run(["attempts", "resume", "@last", "--json"])
-        .exits(0)
-        .json();
+    let booking: Value = home.json("attempts resume @last");
     assert_eq!(booking["status"], "confirmed");
-    home.run(["attempts", "resume", "@last", "--json"])
-        .refused(2, "usage");
+    home.refuses("attempts resume @last", 2, "usage");
     let home = unsettled(&["first", "second"]);
-    home.run(["attempts", "abandon", "@1", "--json"])
-        .refused(2, "usage");
+    home.refuses("attempts abandon @1", 2, "usage");
     let list = home.run(["attempts", "--json"]).exits(0).json();
     let second = text(&list["attempts"][1], "idempotency_key");
-    let several = home
-        .run(["attempts", "resume", "@last", "--json"])
-        .refused(2, "usage");
+    let several = home.refuses("attempts resume @last", 2, "usage");
     assert!(
         text(&several, "hint").contains("bookctl attempts"),
         "{several}"
     );
-    let abandoned = home
-        .run(["attempts", "abandon", "@2", "--json"])
-        .exits(0)
-        .json();
+    let abandoned = home.json("attempts abandon @2");
     assert_eq!(text(&abandoned["attempts"][0], "idempotency_key"), second);
     let mut terminal = Terminal::of_width(&home, 80, &["attempts", "resume"]);
     terminal
@@ -471,10 +385,7 @@ fn the_last_session_and_the_last_event_need_no_id() {
         ],
     );
     listening.end();
-    let shown = home
-        .run(["webhook", "events", "show", "@last", "--json"])
-        .exits(0)
-        .json();
+    let shown = home.json("webhook events show @last");
     assert_eq!(shown["event_id"], "evt_2");
 }
 

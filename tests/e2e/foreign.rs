@@ -12,19 +12,10 @@ use serde_json::Value;
 use crate::harness::{Home, Reply, Scripted, installed, skipped};
 
 /// What shows each kind of document.
+#[rustfmt::skip]
 const COMMANDS: &[(&str, &[&str])] = &[
     ("index", &["status"]),
-    (
-        "venues",
-        &[
-            "search",
-            "dining",
-            "--near",
-            "Tokyo",
-            "--at",
-            "2030-01-01T19:30:00Z",
-        ],
-    ),
+    ("venues", &["search", "dining", "--near", "Tokyo", "--at", "2030-01-01T19:30:00Z"]),
     ("slots", &["slots", "ven_1", "--at", "2030-01-01T19:30:00Z"]),
     ("booking", &["show", "bk_1"]),
     ("session", &["session", "show", "ses_1"]),

@@ -192,26 +192,15 @@ fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file
     let cookie = format!("session={SECRET}; theme=dark");
     let referer = format!("https://app.example/?api_key={SECRET}");
     type Headers<'a> = &'a [(&'a str, &'a str)];
+    #[rustfmt::skip]
     let cases: [(Headers, String, String); 7] = [
         (&[("X-Api-Key", SECRET)], String::new(), String::new()),
-        (
-            &[("X-Auth-Token", SECRET), KEY],
-            String::new(),
-            String::new(),
-        ),
-        (
-            &[("Authorization", &bearer), ("Authorization", "Bearer b")],
-            String::new(),
-            String::new(),
-        ),
+        (&[("X-Auth-Token", SECRET), KEY], String::new(), String::new()),
+        (&[("Authorization", &bearer), ("Authorization", "Bearer b")], String::new(), String::new()),
         (&[("Cookie", &cookie), KEY], String::new(), String::new()),
         (&[("Referer", &referer), KEY], String::new(), String::new()),
         (&[KEY], format!("?access_token={SECRET}&x=1"), String::new()),
-        (
-            &[KEY],
-            String::new(),
-            format!("{{\"password\": \"{SECRET}\", \"note\": \"{SECRET}\"}}"),
-        ),
+        (&[KEY], String::new(), format!("{{\"password\": \"{SECRET}\", \"note\": \"{SECRET}\"}}")),
     ];
     for (headers, query, body) in &cases {
         send(

@@ -107,9 +107,7 @@ fn a_webhooks_file_that_is_held_is_named_after_a_second_and_waited_for_as_long_a
 fn a_sandbox_file_that_is_held_is_a_matter_of_configuration() {
     let home = prepared();
     let _held = hold_alone(&home.path().join("sandbox.db"));
-    let error = home
-        .run(["status", "--json", "--timeout", "1s"])
-        .refused(3, "config");
+    let error = home.refuses("status --timeout 1s", 3, "config");
     assert!(
         text(&error, "message").contains("in use by another process"),
         "{error}"
@@ -175,8 +173,7 @@ fn a_held_journal_is_not_recovered() {
     let _held = hold_alone(&home.path().join("journal.db"));
     let files = || fs::read_dir(home.path()).unwrap().count();
     let before = files();
-    home.run(["attempts", "recover", "--timeout", "300ms", "--json"])
-        .refused(3, "journal");
+    home.refuses("attempts recover --timeout 300ms", 3, "journal");
     assert_eq!(files(), before);
 }
 

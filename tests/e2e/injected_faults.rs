@@ -62,42 +62,23 @@ fn a_rate_fails_the_same_requests_again_with_the_seed_that_it_showed() {
 fn a_control_names_the_flag_whose_value_is_wrong() {
     let home = Home::new();
     let run = |words: &str| home.run(["sandbox", "--json"].into_iter().chain(words.split(' ')));
-    for (words, said) in [
+    #[rustfmt::skip]
+    let cases = [
         ("faults add --kind delay", "--on"),
         ("faults add --on any", "--kind"),
         ("faults add --on any --kind status --times 0", "--times"),
         ("faults add --on any --kind status --rate 2", "--rate"),
         ("faults add --on any --kind status --status 99", "--status"),
-        (
-            "faults add --on any --kind status --seed 4",
-            "--seed needs a rate",
-        ),
+        ("faults add --on any --kind status --seed 4", "--seed needs a rate"),
         ("faults add --on any --kind delay --delay 11m", "--delay"),
-        (
-            "faults add --on any --kind drop",
-            "--kind drop is not for requests",
-        ),
-        (
-            "faults add --on webhook --kind status",
-            "--kind status is not for webhooks",
-        ),
-        (
-            "faults add --on any --kind drop_before --status 503",
-            "--status belongs to the kind status, not to ",
-        ),
-        (
-            "faults add --on any --preset slow --after-bytes 3",
-            "--after-bytes belongs to the kind truncate, not to ",
-        ),
-        (
-            "clock --to 2020-01-01T00:00:00Z",
-            "--to is before the sandbox's clock",
-        ),
-        (
-            "clock --to 9500-01-01T00:00:00Z",
-            "--to leads past the year 9000",
-        ),
-    ] {
+        ("faults add --on any --kind drop", "--kind drop is not for requests"),
+        ("faults add --on webhook --kind status", "--kind status is not for webhooks"),
+        ("faults add --on any --kind drop_before --status 503", "--status belongs to the kind status, not to "),
+        ("faults add --on any --preset slow --after-bytes 3", "--after-bytes belongs to the kind truncate, not to "),
+        ("clock --to 2020-01-01T00:00:00Z", "--to is before the sandbox's clock"),
+        ("clock --to 9500-01-01T00:00:00Z", "--to leads past the year 9000"),
+    ];
+    for (words, said) in cases {
         let error = run(words).refused(2, "usage");
         assert!(text(&error, "message").contains(said), "{error}");
     }

@@ -55,20 +55,11 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
         "# mine\n[profiles.x]\nbase_url = \"https://a.example\" # there\nkey_origin = \"https://a.example\"\n",
     );
     let shown = home
-        .run([
-            "profile",
-            "set",
-            "x",
-            "read_only=true",
-            "local_times=true",
-            "otp_field=pin",
-            "dialect.venues_field=data.results",
-            "read.booking=.data",
-            "write.otp={otpCode: .otp}",
-            "auth_query=api_key",
-            "headers.X-Org=7",
-            "--json",
-        ])
+        .run(words(
+            "profile set x read_only=true local_times=true otp_field=pin \
+                 dialect.venues_field=data.results read.booking=.data 'write.otp={otpCode: \
+                 .otp}' auth_query=api_key headers.X-Org=7 --json",
+        ))
         .exits(0);
     drop(shown);
     let shown = home.run(["profile", "show", "x", "--json"]).exits(0).json();
@@ -118,10 +109,7 @@ fn at_the_projects_own_sandbox_everything_is_read_and_nothing_is_proposed() {
         .configured(&config)
         .with("BOOKCTL_API_KEY", "sk_live_sandbox");
     home.booked("ven_confirms", &[], 0);
-    let learned = home
-        .run(["profile", "learn", "own", "--yes", "--json"])
-        .exits(0)
-        .json();
+    let learned = home.json("profile learn own --yes");
     assert_eq!(lines(&learned), Vec::<String>::new(), "{learned}");
     for kind in ["index", "venues", "slots", "sessions", "booking"] {
         let shown = shown(&learned, kind);
@@ -555,10 +543,7 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     terminal.end().exits(0);
     assert!(config(&home).contains("key_origin"));
     let home = home.with("X", "");
-    let learned = home
-        .run(["profile", "learn", "foreign", "--yes", "--json"])
-        .exits(0)
-        .json();
+    let learned = home.json("profile learn foreign --yes");
     assert!(
         lines(&learned).contains(&"dialect.auth_scheme = Key".to_owned()),
         "{learned}"

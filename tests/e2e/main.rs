@@ -3,8 +3,6 @@
 //!
 //! Every test stands alone and may run beside all others. Time comes from the sandbox's clock, never from
 //! waiting; the only durations are bounds that end a hang.
-//!
-//! What is only for Unix needs a shell, signals, a pseudo terminal, modes of files or strace.
 
 #![cfg(test)]
 // On Windows, parts of the harness serve nobody.
@@ -12,209 +10,127 @@
 
 mod harness;
 
-#[cfg(unix)]
-mod answers;
-#[cfg(unix)]
-mod auth;
-#[cfg(unix)]
-mod auth_keyring;
-#[cfg(unix)]
-mod bare_minimum;
-#[cfg(unix)]
-mod batch;
 mod book;
-#[cfg(unix)]
-mod bookings;
-#[cfg(unix)]
-mod calls;
-#[cfg(unix)]
-mod canary;
-#[cfg(unix)]
-mod change_asked;
-#[cfg(unix)]
-mod changes;
-#[cfg(unix)]
-mod clients;
 mod codes;
-#[cfg(unix)]
-mod command_tree;
 mod compared;
-#[cfg(unix)]
-mod completion;
-#[cfg(unix)]
-mod config;
-#[cfg(unix)]
-mod confirmed;
-#[cfg(unix)]
-mod controls;
-#[cfg(unix)]
-mod crash_batch;
-#[cfg(unix)]
-mod crash_kills;
 mod crash_pairs;
-#[cfg(unix)]
-mod crash_signals;
-#[cfg(unix)]
-mod crash_team;
-#[cfg(unix)]
-mod create_storm;
-#[cfg(unix)]
-mod cut_answers;
-#[cfg(unix)]
-mod dialect;
-#[cfg(unix)]
-mod docs;
-#[cfg(unix)]
-mod doctor;
 mod explained;
-#[cfg(unix)]
-mod failing_calls;
 mod faults;
 mod filters;
-#[cfg(unix)]
-mod finding;
-#[cfg(unix)]
-mod foreign;
-#[cfg(unix)]
-mod foreign_life;
-#[cfg(unix)]
-mod full_disk;
-#[cfg(unix)]
-mod har;
-#[cfg(unix)]
-mod held;
-#[cfg(unix)]
-mod hostile;
 mod injected_faults;
-#[cfg(unix)]
-mod installer;
-#[cfg(unix)]
-mod interrupts;
-#[cfg(unix)]
-mod journal;
-#[cfg(unix)]
-mod kept_deliveries;
 mod killed_booking;
-#[cfg(unix)]
-mod learn;
 mod limits_met;
-#[cfg(unix)]
-mod manual;
-#[cfg(unix)]
-mod matrix;
-#[cfg(unix)]
-mod misbehaviours;
-#[cfg(unix)]
-mod money;
 mod one_booking;
 mod open_attempts;
-#[cfg(unix)]
-mod open_points;
 mod organizations;
-#[cfg(unix)]
-mod our_servers;
-#[cfg(unix)]
-mod output;
 mod own_attempts;
-#[cfg(unix)]
-mod ownership;
-#[cfg(unix)]
-mod packaging;
-#[cfg(unix)]
-mod page;
-#[cfg(unix)]
-mod page_setup;
-#[cfg(unix)]
-mod paged;
-#[cfg(unix)]
-mod pager;
 mod pauses;
-#[cfg(unix)]
-mod peers;
-#[cfg(unix)]
-mod picture;
-#[cfg(unix)]
-mod pipes;
-#[cfg(unix)]
-mod power_cut;
-#[cfg(unix)]
-mod process;
-#[cfg(unix)]
-mod profile;
 mod promise;
-#[cfg(unix)]
-mod readme;
-#[cfg(unix)]
-mod recipes;
 mod refusals;
 mod repeated;
-#[cfg(unix)]
-mod requests;
-#[cfg(unix)]
-mod requests_shown;
-#[cfg(unix)]
-mod rooms;
-#[cfg(unix)]
-mod said_wrongly;
 mod sandbox_clock;
 mod sandbox_env;
 mod sandbox_file;
-#[cfg(unix)]
-mod sandbox_fixtures;
-#[cfg(unix)]
-mod sandbox_run;
 mod search;
-#[cfg(unix)]
-mod sent_names;
-#[cfg(unix)]
-mod sessions;
 mod shared_limits;
-#[cfg(unix)]
-mod showing;
-#[cfg(unix)]
-mod spelled_secrets;
-#[cfg(unix)]
-mod team;
-#[cfg(unix)]
-mod team_batches;
-#[cfg(unix)]
-mod teams;
-#[cfg(unix)]
-mod timeline;
-#[cfg(unix)]
-mod times;
-#[cfg(unix)]
-mod two_runs;
 mod unreadable_files;
-#[cfg(unix)]
-mod version_details;
-#[cfg(unix)]
-mod walk;
-#[cfg(unix)]
-mod walk_back;
-#[cfg(unix)]
-mod walk_look;
-#[cfg(unix)]
-mod walk_payment;
-#[cfg(unix)]
-mod walk_signals;
 mod watching;
-#[cfg(unix)]
-mod webhook_drill;
-#[cfg(unix)]
-mod webhook_events;
-#[cfg(unix)]
-mod webhook_file;
-#[cfg(unix)]
-mod webhook_listen;
-#[cfg(unix)]
-mod webhook_peers;
-#[cfg(unix)]
-mod webhook_send;
-#[cfg(unix)]
-mod webhook_storm;
-#[cfg(unix)]
-mod webhook_verify;
-#[cfg(unix)]
-mod wire;
 mod wrong_input;
+
+/// What needs a shell, signals, a pseudo terminal, modes of files or strace.
+#[cfg(unix)]
+#[path = "."]
+mod unix {
+    pub(crate) mod answers;
+    pub(crate) mod auth;
+    pub(crate) mod auth_keyring;
+    pub(crate) mod bare_minimum;
+    pub(crate) mod batch;
+    pub(crate) mod bookings;
+    pub(crate) mod calls;
+    pub(crate) mod canary;
+    pub(crate) mod change_asked;
+    pub(crate) mod changes;
+    pub(crate) mod clients;
+    pub(crate) mod command_tree;
+    pub(crate) mod completion;
+    pub(crate) mod config;
+    pub(crate) mod confirmed;
+    pub(crate) mod controls;
+    pub(crate) mod crash_batch;
+    pub(crate) mod crash_kills;
+    pub(crate) mod crash_signals;
+    pub(crate) mod crash_team;
+    pub(crate) mod create_storm;
+    pub(crate) mod cut_answers;
+    pub(crate) mod dialect;
+    pub(crate) mod docs;
+    pub(crate) mod doctor;
+    pub(crate) mod failing_calls;
+    pub(crate) mod finding;
+    pub(crate) mod foreign;
+    pub(crate) mod foreign_life;
+    pub(crate) mod full_disk;
+    pub(crate) mod har;
+    pub(crate) mod held;
+    pub(crate) mod hostile;
+    pub(crate) mod installer;
+    pub(crate) mod interrupts;
+    pub(crate) mod journal;
+    pub(crate) mod kept_deliveries;
+    pub(crate) mod learn;
+    pub(crate) mod manual;
+    pub(crate) mod matrix;
+    pub(crate) mod misbehaviours;
+    pub(crate) mod money;
+    pub(crate) mod open_points;
+    pub(crate) mod our_servers;
+    pub(crate) mod output;
+    pub(crate) mod ownership;
+    pub(crate) mod packaging;
+    pub(crate) mod page;
+    pub(crate) mod page_setup;
+    pub(crate) mod paged;
+    pub(crate) mod pager;
+    pub(crate) mod peers;
+    pub(crate) mod picture;
+    pub(crate) mod pipes;
+    pub(crate) mod power_cut;
+    pub(crate) mod process;
+    pub(crate) mod profile;
+    pub(crate) mod readme;
+    pub(crate) mod recipes;
+    pub(crate) mod requests;
+    pub(crate) mod requests_shown;
+    pub(crate) mod rooms;
+    pub(crate) mod said_wrongly;
+    pub(crate) mod sandbox_fixtures;
+    pub(crate) mod sandbox_run;
+    pub(crate) mod sent_names;
+    pub(crate) mod sessions;
+    pub(crate) mod showing;
+    pub(crate) mod spelled_secrets;
+    pub(crate) mod team;
+    pub(crate) mod team_batches;
+    pub(crate) mod teams;
+    pub(crate) mod timeline;
+    pub(crate) mod times;
+    pub(crate) mod two_runs;
+    pub(crate) mod version_details;
+    pub(crate) mod walk;
+    pub(crate) mod walk_back;
+    pub(crate) mod walk_look;
+    pub(crate) mod walk_payment;
+    pub(crate) mod walk_signals;
+    pub(crate) mod webhook_drill;
+    pub(crate) mod webhook_events;
+    pub(crate) mod webhook_file;
+    pub(crate) mod webhook_listen;
+    pub(crate) mod webhook_peers;
+    pub(crate) mod webhook_send;
+    pub(crate) mod webhook_storm;
+    pub(crate) mod webhook_verify;
+    pub(crate) mod wire;
+}
+#[cfg(unix)]
+use unix::*;

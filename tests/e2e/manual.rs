@@ -76,20 +76,12 @@ fn page(command: &Command, above: &[&Command]) -> String {
 
 /// The tables that the program itself tells: what a script sees of how it ended, and what it reads.
 fn tables(roff: &mut Roff) {
-    for (heading, topic, field, columns) in [
-        (
-            "EXIT STATUS",
-            "exit-codes",
-            "exit_codes",
-            ["code", "meaning"],
-        ),
-        (
-            "ENVIRONMENT",
-            "environment",
-            "environment",
-            ["variable", "meaning"],
-        ),
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        ("EXIT STATUS", "exit-codes", "exit_codes", ["code", "meaning"]),
+        ("ENVIRONMENT", "environment", "environment", ["variable", "meaning"]),
+    ];
+    for (heading, topic, field, columns) in cases {
         let document = Home::new().run(["help", topic, "--json"]).exits(0).json();
         roff.control("SH", [heading]);
         for row in document[field].as_array().unwrap() {

@@ -85,10 +85,7 @@ fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_b
             assert_eq!(open(&home), ["order-1"], "{case}: {ended}");
             let made = !service.ledger().is_empty();
             service.behave();
-            let settled = home
-                .run(["attempts", "resume", "order-1", "--json"])
-                .exits(0)
-                .json();
+            let settled = home.json("attempts resume order-1");
             let ledger = service.ledger();
             assert_eq!(ledger.len(), 1, "{case}");
             assert_eq!(settled["id"], ledger[0].id.as_str(), "{case}");
@@ -126,10 +123,7 @@ fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
         ended.refused(7, "another_booking");
         assert_eq!(open(&home), ["order-1"], "{commit:?}");
         service.behave();
-        let settled = home
-            .run(["attempts", "resume", "order-1", "--json"])
-            .exits(0)
-            .json();
+        let settled = home.json("attempts resume order-1");
         assert_eq!(settled["id"], service.ledger()[0].id.as_str(), "{commit:?}");
     }
 }
@@ -154,10 +148,7 @@ fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
         assert_eq!(ended.code, Some(16), "{:?}: {ended}", act.answer);
         assert_eq!(open(&home), ["order-1"], "{:?}: {ended}", act.answer);
         service.behave();
-        let settled = home
-            .run(["attempts", "resume", "order-1", "--json"])
-            .exits(0)
-            .json();
+        let settled = home.json("attempts resume order-1");
         assert_eq!(text(&settled, "id"), service.ledger()[0].id);
     }
 }

@@ -168,24 +168,14 @@ fn a_booking_that_another_key_has_already_settles_nothing() {
 /// A refusal that carries the very booking, or says that the key's request is still in progress, proves nothing.
 #[test]
 fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {
-    for (status, body) in [
-        (
-            409,
-            json!({"error": "exists already", "booking": asked("bk_1")}),
-        ),
-        (
-            422,
-            json!({"error": "duplicate", "details": {"existing": asked("bk_1")}}),
-        ),
-        (
-            409,
-            json!({"error": "a request with this idempotency key is in progress"}),
-        ),
-        (
-            409,
-            json!({"error": "conflict", "error_code": "idempotency_request_in_progress"}),
-        ),
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        (409, json!({"error": "exists already", "booking": asked("bk_1")})),
+        (422, json!({"error": "duplicate", "details": {"existing": asked("bk_1")}})),
+        (409, json!({"error": "a request with this idempotency key is in progress"})),
+        (409, json!({"error": "conflict", "error_code": "idempotency_request_in_progress"})),
+    ];
+    for (status, body) in cases {
         let server = creating(move |_| Reply::json(status, &body));
         let home = home(&server);
         book(&home, &[]).refused(16, "outcome_unknown");

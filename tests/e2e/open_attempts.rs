@@ -157,9 +157,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
     let home = home(&server);
     home.run(book(&[])).refused(16, "outcome_unknown");
     // Where it may not wait, the limit says nothing about the first run.
-    let error = home
-        .run(["attempts", "resume", "k", "--json"])
-        .refused(9, "rate_limited");
+    let error = home.refuses("attempts resume k", 9, "rate_limited");
     assert!(
         text(&error, "hint").contains("attempts resume k"),
         "{error}"
@@ -208,21 +206,13 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
     home.booked("ven_confirms", &[], 0);
     let journal = home.path().join("journal.db");
     std::fs::write(&journal, "").unwrap();
-    for arguments in [
+    #[rustfmt::skip]
+    let cases = [
         &["attempts", "--json"][..],
         &["bookings", "--json"],
-        &[
-            "book",
-            "ven_confirms",
-            "--at",
-            "2031-12-01T19:30:00Z",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-            "--json",
-        ],
-    ] {
+        &["book", "ven_confirms", "--at", "2031-12-01T19:30:00Z", "--party", "2", "--name", "Ada Lovelace", "--json"],
+    ];
+    for arguments in cases {
         let error = home.run(arguments).refused(3, "journal");
         assert!(text(&error, "message").contains("is empty"), "{error}");
         assert!(text(&error, "hint").contains("attempts recover"), "{error}");
@@ -258,9 +248,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let other = served.home_with("sk_live_other");
     std::fs::create_dir_all(other.path()).unwrap();
     std::fs::copy(&journal, other.path().join("journal.db")).unwrap();
-    let error = other
-        .run(["attempts", "resume", "k", "--json"])
-        .refused(3, "config");
+    let error = other.refuses("attempts resume k", 3, "config");
     assert!(
         text(&error, "message").contains("another API key"),
         "{error}"

@@ -126,26 +126,19 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     assert!(human.stdout.starts_with("POST /v1/bookings\n"), "{human}");
     // The path is the one that is sent, with that of the base URL.
     let home = Home::pointing_to(&format!("{}/api", server.base_url()), "sk_live_x");
-    for (line, call, body) in [
+    #[rustfmt::skip]
+    let cases = [
         ("cancel bk_1 --yes", "cancel", json!({})),
-        (
-            "continue bk_1 --otp 123456",
-            "continue",
-            json!({"otp": "***"}),
-        ),
-        (
-            "continue bk_1 -F n[x]=2 -F m=a",
-            "continue",
-            json!({"n": {"x": 2}, "m": "a"}),
-        ),
-    ] {
+        ("continue bk_1 --otp 123456", "continue", json!({"otp": "***"})),
+        ("continue bk_1 -F n[x]=2 -F m=a", "continue", json!({"n": {"x": 2}, "m": "a"})),
+    ];
+    for (line, call, body) in cases {
         let shown = home.run(words(&format!("{line} --dry-run --json")));
         let shown = shown.exits(0).json();
         let path = format!("/api/v1/bookings/bk_1/{call}");
         assert_eq!((&shown["path"], &shown["body"]), (&json!(path), &body));
     }
-    home.run(["continue", "bk_1", "--dry-run", "--json"])
-        .refused(2, "usage");
+    home.refuses("continue bk_1 --dry-run", 2, "usage");
     assert!(server.requests().is_empty());
 
     let home = Home::new();
@@ -153,8 +146,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
         .exits(0);
     assert!(Served::of(&home).bookings().is_empty());
     // What is missing is missing here too.
-    home.run(["book", "ven_confirms", "--dry-run", "--json"])
-        .refused(2, "usage");
+    home.refuses("book ven_confirms --dry-run", 2, "usage");
 }
 
 /// "`--color auto|always|never`, `NO_COLOR`, `TERM=dumb`" (command line, Output 5); `CLICOLOR_FORCE`
@@ -277,22 +269,11 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     }
 }
 
-/// stdout carries the result: where it cannot be written, that is said, and that the call was carried out.
-#[test]
-fn a_result_that_cannot_be_written_is_said() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    let output = shell(&home, &format!("bookctl show {id} --json >/dev/full"));
-    output.exits(1).says("stdout");
-}
-
 /// "the last line of stderr is one object", whatever was noted before it.
 #[test]
 fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
     let home = Home::new();
-    let error: Value = home
-        .run(["show", "bk_nobody", "--json"])
-        .refused(6, "http_404");
+    let error: Value = home.refuses("show bk_nobody", 6, "http_404");
     let fields = error.as_object().unwrap();
     let order =
         "code message hint exit_code http_status request retry_after_seconds idempotency_key body";

@@ -77,18 +77,13 @@ fn a_key_is_not_sent_where_a_configuration_of_another_user_says() {
     make(&file, &profile(sink.base_url()));
     fs::set_permissions(home.path(), Permissions::from_mode(0o1777)).unwrap();
     give_away(&file);
-    for arguments in [
+    #[rustfmt::skip]
+    let cases = [
         &["status", "--json"][..],
-        &[
-            "profile",
-            "add",
-            "x",
-            "--base-url",
-            "https://a.example",
-            "--json",
-        ],
+        &["profile", "add", "x", "--base-url", "https://a.example", "--json"],
         &booking(),
-    ] {
+    ];
+    for arguments in cases {
         is_refused(&home, arguments, &file);
     }
     let report = home.run(["doctor", "--json"]).exits(3).json();

@@ -411,54 +411,6 @@ fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
     }
 }
 
-/// "10,000 bookings do not stall the list"
-#[test]
-#[ignore = "needs a browser"]
-fn in_a_browser_ten_thousand_bookings_do_not_stall_the_list() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    let home = Home::new();
-    let served = Served::with(&home, &["--no-limits"]);
-    let first = book(&served, "ven_confirms", "Ada Lovelace", &json!({}));
-    drop(served);
-    multiply(&home, 10_000);
-    let served = Served::with(&home, &["--no-limits"]);
-    opened(&browser, &served, "");
-    browser.shows("50 of 10000");
-    // Frames come in time while bookings arrive: the longest gap between two is what a person feels.
-    browser.run(
-        "window.gap = 0; let last = performance.now(); const step = (now) => { window.gap = Math.max(window.gap, now - last); last = now; requestAnimationFrame(step); }; \
-         requestAnimationFrame(step)",
-        &[],
-    );
-    for number in 0..20 {
-        book(
-            &served,
-            "ven_processing",
-            &format!("Guest {number} of Many"),
-            &json!({"seating_preference": null}),
-        );
-    }
-    browser.until(HANG, "document.body.innerText.includes('Guest 19 of Many')");
-    browser.click("input[type=search]");
-    browser.keys(&text(&first, "id"));
-    browser.until(HANG, "document.querySelectorAll('main li').length === 1");
-    let gap = browser.run("return window.gap", &[]).as_f64().unwrap();
-    assert!(gap < 1000.0, "a frame took {gap} ms");
-    let rows = browser.run("return document.querySelectorAll('main li').length", &[]);
-    assert_eq!(rows, 1);
-}
-
-/// Copies the only booking of a stopped sandbox until there are as many as wanted.
-fn multiply(home: &Home, wanted: u32) {
-    let file = rusqlite::Connection::open(home.path().join("sandbox.db")).unwrap();
-    let copy = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) \
-                INSERT INTO bookings SELECT number + i, organization, booking, status, created_at, NULL, NULL, 0 \
-                FROM bookings, n";
-    file.execute(copy, [wanted - 1]).unwrap();
-}
-
 /// A stream as a script reads it.
 pub(crate) struct Stream(BufReader<TcpStream>);
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::harness::listening::Listening;
-use crate::harness::{GUEST, Home, SOON, text};
+use crate::harness::{GUEST, Home, SOON, text, words};
 use crate::ownership::place_of_a_listener;
 
 fn fifo(path: &Path) {
@@ -17,14 +17,7 @@ fn fifo(path: &Path) {
 
 #[test]
 fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
-    let add = [
-        "profile",
-        "add",
-        "q",
-        "--base-url",
-        "https://q.example",
-        "--json",
-    ];
+    let add = words("profile add q --base-url https://q.example --json");
     let home = Home::new();
     let lock = home.path().join("config.toml.lock");
     fifo(&lock);
@@ -103,18 +96,13 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
     let pipe = home.folder().join("rows.csv");
     fifo(&pipe);
     let pipe = pipe.to_str().unwrap();
-    for arguments in [
+    #[rustfmt::skip]
+    let cases = [
         &["book", "--from", pipe, "--json"][..],
         &["webhook", "sign", pipe, "--json"],
-        &[
-            "webhook",
-            "verify",
-            pipe,
-            "--signature",
-            "t=1,v1=00",
-            "--json",
-        ],
-    ] {
+        &["webhook", "verify", pipe, "--signature", "t=1,v1=00", "--json"],
+    ];
+    for arguments in cases {
         for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
             let running = home.start(arguments);
             let begun = Instant::now();

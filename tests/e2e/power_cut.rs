@@ -90,10 +90,7 @@ fn is_known(
     assert!(!told || open.is_empty(), "told, and open {case}");
     for attempt in open {
         let key = text(attempt, "idempotency_key");
-        let settled = home
-            .run(["attempts", "resume", &key, "--json"])
-            .exits(0)
-            .json();
+        let settled = home.json(&format!("attempts resume {key}"));
         assert_eq!(text(&settled, "id"), id, "{case}");
     }
     for attempt in &attempts(home) {

@@ -39,22 +39,16 @@ fn a_clock_before_1970_ends_a_command_with_a_sentence_and_nothing_is_sent() {
         }
         let at = ["book", "ven_confirms", "--at", SLOT_TIME, "--json"];
         let book: Vec<&str> = at.into_iter().chain(GUEST[2..].iter().copied()).collect();
-        for arguments in [
+        #[rustfmt::skip]
+        let cases = [
             book.as_slice(),
             &["status", "--json"],
             &["doctor", "--json"],
-            &[
-                "search",
-                "dining",
-                "--near",
-                "London",
-                "--at",
-                "tomorrow 19:30",
-                "--json",
-            ],
+            &["search", "dining", "--near", "London", "--at", "tomorrow 19:30", "--json"],
             &["sandbox", "serve", "--ephemeral", "--port", "0", "--json"],
             &["webhook", "listen", "--port", "0", "--json"],
-        ] {
+        ];
+        for arguments in cases {
             let error = home.run(arguments).refused(3, "config");
             assert!(text(&error, "message").contains("1970"), "{error}");
             assert!(text(&error, "hint").contains("clock"), "{error}");

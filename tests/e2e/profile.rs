@@ -1,6 +1,6 @@
 //! Profiles from the shell: what `bookctl profile` writes is what the other commands read.
 
-use crate::harness::{Home, Key, Served, Terminal, text};
+use crate::harness::{Home, Key, Served, Terminal, text, words};
 
 const URL: &str = "https://api.example.com";
 
@@ -38,8 +38,7 @@ fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
     assert!(served.bookings().is_empty());
 
     home.run(["profile", "use", "local"]).exits(0);
-    home.run(["profile", "remove", "local", "--json"])
-        .refused(2, "usage");
+    home.refuses("profile remove local", 2, "usage");
     home.run(["profile", "remove", "local", "--yes"]).exits(0);
     assert_eq!(names(&home), ["sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
@@ -62,8 +61,11 @@ fn a_person_is_asked_before_a_profile_goes() {
 fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
     let home = Home::new();
     for name in ["sandbox", "two words", "caf\u{e9}", ""] {
-        home.run(["profile", "add", name, "--base-url", URL, "--json"])
-            .refused(2, "usage");
+        home.refuses(
+            &format!("profile add '{name}' --base-url '{URL}'"),
+            2,
+            "usage",
+        );
     }
     for url in [
         "http://api.example.com",
@@ -74,34 +76,24 @@ fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
         assert!(!output.stderr.contains("secret"), "{output}");
         output.refused(3, "config");
     }
-    let missing = [
-        "profile",
-        "add",
-        "x",
-        "--base-url",
-        URL,
-        "--ca-file",
-        "nowhere.pem",
-        "--json",
-    ];
-    home.run(missing).refused(3, "config");
+    let missing = words(format!(
+        "profile add x --base-url '{URL}' --ca-file nowhere.pem --json"
+    ));
+    home.run(&missing).refused(3, "config");
     for verb in ["use", "show"] {
-        home.run(["profile", verb, "nobody", "--json"])
-            .refused(3, "config");
+        home.refuses(&format!("profile {verb} nobody"), 3, "config");
     }
     assert_eq!(config(&home), "");
 
     let home = home.configured(&format!(
         "# mine\n[profiles.x]\nbase_url = '{URL}' # kept\n"
     ));
-    home.run(["profile", "add", "x", "--base-url", URL, "--json"])
-        .refused(3, "config");
+    home.refuses(&format!("profile add x --base-url '{URL}'"), 3, "config");
     home.run(["profile", "use", "x"]).exits(0);
     assert!(config(&home).contains("# mine\n"), "{}", config(&home));
     assert!(config(&home).contains("# kept\n"), "{}", config(&home));
     let home = home.configured("default_profile = [");
-    home.run(["profile", "use", "sandbox", "--json"])
-        .refused(3, "config");
+    home.refuses("profile use sandbox", 3, "config");
     assert_eq!(config(&home), "default_profile = [");
 }
 

@@ -212,10 +212,7 @@ impl Intent {
             _ => panic!("{ended}"),
         }
         for key in &open {
-            let settled = home
-                .run(["attempts", "resume", key, "--json"])
-                .exits(0)
-                .json();
+            let settled = home.json(&format!("attempts resume {key}"));
             let now = self.bookings(served);
             assert_eq!(now.len(), 1, "{now:?}\n{ended}");
             assert_eq!(settled["id"], now[0]["id"]);

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, Output, text};
+use crate::harness::{Home, Output, text, words};
 
 /// One row of a table: as the specification has it, how it happens, the exit code, the code, the HTTP status, and the fields
 /// of the body that the row names.
@@ -62,17 +62,9 @@ fn create(home: &Home, body: &str) -> Output {
 
 /// A booking of this guest at this time.
 fn book(home: &Home, at: &str, name: &str) -> Output {
-    home.run([
-        "book",
-        "ven_confirms",
-        "--at",
-        at,
-        "--party",
-        "2",
-        "--name",
-        name,
-        "--json",
-    ])
+    home.run(words(format!(
+        "book ven_confirms --at '{at}' --party 2 --name '{name}' --json"
+    )))
 }
 
 fn paying(home: &Home, venue: &str) -> (String, String) {

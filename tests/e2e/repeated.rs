@@ -195,16 +195,10 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
     let home = Home::new();
     let known = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
     let first = home.booked("ven_confirms", &known, 0);
+    #[rustfmt::skip]
     let alike: [&[&str]; 4] = [
         &[],
-        &[
-            "--name",
-            "ada  LOVÉLACE",
-            "--at",
-            "tomorrow 21:00",
-            "--party",
-            "4",
-        ],
+        &["--name", "ada  LOVÉLACE", "--at", "tomorrow 21:00", "--party", "4"],
         &["--name", "Grace Hopper", "--phone", "+442079460018"],
         &["--name", "Grace Hopper", "--email", "ADA@example.com"],
     ];

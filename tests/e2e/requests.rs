@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::http::send;
 use crate::harness::listening::{App, Listening, SECRET, home_without_a_service, until};
-use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+use crate::harness::{GUEST, Home, Reply, Scripted, Served, text, words};
 
 const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
 
@@ -134,50 +134,20 @@ fn every_refusal_has_the_rule_that_answered_it() {
         kept
     };
     let bearer = |key: &'static str| ("Authorization", key);
-    for (header, path, expected) in [
+    #[rustfmt::skip]
+    let cases = [
         (("X", "y"), "/v1/", "Authorization is missing"),
-        (
-            bearer("sk_live_sandbox"),
-            "/v1/",
-            "the word Bearer is missing",
-        ),
-        (
-            bearer("Bearer sk_live_nobody"),
-            "/v1/",
-            "has no key sk_live_…body",
-        ),
+        (bearer("sk_live_sandbox"), "/v1/", "the word Bearer is missing"),
+        (bearer("Bearer sk_live_nobody"), "/v1/", "has no key sk_live_…body"),
         (bearer("Basic abcdefgh"), "/v1/", "the scheme is Basic"),
-        (
-            bearer("bearer  "),
-            "/v1/",
-            "nothing follows the word Bearer",
-        ),
-        (
-            bearer("Bearer Bearer sk_live_sandbox"),
-            "/v1/",
-            "came twice",
-        ),
-        (
-            bearer("Bearer whsec_sandbox"),
-            "/v1/",
-            "a webhook secret came",
-        ),
-        (
-            ("X-Api-Key", "sk_live_sandbox"),
-            "/v1/",
-            "in the header x-api-key: send",
-        ),
-        (
-            ("Token", "Bearer sk_live_sandbox"),
-            "/v1/",
-            "in the header token: send",
-        ),
-        (
-            ("X", "y"),
-            "/v1/?api_key=sk_live_sandbox",
-            "parameter api_key: send",
-        ),
-    ] {
+        (bearer("bearer  "), "/v1/", "nothing follows the word Bearer"),
+        (bearer("Bearer Bearer sk_live_sandbox"), "/v1/", "came twice"),
+        (bearer("Bearer whsec_sandbox"), "/v1/", "a webhook secret came"),
+        (("X-Api-Key", "sk_live_sandbox"), "/v1/", "in the header x-api-key: send"),
+        (("Token", "Bearer sk_live_sandbox"), "/v1/", "in the header token: send"),
+        (("X", "y"), "/v1/?api_key=sk_live_sandbox", "parameter api_key: send"),
+    ];
+    for (header, path, expected) in cases {
         let kept = ask(header, "GET", path, "", expected);
         assert_eq!(kept["status"], 401, "{kept}");
         assert!(!kept.to_string().contains("live_sandbox"), "{kept}");
@@ -403,13 +373,9 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     home.run(["sandbox", "requests", "show", "@last"])
         .exits(0)
         .prints("it's");
-    let shown = home
-        .run(["sandbox", "requests", "show", "@last", "--json"])
-        .exits(0)
-        .json();
+    let shown = home.json("sandbox requests show @last");
     assert_eq!(shown, last(&served));
-    home.run(["sandbox", "requests", "show", "req_0", "--json"])
-        .refused(6, "http_404");
+    home.refuses("sandbox requests show req_0", 6, "http_404");
 
     let curl = home
         .run(["sandbox", "requests", "show", "@last", "--curl"])
@@ -437,9 +403,7 @@ fn follow_prints_each_request_as_it_comes() {
     let served = Served::unlimited();
     let home = served.home();
     create(&served, &[KEY], "{}");
-    let mut command = home.command([
-        "sandbox", "requests", "--follow", "--json", "--status", "4xx",
-    ]);
+    let mut command = home.command(words("sandbox requests --follow --json --status 4xx"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -492,9 +456,7 @@ fn the_embedded_sandbox_says_that_it_keeps_none_and_what_does() {
 fn a_base_url_with_v1_is_told_without_it() {
     let served = Served::start();
     let home = Home::pointing_to(&format!("{}/v1", served.base_url()), "sk_live_sandbox");
-    let error = home
-        .run(["sandbox", "requests", "--json"])
-        .refused(3, "config");
+    let error = home.refuses("sandbox requests", 3, "config");
     let hint = text(&error, "hint");
     assert!(
         hint.contains("leave /v1 out") && hint.ends_with(served.base_url()),
@@ -646,15 +608,10 @@ fn a_delivery_that_a_listener_took_says_so_and_what_a_resent_one_needs() {
             && shown.contains("took the event for your app")
     });
     listening.end();
-    let last = [
-        "webhook",
-        "events",
-        "replay",
-        "@last",
-        "--as-received",
-        "--to",
-        &app.url,
-    ];
+    let last = words(format!(
+        "webhook events replay @last --as-received --to {}",
+        app.url
+    ));
     home.run(last).exits(0);
     assert_eq!(app.count(), 3);
 }

@@ -48,12 +48,6 @@ fn last(served: &Served) -> Value {
     document["requests"][0].clone()
 }
 
-fn notes(served: &Served) -> Vec<String> {
-    let last = last(served);
-    let notes = last["notes"].as_array().unwrap().iter();
-    notes.map(|it| it.as_str().unwrap().to_owned()).collect()
-}
-
 #[test]
 fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
     for width in [50, 80] {
@@ -126,21 +120,6 @@ fn a_body_that_is_no_text_is_said_to_be_base64() {
     let said = "(the body is not text; as Base64:)\n//4B\n";
     assert!(shown.stdout.contains(said), "{shown}");
     assert_eq!(shown.stdout.matches("Base64").count(), 1, "{shown}");
-}
-
-/// A request that was refused for its key has another problem than the lack of an idempotency key.
-#[test]
-fn a_missing_idempotency_key_is_noted_where_the_request_was_looked_at() {
-    let served = Served::start();
-    let create = |headers: &[(&str, &str)]| {
-        let body = order("ven_confirms", 2);
-        send(served.base_url(), "POST", "/v1/bookings", headers, &body).0
-    };
-    let missing = "Idempotency-Key is missing: a booking request that is sent again books again";
-    assert_eq!(create(&[KEY]), 201);
-    assert_eq!(notes(&served), [missing]);
-    assert_eq!(create(&[]), 401);
-    assert_eq!(notes(&served), Vec::<String>::new());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, confirmed, creating, slots};
-use crate::harness::{GUEST, Home, Reply, Request, Scripted, text, words};
+use crate::harness::{GUEST, Home, Reply, Request, Scripted, text};
 
 fn book(home: &Home, more: &[&str]) -> crate::harness::Output {
     let book = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
@@ -30,20 +30,14 @@ fn two_services_of_one_host_share_no_attempt_and_no_booking() {
     book_at("stage", "staged").exits(0);
     book_at("live", "order-1").refused(16, "outcome_unknown");
     let sent = server.requests().len();
-    let error = home
-        .run(words("--profile stage attempts resume order-1 --json"))
-        .refused(3, "config");
+    let error = home.refuses("--profile stage attempts resume order-1", 3, "config");
     let message = text(&error, "message");
     assert!(
         message.contains("/live,") && message.contains("/stage"),
         "{message}"
     );
     assert_eq!(server.requests().len(), sent, "it was sent elsewhere");
-    let listed = |profile: &str| {
-        home.run(["--profile", profile, "bookings", "--json"])
-            .exits(0)
-            .json()
-    };
+    let listed = |profile: &str| home.json(&format!("--profile '{profile}' bookings"));
     assert_eq!(listed("live")["bookings"], json!([]));
     assert_eq!(listed("stage")["bookings"][0]["id"], "bk_1");
 }

@@ -106,18 +106,6 @@ fn a_call_makes_one_change_and_names_it() {
     assert_eq!(refusal, (409, json!({"error": said})));
 }
 
-#[test]
-fn a_call_that_names_no_change_is_told_all_that_there_are() {
-    let server = Served::start();
-    let send = crate::harness::http::send;
-    let (_, refusal) = send(server.base_url(), "POST", "/sandbox/clock", &[], "{}");
-    let advance = &refusal["fields"]["advance"];
-    assert_eq!(
-        advance,
-        "is required alone, or one of set, next, freeze and resume"
-    );
-}
-
 /// The embedded sandbox is opened by each command, and its clock moved by another one.
 #[test]
 fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_meanwhile() {

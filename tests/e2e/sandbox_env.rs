@@ -38,9 +38,7 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     let json = sandbox(&home, &["env", "--shell", "json"]).json();
     assert_eq!(json["BOOKCTL_BASE_URL"], base);
     let embedded = Home::new();
-    embedded
-        .run(["sandbox", "env", "--json"])
-        .refused(3, "config");
+    embedded.refuses("sandbox env", 3, "config");
     // The address alone is enough.
     let named = embedded.with("BOOKCTL_BASE_URL", base);
     assert_eq!(sandbox(&named, env).stdout, expected);

@@ -63,9 +63,7 @@ fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken
         remove_log(&file);
         spoil(&file);
         let before = fs::read(&file).unwrap();
-        let error = home
-            .run(["sandbox", "bookings", "--json"])
-            .refused(3, "config");
+        let error = home.refuses("sandbox bookings", 3, "config");
         assert!(text(&error, "message").contains("is empty"), "{error}");
         let hint = text(&error, "hint");
         assert!(

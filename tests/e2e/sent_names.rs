@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Foreign, Home, Reply, Scripted};
+use crate::harness::{Foreign, Home, Reply, Scripted, words};
 
 /// A home whose profile `acme` leads to this server.
 fn home(server: &Scripted, profile: &str) -> Home {
@@ -68,21 +68,10 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
         )
     });
     let home = home(&server, "");
-    let arguments = [
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        "2026-12-01T19:30:00Z",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--email",
-        "ada@x.example",
-        "--yes",
-    ];
+    let arguments = words(
+        "book ven_1 --slot slot_1 --at 2026-12-01T19:30:00Z --party 2 --name 'Ada \
+             Lovelace' --email ada@x.example --yes",
+    );
     let output = home.run(arguments);
     assert_ne!(output.code, Some(16), "{output}");
     output.says("no table is left");

@@ -77,18 +77,14 @@ fn a_script_connects_in_two_steps() {
 fn the_code_may_not_be_asked_for_in_a_pipe() {
     let home = Home::new();
     let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
-    let error = home
-        .run(["session", "verify", &id, "--json"])
-        .refused(2, "usage");
+    let error = home.refuses(&format!("session verify {id}"), 2, "usage");
     assert!(text(&error, "hint").contains("--code"), "{error}");
-    home.run(["session", "verify", &id, "--code-stdin", "--json"])
-        .refused(2, "usage");
+    home.refuses(&format!("session verify {id} --code-stdin"), 2, "usage");
     let both = words(&format!(
         "session verify '{id}' --code 1 --code-stdin --json"
     ));
     home.run(&both).refused(2, "usage");
-    home.run(["session", "connect", "--json"])
-        .refused(2, "usage");
+    home.refuses("session connect", 2, "usage");
 }
 
 /// "confirmed by a code texted to the person" (spec, What the service does), in one go where a person can be asked
@@ -164,15 +160,11 @@ fn sessions_are_listed_by_person_provider_and_state() {
 fn a_session_is_disconnected_once_that_was_confirmed() {
     let home = Home::new();
     let id = connected(&home, "user_7", PHONE);
-    home.run(["session", "disconnect", &id, "--json"])
-        .refused(2, "usage");
+    home.refuses(&format!("session disconnect {id}"), 2, "usage");
     let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
     terminal.see("Disconnect").press(Key::Enter);
     terminal.end().exits(17).says("Nothing was disconnected.");
-    let gone = home
-        .run(["session", "disconnect", &id, "--yes", "--json"])
-        .exits(0)
-        .json();
+    let gone = home.json(&format!("session disconnect {id} --yes"));
     assert_eq!(
         gone,
         json!({"id": id, "object": "session", "deleted": true})
@@ -213,8 +205,7 @@ fn the_card_is_asked_for_by_session_and_by_person() {
             );
         }
     }
-    home.run(["card", "--end-user", "nobody", "--json"])
-        .refused(6, "http_404");
+    home.refuses("card --end-user nobody", 6, "http_404");
     for arguments in [
         &["card", "--json"][..],
         &["card", "ses_1", "--end-user", "u", "--json"],
@@ -232,12 +223,9 @@ fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
     let book = || home.book("ven_confirms_b", &["--end-user", "user_7"]);
     assert_eq!(book().exits(0).json()["end_user"], "user_7");
     home.advance("31d");
-    let error = home
-        .run(["card", &id, "--json"])
-        .refused(7, "reconnect_required");
+    let error = home.refuses(&format!("card {id}"), 7, "reconnect_required");
     assert_eq!(error["http_status"], 409);
-    home.run(["card", "--end-user", "user_7", "--json"])
-        .refused(7, "reconnect_required");
+    home.refuses("card --end-user user_7", 7, "reconnect_required");
     book().refused(7, "reconnect_required");
     let shown = home.run(["session", "show", &id]).exits(0);
     assert!(shown.stdout.starts_with("lapsed\t"), "{shown}");

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::harness::{Home, Served, text};
+use crate::harness::{Home, Served, text, words};
 use crate::promise::{all_cases, attempts, tell};
 
 /// Nobody queues: a booking request may see many windows come and go.
@@ -23,15 +23,9 @@ fn slots(home: &Home, creates: usize) -> Vec<String> {
             break;
         }
         let at = format!("in {day} days 19:30");
-        let list = home.run([
-            "slots",
-            "ven_confirms",
-            "--at",
-            &at,
-            "--party",
-            "2",
-            "--json",
-        ]);
+        let list = home.run(words(format!(
+            "slots ven_confirms --at '{at}' --party 2 --json"
+        )));
         let list = list.exits(0).json();
         let found = list["slots"].as_array().unwrap().iter();
         slots.extend(found.map(|slot| text(slot, "availability_id")));

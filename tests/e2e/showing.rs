@@ -126,20 +126,14 @@ fn what_can_be_done_depends_on_the_provider() {
 #[test]
 fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     let code = |code: Value| json!({"id": "bk_1", "status": "failed", "error_code": code, "venue_id": "ven_1", "datetime": "2126-12-01T19:30:00Z"});
-    for (booking, safe, said) in [
+    #[rustfmt::skip]
+    let cases = [
         (code(json!("provider_error")), true, "safe"),
-        (
-            code(json!("payment_outcome_unknown")),
-            false,
-            "not safe, check first",
-        ),
-        (
-            code(json!("a_code_of_tomorrow")),
-            false,
-            "not safe, check first",
-        ),
+        (code(json!("payment_outcome_unknown")), false, "not safe, check first"),
+        (code(json!("a_code_of_tomorrow")), false, "not safe, check first"),
         (code(Value::Null), false, "not safe, check first"),
-    ] {
+    ];
+    for (booking, safe, said) in cases {
         let server = Scripted::start(move |_| Reply::json(200, &booking));
         let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
         let retry = card.lines().find_map(|line| line.strip_prefix("retry\t"));
@@ -288,8 +282,7 @@ fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
 
     let server = limited(1);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--json"])
-        .refused(9, "rate_limited");
+    home.refuses("show bk_1", 9, "rate_limited");
 }
 
 #[test]
@@ -309,21 +302,6 @@ fn a_booking_whose_time_is_long_over_is_told_in_the_past_and_offers_no_change() 
     assert!(!over.contains("next\t"), "{over}");
 }
 
-#[test]
-fn among_several_bookings_too_a_script_is_told_of_a_status_that_bookctl_does_not_know() {
-    let server = Scripted::start(|request| {
-        let id = request.path.rsplit('/').next().unwrap();
-        Reply::json(
-            200,
-            &json!({"id": id, "object": "booking", "status": "PARKED"}),
-        )
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "bk_2", "--exit-status", "--json"])
-        .exits(15)
-        .says("`PARKED` is a status that bookctl does not know");
-}
-
 /// "several: a table, or a JSON array" (command line, Command tree)
 #[test]
 fn several_bookings_are_a_table_or_an_array_and_the_first_that_is_not_confirmed_decides() {
@@ -334,6 +312,5 @@ fn several_bookings_are_a_table_or_an_array_and_the_first_that_is_not_confirmed_
     assert_eq!(table.stdout.lines().count(), 2, "{table}");
     let array = home.run(["show", &one, &two, "--json"]).exits(0).json();
     assert_eq!(array, json!([home.booking(&one), home.booking(&two)]));
-    home.run(["show", &one, "bk_no", "--json"])
-        .refused(6, "http_404");
+    home.refuses(&format!("show '{one}' bk_no"), 6, "http_404");
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::harness::listening::until;
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, SOON, Served, Wire, free_port, installed,
-    skipped, text, unprivileged,
+    skipped, text, unprivileged, words,
 };
 use crate::two_runs::booking;
 
@@ -167,15 +167,9 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
     let wire = Wire::to(postgres.port());
     let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
     let home = machine(&served, &url, "ada");
-    let slots = home.run([
-        "slots",
-        "ven_confirms",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-        "--json",
-    ]);
+    let slots = home.run(words(
+        "slots ven_confirms --at 'tomorrow 19:30' --party 2 --json",
+    ));
     slots.exits(0);
     // The beginnings of two transactions, and their commits.
     for cut_at in 1..=4 {
@@ -565,13 +559,7 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
         text(&refused, "hint").contains("--journal-password-stdin"),
         "{refused}"
     );
-    let set = [
-        "profile",
-        "set",
-        "team",
-        "journal=postgresql://a:geheim@h/d",
-        "--json",
-    ];
+    let set = words("profile set team journal=postgresql://a:geheim@h/d --json");
     profile.run(set).refused(3, "config");
 }
 

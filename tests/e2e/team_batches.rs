@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, random};
+use crate::harness::{Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, random, words};
 use crate::team::{at, listed, machine, prepared};
 use crate::two_runs::booking;
 
@@ -185,19 +185,16 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     }
     let shared = machine(&served, &postgres.url(), "ada");
     let file = local.path().join("journal.db");
-    let copy = [
-        "journal",
-        "copy",
-        "--from",
-        file.to_str().unwrap(),
-        "--json",
-    ];
+    let copy = words(format!(
+        "journal copy --from '{}' --json",
+        file.to_str().unwrap()
+    ));
     for moment in 0..8 {
-        let running = shared.start(copy);
+        let running = shared.start(&copy);
         std::thread::sleep(Duration::from_secs_f64(0.1 * random(moment)));
         running.kill();
     }
-    let copied = shared.run(copy).exits(0).json();
+    let copied = shared.run(&copy).exits(0).json();
     assert_eq!(
         (&copied["attempts"], &copied["bookings"]),
         (&6.into(), &6.into())

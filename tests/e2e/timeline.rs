@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::listening::{Courier, Listening, SECRET};
-use crate::harness::{Home, Reply, Scripted, Terminal, text};
+use crate::harness::{Home, Reply, Scripted, Terminal, text, words};
 
 fn kinds(story: &Value) -> Vec<String> {
     let timeline = story["timeline"].as_array().unwrap().iter();
@@ -143,19 +143,11 @@ fn no_state_stands_before_the_result_that_brought_it() {
         }
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let book = [
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        "2031-12-01T18:00:00Z",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-    ];
-    home.run(book).exits(8);
+    let book = words(
+        "book ven_1 --slot slot_1 --at 2031-12-01T18:00:00Z --party 2 --name 'Ada \
+             Lovelace'",
+    );
+    home.run(&book).exits(8);
     let told = story(&home, "bk_1");
     let kinds = kinds(&told);
     let place = |kind: &str| kinds.iter().position(|it| it == kind).unwrap();
@@ -202,8 +194,7 @@ fn deliveries_are_part_of_the_story() {
 fn without_the_service_the_story_is_what_this_machine_knows() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
-    home.run(["show", "bk_nobody", "--timeline", "--json"])
-        .refused(6, "http_404");
+    home.refuses("show bk_nobody --timeline", 6, "http_404");
     let elsewhere = ["show", &id, "--timeline", "--json"];
     home.fault("GET /v1/bookings/{id}", "drop_before", 9);
     let output = home
@@ -213,8 +204,7 @@ fn without_the_service_the_story_is_what_this_machine_knows() {
     let story = output.json();
     assert_eq!(story["booking"]["status"], "confirmed");
     assert_eq!(kinds(&story), ["request", "sent", "answer", "status"]);
-    home.run(["show", &id, &id, "--timeline", "--json"])
-        .refused(2, "usage");
+    home.refuses(&format!("show {id} {id} --timeline"), 2, "usage");
 }
 
 #[test]

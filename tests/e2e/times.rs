@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Key, Reply, Request, Scripted, Served, Terminal, text};
+use crate::harness::{GUEST, Home, Key, Reply, Request, Scripted, Served, Terminal, text, words};
 
 /// The sandbox's own now.
 fn now(home: &Home) -> Timestamp {
@@ -68,15 +68,9 @@ fn a_time_is_read_by_the_sandboxs_clock() {
 }
 
 fn search(home: &Home, place: &str) -> Value {
-    let search = [
-        "search",
-        "dining",
-        "--near",
-        place,
-        "--at",
-        "tomorrow 19:30",
-        "--json",
-    ];
+    let search = words(format!(
+        "search dining --near '{place}' --at 'tomorrow 19:30' --json"
+    ));
     home.run(search).exits(0).json()
 }
 

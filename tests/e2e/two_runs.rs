@@ -61,10 +61,7 @@ fn is_open_and_found(service: &Misbehaving, home: &Home, key: &str) {
     let guest = &list["attempts"][0]["request"]["customer"]["name"];
     assert_eq!(guest, "Ada Lovelace", "the guest is forgotten: {list}");
     service.behave();
-    let settled = home
-        .run(["attempts", "resume", key, "--json"])
-        .exits(0)
-        .json();
+    let settled = home.json(&format!("attempts resume {key}"));
     let ledger = service.ledger();
     assert_eq!(ledger.len(), 1, "{ledger:?}");
     assert_eq!(settled["id"], ledger[0].id.as_str());
@@ -270,10 +267,7 @@ fn a_row_of_a_batch_never_takes_the_answer_of_another() {
         assert_eq!(line["idempotency_key"], made.key.as_str(), "{line}");
         assert_eq!(line["booking"]["id"], made.id.as_str(), "{line}");
     }
-    let known = home
-        .run(["bookings", "--json", "--limit", "100"])
-        .exits(0)
-        .json();
+    let known = home.json("bookings --limit 100");
     let known = known["bookings"].as_array().unwrap();
     assert_eq!(known.len(), 8, "{known:?}");
 }

@@ -7,10 +7,7 @@ use crate::harness::{Home, text};
 #[test]
 fn version_with_verbose_tells_how_the_program_was_built() {
     let home = Home::new();
-    let details = home
-        .run(["--version", "--verbose", "--json"])
-        .exits(0)
-        .json();
+    let details = home.json("--version --verbose");
     assert_eq!(details["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(details["features"], json!(["default", "postgres"]));
     assert!(

@@ -280,20 +280,6 @@ fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     terminal.end().exits(0).says("confirmed");
 }
 
-/// "any other action asks for the fields it lists" (command line, Interactive)
-#[test]
-fn the_details_that_a_venue_asks_for_are_asked_for_one_by_one() {
-    let home = Home::new();
-    let whole: Vec<&str> = ["book", "ven_confirm_details"]
-        .into_iter()
-        .chain(GUEST)
-        .collect();
-    let mut terminal = Terminal::start(&home, &whole);
-    terminal.answer("? arrival_time", "19:45");
-    terminal.answer("? dietary_requirements", "none");
-    terminal.end().exits(0).says("confirmed");
-}
-
 /// An empty answer would be refused by the service: it is asked for again at once, and nothing is sent.
 #[test]
 fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
@@ -348,17 +334,6 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
         .exits(11)
         .says("The time to answer is up.")
         .says("expired");
-}
-
-/// Exit 17: "declined at a prompt; nothing was sent" (command line, Exit codes)
-#[test]
-fn declining_at_the_summary_books_nothing() {
-    let home = Home::new();
-    let mut terminal = Terminal::start(&home, &["book"]);
-    walk_to_summary(&mut terminal, "sure");
-    terminal.type_in("n\r");
-    terminal.end().exits(17).says("Nothing was booked.");
-    assert!(Served::of(&home).bookings().is_empty());
 }
 
 #[test]

@@ -78,28 +78,14 @@ fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
     let home = Home::new();
     let confirmed = home.booked("ven_confirms", &[], 0);
     let waiting = home.booked("ven_otp", &[], 10);
-    for (command, question, said) in [
-        (
-            &["cancel", &confirmed][..],
-            "? Cancel this booking?",
-            "Nothing was cancelled.",
-        ),
-        (
-            &["modify", &confirmed],
-            "? What would you like to change?",
-            "Nothing more was done.",
-        ),
-        (
-            &["modify", &confirmed, "--party", "3"],
-            "? Change this booking?",
-            "Nothing was changed.",
-        ),
-        (
-            &["continue", &waiting],
-            "? One-time code",
-            "Nothing more was done.",
-        ),
-    ] {
+    #[rustfmt::skip]
+    let cases = [
+        (&["cancel", &confirmed][..], "? Cancel this booking?", "Nothing was cancelled."),
+        (&["modify", &confirmed], "? What would you like to change?", "Nothing more was done."),
+        (&["modify", &confirmed, "--party", "3"], "? Change this booking?", "Nothing was changed."),
+        (&["continue", &waiting], "? One-time code", "Nothing more was done."),
+    ];
+    for (command, question, said) in cases {
         let mut terminal = Terminal::start(&home, command);
         terminal.see(question).press(Key::Esc);
         let ended = terminal.end().exits(17).says(said);

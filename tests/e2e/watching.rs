@@ -48,8 +48,7 @@ fn it_ends_at_once_where_nothing_more_comes_by_itself() {
             "{human}"
         );
     }
-    home.run(["watch", "bk_nobody", "--json"])
-        .refused(6, "http_404");
+    home.refuses("watch bk_nobody", 6, "http_404");
 }
 
 /// Exit 0: "(or the status waited for)" (command line, Exit codes)
@@ -60,20 +59,14 @@ fn a_status_that_was_waited_for_is_success() {
     let failed = home.booked("ven_provider_fails", &[], 11);
     home.run(["watch", &paused, "--until", "requires_action"])
         .exits(0);
-    home.run([
-        "watch",
-        &failed,
-        "--until",
-        "confirmed",
-        "--until",
-        "failed",
-    ])
+    home.run(words(format!(
+        "watch '{failed}' --until confirmed --until failed"
+    )))
     .exits(0);
     // It can no longer come: the end as it is.
     home.run(["watch", &failed, "--until", "confirmed"])
         .exits(11);
-    home.run(["watch", &paused, "--until", "lost", "--json"])
-        .refused(2, "usage");
+    home.refuses(&format!("watch '{paused}' --until lost"), 2, "usage");
 }
 
 /// Exit 8: "still processing when the wait ended" (command line, Exit codes)
@@ -114,15 +107,9 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
 
     let home = Home::new();
     let stays = home.booked("ven_confirms", &[], 0);
-    let until = [
-        "watch",
-        &stays,
-        "--until",
-        "cancelled",
-        "--timeout",
-        SHORT,
-        "--json",
-    ];
+    let until = words(format!(
+        "watch '{stays}' --until cancelled --timeout '{SHORT}' --json"
+    ));
     let output = home.run(until).exits(8);
     assert_eq!(output.json()["status"], "confirmed");
     home.run(["watch", &stays]).exits(0);
@@ -175,8 +162,11 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     let down = json!({"error": "off", "error_code": "vendor_disabled"});
     let server = Scripted::start(move |_| Reply::json(503, &down));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["watch", "bk_1", "--timeout", SHORT, "--json"])
-        .refused(14, "vendor_disabled");
+    home.refuses(
+        &format!("watch bk_1 --timeout '{SHORT}'"),
+        14,
+        "vendor_disabled",
+    );
     assert!(server.requests().len() > 1);
 }
 

@@ -142,6 +142,7 @@ type Mistake = (
 const CHECKED: &str =
     "        if not is_authentic(header, body, self.server.secrets, time.time()):";
 
+#[rustfmt::skip]
 const MISTAKES: &[Mistake] = &[
     (
         "no signature is checked",
@@ -170,11 +171,7 @@ const MISTAKES: &[Mistake] = &[
         &[("if abs(now - int(times[0])) > TOLERANCE:", "if False:")],
         &["future", "replayed", "stale"],
     ),
-    (
-        "only the first v1 is compared",
-        &[("for it in signatures)", "for it in signatures[:1])")],
-        &["two_signatures"],
-    ),
+    ("only the first v1 is compared", &[("for it in signatures)", "for it in signatures[:1])")], &["two_signatures"]),
     (
         "events are acted on before they are verified",
         &[(
@@ -244,11 +241,7 @@ const MISTAKES: &[Mistake] = &[
         )],
         &["unknown_fields"],
     ),
-    (
-        "a body may be 64 KB at most",
-        &[("LARGEST = 4 * 1024 * 1024", "LARGEST = 64 * 1024")],
-        &["large_body"],
-    ),
+    ("a body may be 64 KB at most", &[("LARGEST = 4 * 1024 * 1024", "LARGEST = 64 * 1024")], &["large_body"]),
     (
         "what has come so far is taken for the whole body",
         &[(
@@ -327,8 +320,7 @@ fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there
 
     let gone = slow.base.clone();
     drop(slow);
-    home.run(["webhook", "drill", &gone, "--json"])
-        .refused(15, "network");
+    home.refuses(&format!("webhook drill '{gone}'"), 15, "network");
 }
 
 #[test]
@@ -370,6 +362,9 @@ fn a_drill_says_to_a_person_what_is_wrong_and_why() {
     home.run(["webhook", "drill", url, "--state-url", "no address"])
         .exits(2);
     // A page of something else is no ledger.
-    home.run(["webhook", "drill", url, "--state-url", url, "--json"])
-        .refused(2, "usage");
+    home.refuses(
+        &format!("webhook drill {url} --state-url {url}"),
+        2,
+        "usage",
+    );
 }

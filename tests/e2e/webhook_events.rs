@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::listening::{
     App, Listening, deliver, event, free_port, home_without_a_service, signature,
 };
-use crate::harness::{Home, Terminal, text};
+use crate::harness::{Home, Terminal, text, words};
 
 /// A home in which three events of two bookings were received.
 fn received() -> Home {
@@ -38,8 +38,7 @@ fn events_are_listed_the_newest_first_and_narrowed_down() {
     assert_eq!(ids(&home, &["--limit", "2"]), ["evt_3", "evt_2"]);
     assert_eq!(ids(&home, &["--since", "1h", "--state", "kept"]).len(), 3);
     assert_eq!(ids(&Home::new(), &[]).len(), 0);
-    home.run(["webhook", "events", "list", "--since", "soon", "--json"])
-        .refused(2, "usage");
+    home.refuses("webhook events list --since soon", 2, "usage");
     // Another service's events are another's.
     let other = ["--profile", "sandbox"];
     assert_eq!(ids(&home, &other).len(), 0);
@@ -48,10 +47,7 @@ fn events_are_listed_the_newest_first_and_narrowed_down() {
 #[test]
 fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
     let home = received();
-    let shown = home
-        .run(["webhook", "events", "show", "evt_1", "--json"])
-        .exits(0)
-        .json();
+    let shown = home.json("webhook events show evt_1");
     let body = event("evt_1", "booking.created", "bk_1", "processing");
     assert_eq!(shown["body"], body);
     assert_eq!(
@@ -65,8 +61,7 @@ fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
     assert!(headers.iter().any(|it| it["name"] == "booking-signature"));
     let human = home.run(["webhook", "events", "show", "evt_1"]).exits(0);
     assert!(human.stdout.starts_with("kept\tevt_1\n"), "{human}");
-    home.run(["webhook", "events", "show", "evt_x", "--json"])
-        .refused(6, "unknown_event");
+    home.refuses("webhook events show evt_x", 6, "unknown_event");
 }
 
 #[test]
@@ -97,10 +92,7 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     assert_eq!(seen[0].headers["x-again"], "yes");
     // Afresh: it is the signature that the body has now, or had a second ago.
     let afresh = &seen[2].headers["booking-signature"];
-    let shown = home
-        .run(["webhook", "events", "show", "evt_1", "--json"])
-        .exits(0)
-        .json();
+    let shown = home.json("webhook events show evt_1");
     let came = shown["headers"]
         .as_array()
         .unwrap()
@@ -125,9 +117,9 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     let error = replay(&[]).refused(2, "usage");
     assert!(text(&error, "hint").contains("--booking"), "{error}");
     let closed = format!("http://127.0.0.1:{}/", free_port());
-    let closed = home.run([
-        "webhook", "events", "replay", "evt_1", "--to", &closed, "--json",
-    ]);
+    let closed = home.run(words(format!(
+        "webhook events replay evt_1 --to '{closed}' --json"
+    )));
     let closed = closed.exits(18).json();
     assert_eq!(
         closed["events"][0]["attempt"]["error"],
@@ -150,9 +142,7 @@ fn a_row_of_the_list_names_an_event() {
     assert_eq!(text(&show("@1").exits(0).json(), "event_id"), "evt_3");
     show("@2").refused(2, "usage");
     let app = App::start(|_| 200);
-    let replay = [
-        "webhook", "events", "replay", "@1", "--to", &app.url, "--json",
-    ];
+    let replay = words(format!("webhook events replay @1 --to {} --json", app.url));
     let replayed = home.run(replay).exits(0).json();
     assert_eq!(replayed["events"][0]["event_id"], "evt_3");
 }

@@ -51,16 +51,11 @@ fn bodies(home: &Home) -> Vec<Body> {
     std::fs::create_dir_all(home.folder()).unwrap();
     let every_byte: Vec<u8> = (0..=255).cycle().take(70_000).collect();
     let line = "{\"id\":\"evt_1\",\"note\":\"満席 – 🌿\"}\n".repeat(3_000_000);
+    #[rustfmt::skip]
     let bodies: [(&'static str, Vec<u8>); 9] = [
         ("empty", Vec::new()),
-        (
-            "event",
-            br#"{"id":"evt_1","data":{"object":{"status":"confirmed"}}}"#.to_vec(),
-        ),
-        (
-            "text",
-            "Zoë 山田\r\nΣ\u{0}\u{7f}\u{2028}👩‍🍳\n".as_bytes().to_vec(),
-        ),
+        ("event", br#"{"id":"evt_1","data":{"object":{"status":"confirmed"}}}"#.to_vec()),
+        ("text", "Zoë 山田\r\nΣ\u{0}\u{7f}\u{2028}👩‍🍳\n".as_bytes().to_vec()),
         ("line ends", b"\n\r\n\n".to_vec()),
         ("latin", b"caf\xe9".to_vec()),
         ("cut UTF-8", b"\xf0\x9f\x8c".to_vec()),

@@ -168,19 +168,13 @@ fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken()
     let body = event("evt_1", "booking.created", "bk_1", "processing");
     deliver(&listening.url, &[body]);
     listening.end();
-    for (home, command, what) in [
-        (
-            &sender,
-            &["send", "booking.created", "--to"][..],
-            "event evt_",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        (&sender, &["send", "booking.created", "--to"][..], "event evt_"),
         (&sender, &["drill"], "events were"),
-        (
-            &replayer,
-            &["events", "replay", "evt_1", "--to"],
-            "1 of 1 events were",
-        ),
-    ] {
+        (&replayer, &["events", "replay", "evt_1", "--to"], "1 of 1 events were"),
+    ];
+    for (home, command, what) in cases {
         let consumer = Scripted::start(|_| Reply::Silence);
         let command = ["webhook"].iter().chain(command);
         let running = home.start(command.chain(&[consumer.base_url(), "--json"]));

@@ -46,8 +46,7 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
         let header = signature(&home, BODY);
         verify(&home, BODY, &header, 12, &[]).exits(0);
         home.run(["attempts", "--json"]).exits(0);
-        home.run(["webhook", "events", "list", "--json"])
-            .refused(3, "config");
+        home.refuses("webhook events list", 3, "config");
         for about in ["send booking.confirmed --to", "drill"] {
             let line = format!("webhook {about} http://127.0.0.1:9/ --booking bk_1 --json");
             home.run(line.split(' ')).refused(3, "config");
@@ -69,8 +68,7 @@ fn a_service_on_this_machine_that_is_no_sandbox_tells_no_secret_and_is_not_blame
         let service = Scripted::start(move |_| reply.clone());
         let home = Home::pointing_to(service.base_url(), "sk_live_x");
         verify(&home, BODY, "t=1,v1=0", 0, &[]).refused(3, "no_secret");
-        home.run(["webhook", "listen", "--port", "0", "--json"])
-            .refused(3, "no_secret");
+        home.refuses("webhook listen --port 0", 3, "no_secret");
     }
 }
 
@@ -181,38 +179,24 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         (header, BODY.to_owned(), 0, cause, word)
     };
     let other = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
-    for (header, came, later, expected, word) in [
+    #[rustfmt::skip]
+    let cases = [
         body(BODY, &format!("{BODY}\n"), "a line end was added"),
         body(&format!("{BODY}\n"), BODY, "line end after it is missing"),
         body(BODY, &pretty, "without spaces"),
         body(BODY, &BODY.replace('é', "\\u00e9"), "without spaces"),
         body(BODY, "", "empty"),
-        (
-            right.clone(),
-            BODY.to_owned(),
-            301,
-            "stale",
-            "made 301 s ago",
-        ),
-        (
-            right.clone(),
-            BODY.to_owned(),
-            -301,
-            "future",
-            "301 s in the future",
-        ),
+        (right.clone(), BODY.to_owned(), 301, "stale", "made 301 s ago"),
+        (right.clone(), BODY.to_owned(), -301, "future", "301 s in the future"),
         header(right.replace("t=", "t=x"), "malformed", "t="),
         header(format!("v1={hex}"), "malformed", "t= is missing"),
         header(format!("t={T}"), "malformed", "v1= is missing"),
-        header(
-            right[..right.len() - 2].to_owned(),
-            "malformed",
-            "64 hex digits",
-        ),
+        header(right[..right.len() - 2].to_owned(), "malformed", "64 hex digits"),
         header(format!("{right},t={T}"), "malformed", "more than one"),
         header(String::new(), "malformed", "neither"),
         header(signature(&other, BODY), "mismatch", "another secret"),
-    ] {
+    ];
+    for (header, came, later, expected, word) in cases {
         let output = verify(&home, &came, &header, later, &["--explain"]);
         let error = output.refused(19, "signature");
         assert_eq!(error["cause"], expected, "{error}\n{header}\n{came}");

@@ -136,6 +136,19 @@ impl Home {
         Running::start(self.command(arguments))
     }
 
+    /// The document of a command line under `--json` that ends well.
+    #[track_caller]
+    pub(crate) fn json(&self, line: &str) -> Value {
+        self.run(words(format!("{line} --json"))).exits(0).json()
+    }
+
+    /// The error of a command line under `--json`, which ends with this exit code and `code`.
+    #[track_caller]
+    pub(crate) fn refuses(&self, line: &str, exit: i32, code: &str) -> Value {
+        self.run(words(format!("{line} --json")))
+            .refused(exit, code)
+    }
+
     /// `book VENUE` for tomorrow evening as `--json`, with more flags.
     pub(crate) fn book(&self, venue: &str, more: &[&str]) -> Output {
         self.run(["book", venue, "--json"].iter().chain(&GUEST).chain(more))
@@ -198,9 +211,9 @@ impl Drop for Home {
 }
 
 /// The words of a command line: blanks part them, except between single quotes.
-pub(crate) fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: impl AsRef<str>) -> Vec<String> {
     let mut words = Vec::new();
-    for (place, part) in line.split('\'').enumerate() {
+    for (place, part) in line.as_ref().split('\'').enumerate() {
         if place % 2 == 1 {
             words.push(part.to_owned());
         } else {
