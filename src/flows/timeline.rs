@@ -277,15 +277,15 @@ impl Story {
         self.add(at, "delivery", text, details);
         for forward in forwards {
             let later = forward.begun_at.duration_since(row.received_at);
-            let answer = match (forward.status, &forward.error) {
+            let answer = match (forward.attempt.status, &forward.attempt.error) {
                 (Some(status), _) => format!("HTTP {status}"),
                 (None, Some(error)) => error.clone(),
                 (None, None) => "no answer yet".to_owned(),
             };
             let text = format!("{} answered {answer}", forward.url);
             let details = json!({
-                "event": event.id, "attempt": forward.number, "url": forward.url,
-                "http_status": forward.status, "error": forward.error,
+                "event": event.id, "attempt": forward.attempt.number, "url": forward.url,
+                "http_status": forward.attempt.status, "error": forward.attempt.error,
             });
             let at = at.and_then(|at| at.checked_add(later).ok());
             self.add(at, "forward", text, details);

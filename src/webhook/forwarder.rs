@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::app::App;
-use super::reporter::{Attempt, Exchange, ListenerEvent, Outcome, Reporter};
+use super::reporter::{Attempt, Exchange, ListenerEvent, Outcome};
 use super::store::{State, Webhooks};
 use crate::model::duration::duration;
 use crate::outcome::{Error, Result};
@@ -59,7 +60,7 @@ pub(super) struct Forwarder {
     pub(super) app: App,
     pub(super) store: Webhooks,
     pub(super) schedule: Schedule,
-    pub(super) reporter: Arc<Reporter>,
+    pub(super) reporter: UnboundedSender<ListenerEvent>,
     /// Told when an event was stored that is to be forwarded.
     pub(super) arrived: Arc<Notify>,
     pub(super) shows_exchanges: bool,
@@ -165,7 +166,7 @@ impl Forwarder {
             self.report_unwritten(&error);
             sleep(WRITE_PAUSE).await;
         }
-        self.reporter.report(ListenerEvent {
+        let _ = self.reporter.send(ListenerEvent {
             attempt: Some(Attempt::new(delivery.attempt, &reaction)),
             next_attempt_at: next,
             exchange: shown.map(|(headers, body)| Exchange {
@@ -178,9 +179,8 @@ impl Forwarder {
     }
 
     fn report_unwritten(&self, error: &Error) {
-        let why = error.message.clone();
-        self.reporter
-            .report(ListenerEvent::because(Outcome::Unwritten, why));
+        let unwritten = ListenerEvent::because(Outcome::Unwritten, error.message.clone());
+        let _ = self.reporter.send(unwritten);
     }
 }
 

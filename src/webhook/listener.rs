@@ -1,16 +1,17 @@
 //! The listener: receiver and forwarder on a thread of their own, so that neither a blocked terminal nor a sandbox in the
 //! same process delays a delivery.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::watch;
 
 use super::app::App;
 use super::forwarder::{Forwarder, Schedule};
 use super::receiver::{Listening, REQUEST_TIMEOUT, Receiver, router};
-use super::reporter::{ListenerEvent, Reporter, Totals};
+use super::reporter::ListenerEvent;
 use super::store::Webhooks;
 use crate::outcome::{Error, Result};
 use crate::platform::http1;
@@ -19,7 +20,6 @@ use crate::platform::http1;
 const GRACE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Listener {
-    reporter: Arc<Reporter>,
     stop: watch::Sender<bool>,
 }
 
@@ -44,13 +44,9 @@ impl Listener {
             let _inside = runtime.enter();
             TcpListener::from_std(socket).map_err(failed)?
         };
-        let (events, receiver) = mpsc::unbounded_channel();
-        let reporter = Arc::new(Reporter {
-            events,
-            totals: Mutex::default(),
-        });
+        let (reporter, receiver) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
-        let served = serve(listening, app, socket, store, reporter.clone(), stopped);
+        let served = serve(listening, app, socket, store, reporter, stopped);
         std::thread::Builder::new()
             .name("listener".to_owned())
             .spawn(move || {
@@ -58,13 +54,12 @@ impl Listener {
                 runtime.shutdown_background();
             })
             .map_err(failed)?;
-        Ok((Listener { reporter, stop }, receiver))
+        Ok((Listener { stop }, receiver))
     }
 
-    pub(crate) async fn stop(self) -> Totals {
+    pub(crate) async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = tokio::time::timeout(2 * GRACE, self.stop.closed()).await;
-        *self.reporter.totals()
     }
 }
 
@@ -74,7 +69,7 @@ async fn serve(
     app: Option<(App, Schedule)>,
     socket: TcpListener,
     store: Webhooks,
-    reporter: Arc<Reporter>,
+    reporter: UnboundedSender<ListenerEvent>,
     stop: watch::Receiver<bool>,
 ) {
     let stopped = || {
@@ -99,7 +94,6 @@ async fn serve(
         reporter,
         forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
         listening,
-        given_warnings: Mutex::default(),
     });
     let server = http1::serve(socket, REQUEST_TIMEOUT, router(receiver), stopped());
     let forwarding = async {

@@ -2,7 +2,6 @@
 //! signatures that do not verify, and testing handlers.
 
 pub(crate) mod app;
-pub(crate) mod diagnose;
 pub(crate) mod drill;
 mod event;
 pub(crate) mod forwarder;
@@ -15,5 +14,5 @@ pub(crate) mod signature;
 pub(crate) mod store;
 
 pub(crate) use event::Event;
-pub(crate) use receiver::{DUPLICATE, LISTENER, Listening};
+pub(crate) use receiver::Listening;
 pub(crate) use store::{AttemptRow, EventRow, Query, State, Webhooks};

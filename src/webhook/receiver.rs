@@ -1,7 +1,6 @@
 //! The HTTP handler for deliveries: verifies, stores, and only then answers them.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -13,12 +12,13 @@ use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::event::Event;
 use super::handler::HeaderLine;
-use super::reporter::{Exchange, ListenerEvent, Outcome, Reporter};
+use super::reporter::{Exchange, ListenerEvent, Outcome};
 use super::signature::{DEFAULT_TOLERANCE, Unverified, verify};
 use super::store::{ReceivedDelivery, State as StoreState, Webhooks};
 use crate::adapter::{Adapter, signing_service};
@@ -33,10 +33,10 @@ const LARGEST_BODY: usize = 1024 * 1024;
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The header that tells the listener's answer from an app's.
-pub(crate) const LISTENER: &str = "bookctl-listener";
+const LISTENER: &str = "bookctl-listener";
 /// Its values: the event is new, or it was received before, and is not forwarded again.
 const STORED: &str = "stored";
-pub(crate) const DUPLICATE: &str = "duplicate";
+const DUPLICATE: &str = "duplicate";
 
 /// How deliveries are received.
 pub(crate) struct Listening {
@@ -52,11 +52,9 @@ pub(super) struct Receiver {
     /// Held while an event is read: an expression of the profile reads one at a time.
     pub(super) reading: tokio::sync::Mutex<()>,
     pub(super) store: Webhooks,
-    pub(super) reporter: Arc<Reporter>,
+    pub(super) reporter: UnboundedSender<ListenerEvent>,
     /// Told when an event was stored that is to be forwarded; `None` if none is.
     pub(super) forwarder: Option<Arc<Notify>>,
-    /// The warnings that were given: once is enough.
-    pub(super) given_warnings: Mutex<BTreeSet<String>>,
 }
 
 /// The status of the response, and why.
@@ -95,7 +93,7 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
         Err((status, why)) => {
             let error = Json(json!({ "error": &why }));
             let refused = ListenerEvent::because(Outcome::Refused, why);
-            receiver.reporter.report(refused);
+            let _ = receiver.reporter.send(refused);
             (status, error).into_response()
         }
     }
@@ -145,26 +143,18 @@ impl Receiver {
         now: Timestamp,
     ) -> Result<(), String> {
         let mut signatures = headers.get_all(name).iter();
-        let verdict = match (signatures.next(), signatures.next()) {
-            (None, _) => return Err(format!("no {name} header")),
-            // With two headers it is unclear which one counts, so neither is accepted.
-            (Some(_), Some(_)) => Err(Unverified::Malformed("there is more than one such header")),
-            (Some(signature), None) => verify(
-                &self.listening.secrets,
-                signature.as_bytes(),
-                body,
-                now.as_second(),
-                Some(DEFAULT_TOLERANCE),
-            ),
+        let Some(signature) = signatures.next() else {
+            return Err(format!("no {name} header"));
         };
-        verdict.map(drop).map_err(|why| match why {
-            Unverified::Malformed(why) => format!("malformed signature: {why}"),
-            Unverified::Mismatch => {
-                "the signature does not match the body and the secret".to_owned()
-            }
-            Unverified::Stale(seconds) => format!("signed {seconds} s ago"),
-            Unverified::Future(seconds) => format!("signed {seconds} s in the future"),
-        })
+        let (secrets, tolerance) = (&self.listening.secrets, Some(DEFAULT_TOLERANCE));
+        let verified = if signatures.next().is_some() {
+            // It is unclear which one counts, so neither is accepted.
+            Err(Unverified::Malformed("there is more than one such header"))
+        } else {
+            let signature = signature.as_bytes();
+            verify(secrets, signature, body, now.as_second(), tolerance)
+        };
+        verified.map(drop).map_err(|why| why.to_string())
     }
 
     /// Warns of a header of another name whose signature verifies. Of others it does not: their sender may be anybody, and
@@ -185,16 +175,9 @@ impl Receiver {
         }
     }
 
-    /// Gives a warning once.
     fn warn(&self, warning: String) {
-        let mut given = self
-            .given_warnings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if given.insert(warning.clone()) {
-            self.reporter
-                .report(ListenerEvent::because(Outcome::Warning, warning));
-        }
+        let warning = ListenerEvent::because(Outcome::Warning, warning);
+        let _ = self.reporter.send(warning);
     }
 
     /// Reads an event on a thread of its own, because an expression of the profile may take seconds.
@@ -228,23 +211,20 @@ impl Receiver {
         if let Some(warning) = event.warning(&self.listening.adapter) {
             self.warn(warning);
         }
-        let report = |outcome, exchange| {
-            if is_wanted {
-                let event = ListenerEvent::new(Some(event), outcome);
-                self.reporter.report(ListenerEvent { exchange, ..event });
-            }
+        let (outcome, exchange, said) = match (is_new, forwarder) {
+            (false, _) => (Outcome::Duplicate, None, DUPLICATE),
+            (true, None) => (Outcome::Kept, exchange, STORED),
+            (true, Some(_)) => (Outcome::Received, None, STORED),
         };
-        if !is_new {
-            self.reporter.totals().duplicates += 1;
-            report(Outcome::Duplicate, None);
-            return Ok(DUPLICATE);
+        let _ = self.reporter.send(ListenerEvent {
+            exchange,
+            is_shown: is_wanted && outcome != Outcome::Received,
+            ..ListenerEvent::new(Some(event), outcome)
+        });
+        if is_new && let Some(arrived) = forwarder {
+            arrived.notify_one();
         }
-        self.reporter.totals().received += 1;
-        match forwarder {
-            None => report(Outcome::Kept, exchange),
-            Some(arrived) => arrived.notify_one(),
-        }
-        Ok(STORED)
+        Ok(said)
     }
 }
 

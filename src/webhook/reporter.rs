@@ -1,10 +1,7 @@
-//! What a running listener reports, and its totals.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! What a running listener reports.
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tokio::sync::mpsc;
 
 use super::event::Event;
 use super::handler::{HeaderLine, Reaction};
@@ -25,6 +22,9 @@ pub(crate) struct ListenerEvent {
     pub(crate) reason: Option<String>,
     #[serde(skip)]
     pub(crate) exchange: Option<Exchange>,
+    /// Whether it is shown, or counted alone.
+    #[serde(skip)]
+    pub(crate) is_shown: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -32,6 +32,8 @@ pub(crate) struct ListenerEvent {
 pub(crate) enum Outcome {
     /// Stored; nothing is to be forwarded.
     Kept,
+    /// Stored, and about to be forwarded.
+    Received,
     /// An event with this id was stored before.
     Duplicate,
     Refused,
@@ -53,7 +55,9 @@ pub(crate) struct Attempt {
     pub(crate) status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    pub(crate) latency_ms: u32,
+    /// `None` without a response, which may still come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) latency_ms: Option<u32>,
 }
 
 impl Attempt {
@@ -62,7 +66,16 @@ impl Attempt {
             number,
             status: reaction.status(),
             error: reaction.outcome.as_ref().err().map(ToString::to_string),
-            latency_ms: reaction.latency_ms(),
+            latency_ms: Some(reaction.latency_ms()),
+        }
+    }
+
+    /// `200 in 3 ms`, or why there was no response.
+    pub(crate) fn in_words(&self) -> String {
+        match (self.status, self.latency_ms.unwrap_or_default()) {
+            (Some(status), latency @ 0..10_000) => format!("{status} in {latency} ms"),
+            (Some(status), latency) => format!("{status} in {} s", latency / 1000),
+            (None, _) => self.error.clone().unwrap_or_default(),
         }
     }
 }
@@ -86,6 +99,7 @@ impl ListenerEvent {
             next_attempt_at: None,
             reason: None,
             exchange: None,
+            is_shown: true,
         }
     }
 
@@ -112,26 +126,19 @@ pub(crate) struct Totals {
     pub(crate) waiting: u32,
 }
 
-/// Sends events to the terminal and counts them.
-pub(super) struct Reporter {
-    pub(super) events: mpsc::UnboundedSender<ListenerEvent>,
-    pub(super) totals: Mutex<Totals>,
-}
-
-impl Reporter {
-    /// Counts an event and sends it to the terminal; never waits.
-    pub(super) fn report(&self, event: ListenerEvent) {
-        let is_delivered = event.outcome == Outcome::Delivered;
-        let is_attempt = event.attempt.is_some();
-        let mut totals = self.totals();
-        totals.refused += u64::from(event.outcome == Outcome::Refused);
-        totals.forwarded += u64::from(is_delivered);
-        totals.failed += u64::from(is_attempt && !is_delivered);
-        totals.abandoned += u64::from(event.outcome == Outcome::Abandoned);
-        let _ = self.events.send(event);
-    }
-
-    pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+impl Totals {
+    pub(crate) fn count(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Kept | Outcome::Received => self.received += 1,
+            Outcome::Duplicate => self.duplicates += 1,
+            Outcome::Refused => self.refused += 1,
+            Outcome::Delivered => self.forwarded += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Abandoned => {
+                self.failed += 1;
+                self.abandoned += 1;
+            }
+            Outcome::Unwritten | Outcome::Warning => {}
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` ("Events", 5).
+
+use std::fmt;
 use std::time::Duration;
 
 use ring::hmac::{Context, HMAC_SHA256, Key, Tag};
+use serde_json::Value;
 use subtle::ConstantTimeEq;
 
 use crate::platform::crypto::Digest;
@@ -75,7 +78,7 @@ impl Header {
     }
 
     /// Whether one of the `v1` is the digest of this body under this key.
-    pub(super) fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
+    fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
         // The literal `t`, with leading zeros: that text was signed.
         self.has(&mac(key, &[self.t.as_bytes(), b".", body]))
     }
@@ -116,6 +119,23 @@ pub(crate) enum Unverified {
     Future(u64),
 }
 
+impl fmt::Display for Unverified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unverified::Malformed(why) => write!(f, "the signature header is malformed: {why}"),
+            Unverified::Mismatch => f.write_str(
+                "the signature does not match: it was made with another secret, or the body was changed",
+            ),
+            Unverified::Stale(age) => {
+                write!(f, "the signature is too old: it was made {age} s ago")
+            }
+            Unverified::Future(ahead) => {
+                write!(f, "the signature's time is {ahead} s in the future")
+            }
+        }
+    }
+}
+
 /// Verifies a body. Accepts a signature of any of the secrets: during a rotation there are two. `now` is in seconds
 /// since 1970; without a tolerance any time is accepted.
 ///
@@ -143,6 +163,50 @@ pub(crate) fn verify(
         }),
         _ => Ok(Verified { time, secret }),
     }
+}
+
+/// The likely reason why no `v1` matches: undoes the most likely mistakes with secrets and bodies until one of them makes
+/// it match. Returns a word for scripts, and a sentence; `None` if none does.
+pub(crate) fn diagnose(
+    secrets: &[Secret],
+    header: &Header,
+    body: &[u8],
+) -> Option<(&'static str, String)> {
+    if body.is_empty() {
+        let message = "the body is empty, but a body was signed";
+        return Some(("changed_body", message.to_owned()));
+    }
+    let mut bodies = vec![([body, b"\n"].concat(), "the line end after it is missing")];
+    if let Some(line) = body.strip_suffix(b"\n") {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        bodies.push((line.to_vec(), "a line end was added"));
+    }
+    if let Ok(document) = serde_json::from_slice::<Value>(body) {
+        bodies.push((
+            document.to_string().into_bytes(),
+            "the JSON was parsed and serialized again; the signed body is the same JSON without spaces",
+        ));
+    }
+    for secret in secrets {
+        let secret = secret.expose();
+        for (original, what) in &bodies {
+            if header.is_signed_with(secret.as_bytes(), original) {
+                return Some(("changed_body", format!("the body was changed: {what}")));
+            }
+        }
+        let bare = secret.split_once('_').map_or(secret, |(_, rest)| rest);
+        for (key, what) in [
+            (format!("{secret}\n"), "with a line end after it"),
+            (format!("\"{secret}\""), "in quotes"),
+            (bare.to_owned(), "without its prefix"),
+        ] {
+            if header.is_signed_with(key.as_bytes(), body) {
+                let message = format!("the secret differs: the sender signed with it {what}");
+                return Some(("wrong_secret", message));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

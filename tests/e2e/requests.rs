@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::http::send;
-use crate::harness::listening::{App, Listening, SECRET, home_without_a_service, until};
+use crate::harness::listening::{Listening, SECRET, home_without_a_service, until};
 use crate::harness::{GUEST, Home, Reply, Scripted, Served, text, words};
 
 const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
@@ -586,34 +586,6 @@ fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
         let newest = deliveries(&[action, "@last", "--json"]).exits(0).json();
         assert_eq!(newest["event_id"], long["event_id"]);
     }
-}
-
-/// The sandbox knows the listener's answer alone: it came before the app's.
-#[test]
-fn a_delivery_that_a_listener_took_says_so_and_what_a_resent_one_needs() {
-    let app = App::start(|_| 200);
-    let served = Served::unlimited();
-    let home = served.home();
-    let listening = Listening::start(&home, &["--forward-to", &app.url]);
-    home.booked("ven_confirms", &[], 0);
-    until("the app has both events", || app.count() == 2);
-    let deliveries = |action| {
-        home.run(["sandbox", "deliveries", action, "@last"])
-            .exits(0)
-    };
-    deliveries("resend");
-    until("the listener has answered that it had the event", || {
-        let shown = deliveries("show").stdout;
-        shown.contains("had the event already and sent your app nothing")
-            && shown.contains("took the event for your app")
-    });
-    listening.end();
-    let last = words(format!(
-        "webhook events replay @last --as-received --to {}",
-        app.url
-    ));
-    home.run(last).exits(0);
-    assert_eq!(app.count(), 3);
 }
 
 /// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling" (issue)

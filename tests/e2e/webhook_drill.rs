@@ -111,11 +111,7 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
         Some(served.base_url()),
     );
     let (report, code) = right.drilled(&home, &about);
-    assert_eq!(
-        (code, &report["failed"], &report["skipped"]),
-        (0, &0.into(), &0.into()),
-        "{report:#}"
-    );
+    assert_eq!((code, &report["failed"]), (0, &0.into()), "{report:#}");
     assert_eq!(report["state_checked"], true);
 
     let mistake = [(
@@ -248,7 +244,7 @@ const MISTAKES: &[Mistake] = &[
             "self.rfile.read(int(length))",
             "self.rfile.read1(int(length))",
         )],
-        &["slow_client"],
+        &["large_body"],
     ),
     (
         "one delivery is handled after the other, and each takes its time",
@@ -310,35 +306,23 @@ fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there
         "    time.sleep(1)\n    base = None",
     )];
     let slow = Consumer::start(&python, &home.folder().join("slow"), &mistake, None);
-    let (report, code) = slow.drilled(&home, &["--timeout", "300ms"]);
-    assert_eq!(code, 18);
-    assert_eq!(
-        checks(&report, "failed"),
-        BTreeSet::from(["valid".to_owned()])
-    );
-    assert!(report["skipped"].as_u64() > Some(15), "{report:#}");
-
-    let gone = slow.base.clone();
+    let url = format!("{}/webhooks", slow.base);
+    let drill = ["webhook", "drill", &url, "--timeout", "300ms", "--json"];
+    home.run(drill).refused(15, "timeout");
     drop(slow);
-    home.refuses(&format!("webhook drill '{gone}'"), 15, "network");
+    home.run(drill).refused(15, "network");
 }
 
 #[test]
 fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
-    for (reply, is_asked) in [(401, true), (500, false)] {
+    for (reply, is_asked) in [(401, true), (500, true), (200, false)] {
         let consumer = Scripted::start(move |_| Reply::json(reply, &Value::Null));
         let output = home.run(["webhook", "drill", consumer.base_url(), "--json"]);
         let output = output.exits(18);
         let asks = output.stderr.contains("check that it uses the same secret");
         assert_eq!(asks, is_asked, "{output}");
     }
-    // An app that always fails is told so once, and not once a check.
-    let broken = Scripted::start(|_| Reply::json(500, &Value::Null));
-    let output = home.run(["webhook", "drill", broken.base_url()]).exits(18);
-    let once = "your handler responded with 500 to every event, valid or not: it fails before it looks at the signature";
-    assert_eq!(output.stdout.matches("your handler").count(), 1, "{output}");
-    assert!(output.stdout.lines().any(|line| line == once), "{output}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
     let reason = text(&lines[3], "reason");
     assert_eq!(
         reason,
-        "malformed signature: there is more than one such header"
+        "the signature header is malformed: there is more than one such header"
     );
     assert_eq!(app.count(), 0);
     let list = home.run(["webhook", "events", "list", "--json"]).exits(0);

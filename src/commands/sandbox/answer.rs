@@ -10,7 +10,6 @@ use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::{DocumentView, Page, TableCell, View};
 
-/// Calls a control, and shows its answer.
 pub(super) async fn show(
     context: &Context,
     call: Call,
@@ -18,6 +17,16 @@ pub(super) async fn show(
 ) -> Result<Exit> {
     let answer = context.control(call).await?;
     context.out.emit(&DocumentView(answer.document, page))?;
+    Ok(Exit::Done)
+}
+
+/// Prints a text for a shell; under `--json` the document.
+pub(super) fn script(context: &Context, text: &str, document: Document) -> Result<Exit> {
+    if context.out.is_human() {
+        context.out.print_script(&format!("{text}\n"))?;
+    } else {
+        context.out.emit(&DocumentView(document, fields))?;
+    }
     Ok(Exit::Done)
 }
 
@@ -104,6 +113,20 @@ pub(super) struct List {
 }
 
 impl List {
+    pub(super) async fn read(
+        context: &Context,
+        call: Call,
+        field: &'static str,
+        columns: &'static [Column],
+    ) -> Result<Self> {
+        Ok(List {
+            document: context.control(call).await?.document,
+            field,
+            columns,
+            recent: None,
+        })
+    }
+
     pub(super) fn rows(&self) -> Vec<&Value> {
         let rows = self.document.value()[self.field].as_array();
         let mut rows: Vec<_> = rows.into_iter().flatten().collect();
@@ -114,7 +137,6 @@ impl List {
         rows
     }
 
-    /// The ids of the rows.
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
         let rows = self.rows().into_iter();
         rows.filter_map(|it| it.get("event_id").or(it.get("id"))?.as_str())

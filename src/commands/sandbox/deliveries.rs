@@ -9,7 +9,6 @@ use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::{Page, TableCell, Tone};
-use crate::webhook::{DUPLICATE, LISTENER};
 
 /// List webhook deliveries, show one, or send one again
 #[derive(clap::Args, Debug)]
@@ -95,10 +94,8 @@ async fn located(context: &Context, event: &str) -> Result<String> {
 async fn list(context: &Context, organization: Option<&str>) -> Result<List> {
     let call = Call::get(of_organization(PATH, organization));
     Ok(List {
-        document: context.control(call).await?.document,
-        field: "deliveries",
-        columns: COLUMNS,
         recent: Some(RecentList::Deliveries),
+        ..List::read(context, call, "deliveries", COLUMNS).await?
     })
 }
 
@@ -134,7 +131,6 @@ fn page(delivery: &Document) -> Page {
     for attempt in value["attempts"].as_array().into_iter().flatten() {
         page.line("");
         add_fields(&mut page, attempt, &["request", "response"]);
-        page.field_if("listener", said_by_a_listener(attempt));
         for part in ["request", "response"] {
             if let Some(message) = attempt.get(part) {
                 add_message(&mut page, part, message);
@@ -144,14 +140,4 @@ fn page(delivery: &Document) -> Page {
     page.line("");
     page.next(format!("bookctl sandbox deliveries resend {event}"));
     page
-}
-
-/// What an answer of `webhook listen` means. It answers before the app does.
-fn said_by_a_listener(attempt: &Value) -> Option<&'static str> {
-    let said = attempt["response"]["headers"][LISTENER].as_str()?;
-    Some(if said == DUPLICATE {
-        "`bookctl webhook listen` had the event already and sent your app nothing; send it with `bookctl webhook events replay`"
-    } else {
-        "`bookctl webhook listen` took the event for your app"
-    })
 }

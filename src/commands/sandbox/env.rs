@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use clap::ValueEnum;
 use serde_json::json;
 
+use super::answer;
 use crate::app::Context;
 use crate::client::Call;
 use crate::config::Target;
-use crate::json::{Document, plain};
+use crate::json::plain;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{DocumentView, Page};
 
 /// Print the variables that make bookctl and your tests use a served sandbox
 ///
@@ -105,17 +105,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         webhook_secret: plain(&found["webhook_secret"]),
     };
     let document = json!(BTreeMap::from(variables.all()));
-    if !context.out.is_human() {
-        let page = |_: &Document| Page::default();
-        context.out.emit(&DocumentView(document.into(), page))?;
-        return Ok(Exit::Done);
-    }
     let text = match args.shell {
         Shell::Json => format!("{document:#}"),
         shell => variables.lines(shell).join("\n"),
     };
-    context.out.print_script(&format!("{text}\n"))?;
-    Ok(Exit::Done)
+    answer::script(context, &text, document.into())
 }
 
 #[cfg(test)]

@@ -117,11 +117,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         Action::Clear => Call::delete(PATH),
     };
-    let list = List {
-        document: context.control(call).await?.document,
-        field: "faults",
-        columns: COLUMNS,
-        recent: None,
-    };
+    let list = List::read(context, call, "faults", COLUMNS).await?;
     list.emit(context, "no faults configured")
 }

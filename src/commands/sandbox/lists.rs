@@ -13,8 +13,9 @@ use crate::outcome::{Exit, Result};
     bookctl sandbox bookings\n  \
     bookctl sandbox bookings --jq '.bookings | length'")]
 pub(crate) struct BookingsArgs {
-    #[command(flatten)]
-    of: Of,
+    /// Only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
 }
 
 /// List text messages with one-time codes, newest first
@@ -23,8 +24,9 @@ pub(crate) struct BookingsArgs {
     bookctl sandbox inbox\n  \
     bookctl sandbox inbox --jq '.messages[0].code'")]
 pub(crate) struct InboxArgs {
-    #[command(flatten)]
-    of: Of,
+    /// Only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
 }
 
 /// List the sandbox's API keys and what each is for
@@ -34,13 +36,6 @@ pub(crate) struct InboxArgs {
     BOOKCTL_PROFILE=sandbox BOOKCTL_API_KEY=sk_test_sandbox \\\n    \
       bookctl search dining --near London --at 'tomorrow 19:30'")]
 pub(crate) struct KeysArgs {}
-
-#[derive(clap::Args, Debug)]
-struct Of {
-    /// Only those of this organization
-    #[arg(long, value_name = "ID")]
-    organization: Option<String>,
-}
 
 pub(super) const BOOKINGS: &[Column] = &[
     ("id", |it| cell(it, "id")),
@@ -80,12 +75,12 @@ const KEYS: &[Column] = &[
 ];
 
 pub(super) async fn bookings(context: &Context, args: BookingsArgs) -> Result<Exit> {
-    let path = of_organization("/sandbox/bookings", args.of.organization.as_deref());
+    let path = of_organization("/sandbox/bookings", args.organization.as_deref());
     list(context, path, "bookings", BOOKINGS).await
 }
 
 pub(super) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
-    let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
+    let path = of_organization("/sandbox/inbox", args.organization.as_deref());
     list(context, path, "messages", MESSAGES).await
 }
 
@@ -99,11 +94,6 @@ async fn list(
     field: &'static str,
     columns: &'static [Column],
 ) -> Result<Exit> {
-    let list = List {
-        document: context.control(Call::get(path)).await?.document,
-        field,
-        columns,
-        recent: None,
-    };
+    let list = List::read(context, Call::get(path), field, columns).await?;
     list.emit(context, &format!("no {field} yet"))
 }

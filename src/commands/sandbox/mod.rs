@@ -5,7 +5,6 @@ mod clock;
 mod deliveries;
 mod env;
 mod faults;
-mod fixtures;
 mod lists;
 mod load;
 mod open;

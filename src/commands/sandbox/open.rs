@@ -41,9 +41,8 @@ pub(super) async fn run(context: &Context) -> Result<Exit> {
     let document = json!({"url": url, "opened": opened}).into();
     context.out.emit(&DocumentView(document, answer::fields))?;
     if !opened {
-        context
-            .out
-            .note("no browser could be started; open the address yourself");
+        let what = "no browser could be started; open the address yourself";
+        context.out.note(what);
     }
     Ok(Exit::Done)
 }
@@ -53,11 +52,8 @@ async fn open(context: &Context, url: &str) -> bool {
     let browser = Environment::text(context.environment.browser.as_ref());
     let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
     let mut command = Command::from(process::command(line, Some(OsStr::new(url))));
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else {
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let Ok(mut child) = command.stderr(Stdio::null()).spawn() else {
         return false;
     };
     match tokio::time::timeout(OPENING, child.wait()).await {

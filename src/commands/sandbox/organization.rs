@@ -63,12 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/organization", args.organization.as_deref());
     let call = match args.action {
         Some(Action::List) => {
-            let list = List {
-                document: context.control(Call::get(ADDED)).await?.document,
-                field: "organizations",
-                columns: COLUMNS,
-                recent: None,
-            };
+            let list = List::read(context, Call::get(ADDED), "organizations", COLUMNS).await?;
             return list.emit(context, "");
         }
         Some(Action::Add { name }) => Call::post(ADDED, json!({ "name": name })),

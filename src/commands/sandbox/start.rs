@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::TcpListener;
 
 use super::env::Variables;
-use super::fixtures::FixtureFile;
+use super::load::FixtureFile;
 use crate::app::{Context, sandbox_error};
 use crate::flows::own_address::own_address;
 use crate::model::zone::system_zone;

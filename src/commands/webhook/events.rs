@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::handler::in_words;
-use super::input::warn_of_unknown_kinds;
 use crate::app::Context;
 use crate::flows::{LAST, locate_booking, locate_row};
 use crate::model::duration::duration;
@@ -15,6 +12,7 @@ use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::webhook::sample_event::KINDS;
 use crate::webhook::signature::Header;
 use crate::webhook::{AttemptRow, EventRow, Query, State};
 
@@ -33,8 +31,8 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
     /// Only events in this state
-    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(State::ALL.map(State::as_str)))]
-    state: Option<String>,
+    #[arg(long, value_name = "STATE")]
+    state: Option<State>,
     /// Only events received in this time before now, such as 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
@@ -58,7 +56,7 @@ pub(super) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
     let events = context.webhooks()?.events(&Query {
         booking: located(context, args.booking.as_deref())?,
         kind: args.kind,
-        state: args.state.as_deref().and_then(State::parse),
+        state: args.state,
         since: args.since.map(ago),
         limit: (args.limit > 0).then_some(args.limit),
     })?;
@@ -70,6 +68,22 @@ pub(super) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
         .out
         .emit_list(&EventList { events }, is_empty, none)?;
     Ok(Exit::Done)
+}
+
+/// Warns of kinds that the service does not document. It may have them all the same, so they are no error.
+pub(super) fn warn_of_unknown_kinds<'a>(
+    context: &Context,
+    kinds: impl IntoIterator<Item = &'a String>,
+) {
+    for kind in kinds {
+        if KINDS.contains(&kind.as_str()) {
+            continue;
+        }
+        let known = KINDS.join(", ");
+        context.out.warn(&format!(
+            "unknown kind of event: {kind}; known kinds: {known}"
+        ));
+    }
 }
 
 pub(super) fn located(context: &Context, booking: Option<&str>) -> Result<Option<String>> {
@@ -234,11 +248,11 @@ impl Draw for Received {
         page.table(vec!["header", "value"], headers.collect(), vec![]);
         let attempts = self.attempts.iter().map(|it| {
             vec![
-                it.number.to_string().into(),
+                it.attempt.number.to_string().into(),
                 format!("{:.3}", it.begun_at).into(),
                 if it.replay { "replay" } else { "forward" }.into(),
                 it.url.as_str().into(),
-                in_words(it.status, it.error.as_deref(), it.latency_ms).into(),
+                it.attempt.in_words().into(),
             ]
         });
         let headings = vec!["attempt", "at", "as", "to", "response"];
@@ -247,7 +261,7 @@ impl Draw for Received {
             let Some(response) = &attempt.response else {
                 continue;
             };
-            page.line(format!("response to attempt {}:", attempt.number));
+            page.line(format!("response to attempt {}:", attempt.attempt.number));
             for line in response.body.lines() {
                 page.line(format!("  {line}"));
             }

@@ -71,19 +71,6 @@ pub(super) fn beginning(text: &str) -> (&str, usize) {
     (text[..end].trim_end(), text.len() - end)
 }
 
-/// `200 in 3 ms`, or why there was no response.
-pub(super) fn in_words(
-    status: Option<u16>,
-    error: Option<&str>,
-    latency_ms: Option<u32>,
-) -> String {
-    match (status, latency_ms.unwrap_or_default()) {
-        (Some(status), latency @ 0..10_000) => format!("{status} in {latency} ms"),
-        (Some(status), latency) => format!("{status} in {} s", latency / 1000),
-        (None, _) => error.unwrap_or_default().to_owned(),
-    }
-}
-
 /// The error for a handler that did not respond (15).
 pub(super) fn no_response(why: &NoReply, url: &Url) -> Error {
     let code = match why {

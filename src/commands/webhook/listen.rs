@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -7,8 +8,8 @@ use jiff::Timestamp;
 use reqwest::Url;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::events::warn_of_unknown_kinds;
 use super::handler::{handler, trace};
-use super::input::warn_of_unknown_kinds;
 use super::listen_view::{Ready, Summary};
 use super::url_takeover::UrlTakeover;
 use crate::app::{Context, listen_for_signals};
@@ -102,9 +103,13 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         shows_exchanges: context.verbose,
     };
     let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
-    // Of an event that was only kept, the address that it came to is shown.
-    let shown_url = forward_to.or_else(|| Url::parse(&ready.url).ok());
-    let emit = |event| emit(context, shown_url.as_ref(), event);
+    let mut display = Display {
+        context,
+        // Of an event that was only kept, the address that it came to is shown.
+        url: forward_to.or_else(|| Url::parse(&ready.url).ok()),
+        totals: Totals::default(),
+        warnings: BTreeSet::new(),
+    };
     let mut takeover = None;
     let served = tokio::select! {
         biased;
@@ -119,7 +124,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
                 // A sandbox's secret is not masked: it is there to be copied.
                 context.out.show_with_secret(&ready);
             }
-            serve(context, &mut events, &emit).await
+            display.serve(&mut events).await
         } => served,
     };
     drop(ready_file);
@@ -128,14 +133,17 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             takeover.restore(context).await;
         }
     };
-    let (totals, ()) = tokio::join!(listener.stop(), restored);
+    tokio::join!(listener.stop(), restored);
     served?;
     // Events of deliveries that ended while the listener stopped.
     while let Ok(event) = events.try_recv()
-        && emit(event)?
+        && display.show(event)?
     {}
     let waiting = store.waiting().unwrap_or_default();
-    let summary = Totals { waiting, ..totals };
+    let summary = Totals {
+        waiting,
+        ..display.totals
+    };
     context.out.emit_line(&Summary { summary })?;
     Ok(Exit::Done)
 }
@@ -175,36 +183,58 @@ fn forward_target(
     Ok(Some((app, args.retries.take().unwrap_or_default())))
 }
 
-/// Shows an event, or says a warning. Returns whether anybody still reads the events.
-fn emit(context: &Context, url: Option<&Url>, event: ListenerEvent) -> Result<bool> {
-    if event.outcome == Outcome::Warning {
-        context.out.warn(&event.reason.unwrap_or_default());
-        return Ok(true);
-    }
-    let is_read = context.out.emit_line(&event)?;
-    if let (Some(url), Some(it)) = (url, &event.exchange) {
-        trace(context, url, &it.headers, &it.body, it.reaction.as_ref());
-    }
-    Ok(is_read)
+/// Shows and counts what the listener reports.
+struct Display<'a> {
+    context: &'a Context,
+    url: Option<Url>,
+    totals: Totals,
+    /// Those that were given: once is enough.
+    warnings: BTreeSet<String>,
 }
 
-/// Shows events until nobody reads the output any more.
-async fn serve(
-    context: &Context,
-    events: &mut UnboundedReceiver<ListenerEvent>,
-    emit: &impl Fn(ListenerEvent) -> Result<bool>,
-) -> Result<()> {
-    let shown = async {
-        while let Some(event) = events.recv().await {
-            if !emit(event)? {
-                break;
+impl Display<'_> {
+    /// Shows events until nobody reads the output any more.
+    async fn serve(&mut self, events: &mut UnboundedReceiver<ListenerEvent>) -> Result<()> {
+        let context = self.context;
+        let shown = async {
+            while let Some(event) = events.recv().await {
+                if !self.show(event)? {
+                    break;
+                }
             }
+            Ok(())
+        };
+        tokio::select! {
+            shown = shown => shown,
+            () = context.out.reader_gone() => Ok(()),
         }
-        Ok(())
-    };
-    tokio::select! {
-        shown = shown => shown,
-        () = context.out.reader_gone() => Ok(()),
+    }
+
+    /// Returns whether anybody still reads the events.
+    fn show(&mut self, event: ListenerEvent) -> Result<bool> {
+        self.totals.count(event.outcome);
+        if event.outcome == Outcome::Warning {
+            let warning = event.reason.unwrap_or_default();
+            if !self.warnings.contains(&warning) {
+                self.context.out.warn(&warning);
+                self.warnings.insert(warning);
+            }
+            return Ok(true);
+        }
+        if !event.is_shown {
+            return Ok(true);
+        }
+        let is_read = self.context.out.emit_line(&event)?;
+        if let (Some(url), Some(it)) = (&self.url, &event.exchange) {
+            trace(
+                self.context,
+                url,
+                &it.headers,
+                &it.body,
+                it.reaction.as_ref(),
+            );
+        }
+        Ok(is_read)
     }
 }
 

@@ -2,12 +2,11 @@
 
 use serde::Serialize;
 
-use super::handler::in_words;
 use crate::model::shell;
 use crate::model::{plural, zone::system_zone};
 use crate::secrets::Secret;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
-use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
+use crate::webhook::reporter::{Attempt, ListenerEvent, Outcome, Totals};
 
 /// The widths of the columns, so that an app's response fits into 80 columns beside them.
 const TIME: usize = 8;
@@ -82,13 +81,10 @@ impl Draw for ListenerEvent {
 impl ListenerEvent {
     fn result(&self) -> TableCell {
         let reason = self.reason.as_deref().unwrap_or_default();
-        let answer = self.attempt.as_ref().map(|it| {
-            let latency = Some(it.latency_ms);
-            in_words(it.status, it.error.as_deref(), latency)
-        });
+        let answer = self.attempt.as_ref().map(Attempt::in_words);
         let answer = answer.unwrap_or_default();
         let (tone, text) = match self.outcome {
-            Outcome::Kept => return "kept".into(),
+            Outcome::Kept | Outcome::Received => return "kept".into(),
             Outcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
             Outcome::Refused => (Tone::Bad, format!("refused: {reason}")),
             Outcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),

@@ -3,7 +3,6 @@
 mod drill;
 mod events;
 mod handler;
-mod input;
 mod listen;
 mod listen_view;
 mod replay;

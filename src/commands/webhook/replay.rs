@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde::Serialize;
 
 use super::events::{ago, find, located};
-use super::handler::{self, in_words};
+use super::handler;
 use crate::app::Context;
 use crate::commands::arguments::header;
 use crate::flows::webhook_secrets;
@@ -138,18 +138,12 @@ struct ReplayedEvent {
 impl Draw for Replayed {
     fn page(&self) -> Page {
         let rows = self.events.iter().map(|it| {
-            let attempt = &it.attempt;
-            let answer = in_words(
-                attempt.status,
-                attempt.error.as_deref(),
-                Some(attempt.latency_ms),
-            );
             let tone = if it.delivered { Tone::Good } else { Tone::Bad };
             vec![
                 TableCell::from(it.event.id.as_str()),
                 it.event.kind.as_str().into(),
                 it.event.booking.as_deref().unwrap_or_default().into(),
-                TableCell::toned(answer, tone),
+                TableCell::toned(it.attempt.in_words(), tone),
             ]
         });
         let headers = vec!["event", "kind", "booking", "app"];

@@ -3,7 +3,7 @@ use reqwest::Url;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{handler, input};
+use super::{handler, sign};
 use crate::app::Context;
 use crate::client::Call;
 use crate::flows::{locate_booking, read_booking, webhook_secrets};
@@ -13,8 +13,9 @@ use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
 use crate::webhook::handler::endpoint;
+use crate::webhook::reporter::Attempt;
 use crate::webhook::sample_event::{KINDS, SampleEvent};
-use crate::webhook::signature::sign;
+use crate::webhook::signature;
 
 /// Send a signed event to your handler
 ///
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
     fields: Vec<Field>,
     /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = input::second)]
+    #[arg(long, value_name = "T", value_parser = sign::second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input
     #[arg(long)]
@@ -63,7 +64,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let body = event.body();
     let time = args.timestamp.unwrap_or_else(|| now.as_second());
-    let signature = sign(&secrets.signing, time, &body);
+    let signature = signature::sign(&secrets.signing, time, &body);
     let headers = vec![
         (context.dialect().signature_header(), signature.clone()),
         ("Content-Type".to_owned(), "application/json".to_owned()),
@@ -80,6 +81,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     handler::trace(context, &handler.url, &headers, &body, Some(&reaction));
     let elapsed_ms = reaction.latency_ms();
     let delivered = reaction.is_delivered();
+    let answer = Attempt::new(1, &reaction).in_words();
     let reply = reaction
         .outcome
         .map_err(|why| handler::no_response(&why, &handler.url))?;
@@ -90,6 +92,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         body: reply.body,
         elapsed_ms,
         signature,
+        answer,
         named: format!("{} {}", event.id(), args.kind),
         event: event.document,
     })?;
@@ -132,6 +135,8 @@ struct Sent {
     elapsed_ms: u32,
     signature: String,
     event: Value,
+    #[serde(skip)]
+    answer: String,
     /// The event's id and kind.
     #[serde(skip)]
     named: String,
@@ -147,8 +152,7 @@ impl Draw for Sent {
         };
         page.heading(tone, state, &self.url);
         page.field("event", &self.named);
-        let answer = handler::in_words(Some(self.status), None, Some(self.elapsed_ms));
-        page.field("response", answer);
+        page.field("response", &self.answer);
         let (beginning, rest) = handler::beginning(&self.body);
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {

@@ -1,12 +1,13 @@
+use std::io::ErrorKind;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::input;
 use crate::app::Context;
 use crate::flows::webhook_secrets;
-use crate::outcome::{Exit, Result};
-use crate::platform::input::Source;
-use crate::terminal::output::{Draw, Page, TableCell};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, bounded};
+use crate::terminal::output::{Draw, Page, TableCell, Terminals};
 use crate::webhook::signature::sign;
 
 /// The largest body that is included in the result, in bytes: the service sends no larger one.
@@ -27,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
     /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = input::second)]
+    #[arg(long, value_name = "T", value_parser = second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input
     #[arg(long)]
@@ -35,12 +36,12 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let source = input::source(args.body, args.secret_stdin)?;
+    let body = source(args.body, args.secret_stdin)?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let time = args
         .timestamp
         .unwrap_or_else(|| Timestamp::now().as_second());
-    let body = input::read(source).await?;
+    let body = read(body).await?;
     context.out.emit(&Signed {
         header: context.dialect().signature_header(),
         value: sign(&secrets.signing, time, &body),
@@ -70,4 +71,46 @@ impl Draw for Signed {
         )]);
         page
     }
+}
+
+/// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+/// The source of a body: `named`, else standard input if it is a pipe or a file.
+///
+/// # Errors
+/// `usage` (2) if standard input is a terminal, where nobody means to type a body, or is to supply the secret.
+pub(super) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source> {
+    if named.is_none() && Terminals::detect().stdin {
+        return Err(Error::usage("the body is missing")
+            .hint("pass a file name, pipe the body in, or pass - to type it"));
+    }
+    let source = named.unwrap_or(Source::Stdin);
+    if secret_stdin && source == Source::Stdin {
+        return Err(
+            Error::usage("the body and the secret cannot both come from standard input")
+                .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"),
+        );
+    }
+    Ok(source)
+}
+
+/// The bytes of a body, read on a thread of its own, so that Ctrl-C works while a pipe is silent.
+pub(super) async fn read(source: Source) -> Result<Vec<u8>> {
+    let name = source.name();
+    let read = tokio::task::spawn_blocking(move || bounded(source.open()?, LARGEST)).await;
+    read.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
+        .map_err(|error| Error::unreadable(&name, error))
+}
+
+/// Parses seconds since 1970 or RFC 3339; returns seconds since 1970.
+pub(super) fn second(text: &str) -> Result<i64, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text
+            .parse()
+            .map_err(|_| "the number of seconds is too large".to_owned());
+    }
+    let time = text.parse::<Timestamp>();
+    time.map(Timestamp::as_second)
+        .map_err(|_| "use seconds since 1970, or a time such as 2026-12-01T19:30:00Z".to_owned())
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::input;
+use super::sign;
 use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::model::duration::duration;
@@ -11,11 +11,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
 use crate::secrets::Secret;
 use crate::terminal::output::{Draw, Page, Tone};
-use crate::webhook::diagnose::diagnose;
-use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, verify};
-
-const MISMATCH: &str =
-    "the signature does not match: it was made with another secret, or the body was changed";
+use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, diagnose, verify};
 
 /// Verify the signature of a delivery
 ///
@@ -40,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
     /// Time to compare with, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = input::second)]
+    #[arg(long, value_name = "T", value_parser = sign::second)]
     now: Option<i64>,
     /// If the signature is invalid, look for the most likely cause
     #[arg(long)]
@@ -52,7 +48,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let name = context.dialect().signature_header();
-    let source = input::source(args.body, args.secret_stdin)?;
+    let source = sign::source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
     if tolerance.is_zero() {
         context
@@ -61,17 +57,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let body = input::read(source).await?;
+    let body = sign::read(source).await?;
     let header = without_name(&args.signature, &name);
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
     let header = header.as_bytes();
     let verified = verify(&secrets.all, header, &body, now, tolerance).map_err(|why| {
         let header = Header::parse(header).ok();
-        match (why, &header) {
-            (Unverified::Mismatch, Some(header)) if args.explain => {
-                explained(&secrets.all, header, &body)
-            }
-            _ => unverified(why, header.as_ref()),
+        let explained = header
+            .as_ref()
+            .filter(|_| args.explain && why == Unverified::Mismatch);
+        match explained {
+            Some(header) => explain(&secrets.all, header, &body),
+            None => unverified(why, header.as_ref()),
         }
     })?;
     context.out.emit(&Verdict {
@@ -101,55 +98,48 @@ fn error(cause: &'static str, message: impl Into<String>, hint: &str) -> Error {
 }
 
 fn unverified(why: Unverified, header: Option<&Header>) -> Error {
-    match why {
-        Unverified::Malformed(why) => error(
+    let (cause, hint) = match why {
+        Unverified::Malformed(_) => (
             "malformed",
-            format!("the signature header is malformed: {why}"),
             "expected one line such as t=1795262400,v1=<64 hex digits>",
         ),
-        Unverified::Stale(age) => error(
+        Unverified::Stale(_) => (
             "stale",
-            format!("the signature is too old: it was made {age} s ago"),
             "compare the clocks, or pass --tolerance 0 to check an old delivery; each attempt has a new signature",
         ),
         // In seconds such a time is after the year 5000; in milliseconds it is after 1973.
-        Unverified::Future(_) if header.is_some_and(|it| it.time() >= 100_000_000_000) => error(
-            "wrong_unit",
-            "the signature's time is not in seconds",
-            "the sender must sign with seconds since 1970",
-        ),
-        Unverified::Future(ahead) => error(
+        Unverified::Future(_) if header.is_some_and(|it| it.time() >= 100_000_000_000) => {
+            let what = "the signature's time is not in seconds";
+            let hint = "the sender must sign with seconds since 1970";
+            return error("wrong_unit", what, hint);
+        }
+        Unverified::Future(_) => (
             "future",
-            format!("the signature's time is {ahead} s in the future"),
             "compare the clocks of the sender and the receiver",
         ),
-        Unverified::Mismatch => error(
+        Unverified::Mismatch => (
             "mismatch",
-            MISMATCH,
             "run the command with --explain to find out which",
         ),
-    }
+    };
+    error(cause, why.to_string(), hint)
 }
 
-fn explained(secrets: &[Secret], header: &Header, body: &[u8]) -> Error {
-    match diagnose(secrets, header, body) {
-        Some(("wrong_secret", message)) => error(
-            "wrong_secret",
-            message,
-            "store exactly the same secret on both sides, with nothing around it",
-        ),
-        Some((cause, message)) => error(
-            cause,
-            message,
-            "verify the raw bytes of the request, before anything parses, decodes or prints them",
-        ),
-        None => error(
-            "mismatch",
-            MISMATCH,
+/// The error for a signature that does not match, with the likely reason.
+fn explain(secrets: &[Secret], header: &Header, body: &[u8]) -> Error {
+    let (cause, what) = diagnose(secrets, header, body)
+        .unwrap_or_else(|| ("mismatch", Unverified::Mismatch.to_string()));
+    let hint = match cause {
+        "wrong_secret" => "store exactly the same secret on both sides, with nothing around it",
+        "changed_body" => {
+            "verify the raw bytes of the request, before anything parses, decodes or prints them"
+        }
+        _ => {
             "most likely the secret is different: compare your secret with the dashboard's, and pass both while you \
-             replace one",
-        ),
-    }
+             replace one"
+        }
+    };
+    error(cause, what, hint)
 }
 
 #[derive(Serialize)]

@@ -1,9 +1,12 @@
-//! Judging a handler's responses.
+//! Judging a handler by its responses, and by the state that it reports.
 
-use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::plan::PlannedCheck;
+use super::Check;
+use super::plan::{OUTDATED, Ordered};
 use crate::webhook::handler::{NoReply, Reaction};
 
 #[derive(Debug, Serialize)]
@@ -11,24 +14,16 @@ pub(crate) struct Report {
     pub(crate) url: String,
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    pub(crate) skipped: usize,
     /// Whether the handler's own state was looked at.
     pub(crate) state_checked: bool,
     pub(crate) checks: Vec<Finding>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
-    Ok,
-    Failed,
-    Skipped,
-}
-
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
     pub(crate) check: &'static str,
-    pub(crate) verdict: Verdict,
+    /// `ok` or `failed`.
+    pub(crate) verdict: &'static str,
     section: &'static str,
     pub(crate) why: &'static str,
     /// The expected responses in order, without repetitions.
@@ -38,57 +33,37 @@ pub(crate) struct Finding {
     slowest_ms: u32,
     /// What is wrong, as sentences, each once.
     pub(crate) faults: Vec<String>,
-    /// Why the check was not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<&'static str>,
-    /// What the handler's state does not show.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) unseen: Option<String>,
 }
 
 impl Finding {
-    /// Judges a check by its responses, of which there are none if it was skipped.
-    pub(crate) fn new(
-        planned: &PlannedCheck,
-        reactions: &[Reaction],
-        skipped: Option<&'static str>,
-    ) -> Self {
-        let PlannedCheck { check, deliveries } = planned;
-        let mut expected: Vec<&str> = deliveries
-            .iter()
+    pub(crate) fn new(check: &Check, reactions: &[Reaction]) -> Self {
+        let expected = check.deliveries.iter();
+        let mut expected: Vec<_> = expected
             .map(|it| if it.is_genuine { "2xx" } else { "4xx" })
             .collect();
         expected.dedup();
+        let slowest = reactions.iter().map(Reaction::latency_ms).max();
         let mut finding = Finding {
             check: check.name,
-            verdict: skipped.map_or(Verdict::Ok, |_| Verdict::Skipped),
+            verdict: "ok",
             section: check.section,
             why: check.why,
             expected: expected.join(", "),
             answers: reactions.iter().map(answer).collect(),
-            slowest_ms: reactions
-                .iter()
-                .map(Reaction::latency_ms)
-                .max()
-                .unwrap_or(0),
+            slowest_ms: slowest.unwrap_or(0),
             faults: Vec::new(),
-            skipped,
-            unseen: None,
         };
-        for (delivery, reaction) in deliveries.iter().zip(reactions) {
-            if let Some(fault) = fault(delivery.is_genuine, reaction)
-                && !finding.faults.contains(&fault)
-            {
+        for (delivery, reaction) in check.deliveries.iter().zip(reactions) {
+            if let Some(fault) = fault(delivery.is_genuine, reaction) {
                 finding.fail(fault);
             }
         }
         finding
     }
 
-    /// Adds a fault to a check that was run.
     pub(crate) fn fail(&mut self, fault: String) {
-        if self.verdict != Verdict::Skipped {
-            self.verdict = Verdict::Failed;
+        self.verdict = "failed";
+        if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
     }
@@ -123,50 +98,92 @@ fn fault(is_genuine: bool, reaction: &Reaction) -> Option<String> {
 
 impl Report {
     pub(crate) fn new(url: String, state_checked: bool, checks: Vec<Finding>) -> Self {
-        let count = |verdict| checks.iter().filter(|it| it.verdict == verdict).count();
+        let failed = checks.iter().filter(|it| it.verdict == "failed").count();
         Report {
             url,
-            passed: count(Verdict::Ok),
-            failed: count(Verdict::Failed),
-            skipped: count(Verdict::Skipped),
+            passed: checks.len() - failed,
+            failed,
             state_checked,
             checks,
         }
     }
 
-    /// Whether every delivery was refused, the valid ones too.
-    pub(crate) fn all_refused(&self) -> bool {
+    pub(crate) fn nothing_was_accepted(&self) -> bool {
         let mut answers = self.checks.iter().flat_map(|check| &check.answers);
-        answers.all(|it| it.as_u64().is_some_and(|it| (400..500).contains(&it)))
+        !answers.any(|it| it.as_u64().is_some_and(|it| (200..300).contains(&it)))
+    }
+}
+
+/// The document at a handler's `--state-url`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+pub(crate) struct Ledger {
+    /// Event id → how often it was handled.
+    events: BTreeMap<String, u64>,
+    /// Booking id → the status that the handler has for it.
+    #[serde(default)]
+    bookings: BTreeMap<String, String>,
+}
+
+impl Ledger {
+    /// Whether every genuine event was handled at least once. A handler may answer first and handle the event later.
+    pub(crate) fn has_settled(&self, checks: &[Check]) -> bool {
+        let mut genuine = genuine(checks).into_iter();
+        genuine.all(|id| self.events.contains_key(id))
     }
 
-    /// The status of every response, if all are the same failure: it says nothing about the single checks.
-    pub(crate) fn only_failure(&self) -> Option<u64> {
-        let mut answers = self.checks.iter().flat_map(|check| &check.answers);
-        let first = answers.next()?.as_u64().filter(|it| *it >= 500)?;
-        answers
-            .all(|it| it.as_u64() == Some(first))
-            .then_some(first)
+    /// What the handler did wrong: the index of the check in which the event came first, and a sentence.
+    pub(crate) fn faults(&self, checks: &[Check], ordered: &Ordered) -> Vec<(usize, String)> {
+        let (genuine, mut judged) = (genuine(checks), BTreeSet::new());
+        let mut faults = Vec::new();
+        for (place, check) in checks.iter().enumerate() {
+            for delivery in check.deliveries.iter().filter(|it| it.counts) {
+                let id = &delivery.event_id;
+                if !judged.insert(id) {
+                    continue;
+                }
+                let times = self.events.get(id).copied().unwrap_or(0);
+                let fault = match (genuine.contains(id.as_str()), times) {
+                    (true, 1) | (false, 0) => continue,
+                    (true, 0) => format!("{id} was not processed"),
+                    (true, _) => format!("{id} was processed {times} times"),
+                    (false, _) => format!("{id} was processed, although it is forged"),
+                };
+                faults.push((place, fault));
+            }
+        }
+        // The check of the order is the last one. A handler that reads bookings finds no invented one, and has no status
+        // for it.
+        let Ordered { id, status, .. } = ordered;
+        let held = self.bookings.get(id).map_or("unknown", String::as_str);
+        if held != status && (held == OUTDATED || !ordered.is_invented) {
+            let fault = format!("{id} is {status}, but your handler has {held}");
+            faults.push((checks.len() - 1, fault));
+        }
+        faults
     }
+}
+
+/// The ids of the events that should be handled once.
+fn genuine(checks: &[Check]) -> BTreeSet<&str> {
+    let deliveries = checks.iter().flat_map(|check| &check.deliveries);
+    let genuine = deliveries.filter(|it| it.counts && it.is_genuine);
+    genuine.map(|it| it.event_id.as_str()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::webhook::drill::Delivery;
     use crate::webhook::handler::Reply;
 
     #[test]
     fn a_response_of_the_expected_class_is_right() {
         for (is_genuine, outcome, right) in [
             (true, Ok(200), true),
-            (true, Ok(204), true),
             (true, Ok(302), false),
             (true, Ok(409), false),
             (true, Ok(500), false),
             (true, Err(NoReply::TooLate), false),
-            (false, Ok(400), true),
             (false, Ok(401), true),
             (false, Ok(200), false),
             (false, Ok(302), false),
@@ -179,14 +196,57 @@ mod tests {
                 body: String::new(),
                 truncated: false,
             });
-            let elapsed = Duration::from_millis(5);
-            let reaction = Reaction { outcome, elapsed };
-            let fault = fault(is_genuine, &reaction);
-            assert_eq!(
-                fault.is_none(),
-                right,
-                "{is_genuine} {reaction:?}: {fault:?}"
+            let elapsed = std::time::Duration::from_millis(5);
+            let fault = fault(is_genuine, &Reaction { outcome, elapsed });
+            assert_eq!(fault.is_none(), right, "{is_genuine}: {fault:?}");
+        }
+    }
+
+    fn check(deliveries: &[(&str, bool)]) -> Check {
+        let deliveries = deliveries.iter().map(|(id, is_genuine)| Delivery {
+            event_id: (*id).to_owned(),
+            signature: None,
+            body: Vec::new(),
+            is_genuine: *is_genuine,
+            at_once: false,
+            counts: true,
+        });
+        Check {
+            deliveries: deliveries.collect(),
+            ..Check::default()
+        }
+    }
+
+    #[test]
+    fn the_state_shows_what_was_lost_doubled_believed_or_outdated() {
+        let checks = [
+            check(&[("lost", true), ("fine", true)]),
+            check(&[("twice", true)]),
+            check(&[("forged", false), ("poisoned", false)]),
+            check(&[("poisoned", true), ("twice", false)]),
+        ];
+        // Of an invented booking, only the status of an older event is known to be wrong.
+        for (held, invented, known) in [
+            ("confirmed", false, false),
+            (OUTDATED, true, true),
+            ("seated", false, true),
+        ] {
+            let state = format!(
+                r#"{{"events": {{"fine": 1, "twice": 2, "forged": 1, "own": 9}}, "bookings": {{"bk": "{held}"}}}}"#
             );
+            let ledger: Ledger = serde_json::from_str(&state).unwrap();
+            assert!(!ledger.has_settled(&checks));
+            for (is_invented, is_wrong) in [(true, invented), (false, known)] {
+                let ordered = Ordered {
+                    id: "bk".to_owned(),
+                    status: "confirmed".to_owned(),
+                    is_invented,
+                };
+                let faults = ledger.faults(&checks, &ordered);
+                let places: Vec<usize> = faults.iter().map(|(place, _)| *place).collect();
+                let expected = [&[0, 1, 2, 2][..], &vec![3; usize::from(is_wrong)]].concat();
+                assert_eq!(places, expected, "{held} {is_invented}");
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Reading events and attempts.
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
@@ -8,6 +9,7 @@ use super::{State, Webhooks, event, moment};
 use crate::outcome::Result;
 use crate::webhook::event::Event;
 use crate::webhook::handler::{HeaderLine, Reply};
+use crate::webhook::reporter::Attempt;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct EventRow {
@@ -28,20 +30,14 @@ pub(crate) struct EventRow {
     pub(crate) last_result: Option<String>,
 }
 
-/// An attempt as a list shows it: with the response's status, or an error.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AttemptRow {
-    pub(crate) number: u32,
+    #[serde(flatten)]
+    pub(crate) attempt: Attempt,
     pub(crate) replay: bool,
     pub(crate) url: String,
     #[serde(rename = "at")]
     pub(crate) begun_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) latency_ms: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response: Option<Reply>,
 }
@@ -70,7 +66,7 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
         event: event(row)?,
         received_at: moment(row.get("received_at")?),
         duplicates: row.get("duplicates")?,
-        state: State::parse(&state).unwrap_or(State::Kept),
+        state: State::from_str(&state, false).unwrap_or(State::Kept),
         next_attempt_at: row.get::<_, Option<i64>>("next_attempt_at")?.map(moment),
         attempts: row.get("attempts")?,
         last_result: row.get("last_result")?,
@@ -151,13 +147,15 @@ impl Webhooks {
                 .query_map([number], |row| {
                     let response: Option<String> = row.get("response")?;
                     Ok(AttemptRow {
-                        number: row.get("number")?,
+                        attempt: Attempt {
+                            number: row.get("number")?,
+                            status: row.get("status")?,
+                            error: row.get("error")?,
+                            latency_ms: row.get("latency_ms")?,
+                        },
                         replay: row.get("replay")?,
                         url: row.get("url")?,
                         begun_at: moment(row.get("begun_at")?),
-                        status: row.get("status")?,
-                        error: row.get("error")?,
-                        latency_ms: row.get("latency_ms")?,
                         response: response.and_then(|it| serde_json::from_str(&it).ok()),
                     })
                 })?

@@ -12,6 +12,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use clap::ValueEnum;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Row, TransactionBehavior};
 use serde::Serialize;
@@ -68,35 +69,26 @@ const KIND: Kind = Kind {
     journal: JournalMode::WriteAhead {
         synchronous: "FULL",
     },
-    tune: |connection| {
-        connection.set_prepared_statement_cache_capacity(32);
-        Ok(())
-    },
+    tune: |_| Ok(()),
 };
 
 /// Events are kept at least this long: the service may send duplicates as long as it retries.
 const MIN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+// Its comments are no documentation, which the help of `--state` would show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// Stored and not to be forwarded.
+    // Stored and not to be forwarded.
     Kept,
     Waiting,
-    /// The app responded with 2xx.
+    // The app responded with 2xx.
     Delivered,
-    /// The app responded with 2xx to no attempt of the schedule.
+    // The app responded with 2xx to no attempt of the schedule.
     Abandoned,
 }
 
 impl State {
-    pub(crate) const ALL: [State; 4] = [
-        State::Kept,
-        State::Waiting,
-        State::Delivered,
-        State::Abandoned,
-    ];
-
     /// The name in the database, in JSON and in `--state`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -105,10 +97,6 @@ impl State {
             State::Delivered => "delivered",
             State::Abandoned => "abandoned",
         }
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        State::ALL.into_iter().find(|it| it.as_str() == text)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Storing deliveries, and the attempts to forward them.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{OptionalExtension, params};
 
 use super::{State, Webhooks, event, moment};
 use crate::outcome::Result;
@@ -46,8 +46,36 @@ impl Webhooks {
         state: State,
     ) -> Result<(Event, bool)> {
         self.write(move |connection, origin| {
-            let is_new = receive(connection, origin, &mut delivery, state)?;
-            Ok((delivery.event, is_new))
+            // Events that share an id stay in order.
+            let ordering_key = delivery.event.ordering_key().to_owned();
+            let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
+            // How often the event was delivered before; `None` if another kind of event has its id.
+            let insert = |event: &Event| {
+                let sql = "INSERT INTO events (origin, id, kind, ordering_key, booking, status, headers, body, \
+                           received_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+                           ON CONFLICT DO UPDATE SET duplicates = duplicates + 1 WHERE kind = excluded.kind \
+                           RETURNING duplicates";
+                let values = params![
+                    origin,
+                    event.id,
+                    event.kind,
+                    ordering_key,
+                    event.booking,
+                    event.status,
+                    headers,
+                    delivery.body,
+                    delivery.received_at.as_millisecond(),
+                    state.as_str(),
+                ];
+                let inserted = connection.query_row(sql, values, |row| row.get::<_, u32>(0));
+                inserted.optional()
+            };
+            let mut duplicates = insert(&delivery.event)?;
+            if duplicates.is_none() {
+                delivery.event.name_by_body(&delivery.body);
+                duplicates = insert(&delivery.event)?;
+            }
+            Ok((delivery.event, duplicates == Some(0)))
         })
         .await
     }
@@ -61,7 +89,7 @@ impl Webhooks {
     ) -> Result<Vec<(i64, Option<Timestamp>)>> {
         self.write(move |connection, origin| {
             connection
-                .prepare_cached(
+                .prepare(
                     "SELECT min(number) AS number, next_attempt_at FROM events \
                      WHERE origin = ? AND state = 'waiting' GROUP BY ordering_key \
                      ORDER BY max(coalesce(next_attempt_at, 0), ?), number LIMIT ?",
@@ -84,17 +112,30 @@ impl Webhooks {
         replay: bool,
     ) -> Result<Option<QueuedDelivery>> {
         self.write(move |connection, _| {
-            let Some(delivery) = queued(connection, number, replay)? else {
-                return Ok(None);
-            };
-            let begun_at = Timestamp::now().as_millisecond();
-            connection
-                .prepare_cached(
-                    "INSERT INTO attempts (event, number, replay, url, begun_at, error) \
-                     VALUES (?, ?, ?, ?, ?, ?)",
-                )?
-                .execute((number, delivery.attempt, replay, url, begun_at, UNKNOWN))?;
-            Ok(Some(delivery))
+            let sql = "SELECT *, (SELECT count(*) FROM attempts WHERE event = e.number) AS attempts, \
+                       (SELECT count(*) FROM attempts WHERE event = e.number AND replay = 0 \
+                        AND latency_ms IS NOT NULL) AS failures \
+                       FROM events e WHERE number = ? AND (? OR state = 'waiting')";
+            let delivery = connection.query_row(sql, (number, replay), |row| {
+                let headers: String = row.get("headers")?;
+                Ok(QueuedDelivery {
+                    event: event(row)?,
+                    headers: serde_json::from_str(&headers).unwrap_or_default(),
+                    body: row.get("body")?,
+                    received_at: moment(row.get("received_at")?),
+                    attempt: row.get::<_, u32>("attempts")? + 1,
+                    failures: row.get("failures")?,
+                })
+            });
+            let delivery = delivery.optional()?;
+            if let Some(QueuedDelivery { attempt, .. }) = &delivery {
+                let begun_at = Timestamp::now().as_millisecond();
+                connection.execute(
+                    "INSERT INTO attempts (event, number, replay, url, begun_at, error) VALUES (?, ?, ?, ?, ?, ?)",
+                    (number, attempt, replay, url, begun_at, UNKNOWN),
+                )?;
+            }
+            Ok(delivery)
         })
         .await
     }
@@ -113,109 +154,19 @@ impl Webhooks {
                 Ok(reply) => (None, serde_json::to_string(reply).ok()),
                 Err(why) => (Some(why.to_string()), None),
             };
-            connection
-                .prepare_cached(
-                    "UPDATE attempts SET status = ?, error = ?, latency_ms = ?, response = ? \
-                     WHERE event = ? AND number = ?",
-                )?
-                .execute(params![
-                    reaction.status(),
-                    error,
-                    reaction.latency_ms(),
-                    response,
-                    number,
-                    attempt
-                ])?;
+            let (status, latency) = (reaction.status(), reaction.latency_ms());
+            connection.execute(
+                "UPDATE attempts SET status = ?, error = ?, latency_ms = ?, response = ? WHERE event = ? AND number = ?",
+                (status, error, latency, response, number, attempt),
+            )?;
             if let Some((state, next)) = event {
-                connection
-                    .prepare_cached(
-                        "UPDATE events SET state = ?, next_attempt_at = ? WHERE number = ?",
-                    )?
-                    .execute((state.as_str(), next.map(Timestamp::as_millisecond), number))?;
+                connection.execute(
+                    "UPDATE events SET state = ?, next_attempt_at = ? WHERE number = ?",
+                    (state.as_str(), next.map(Timestamp::as_millisecond), number),
+                )?;
             }
             Ok(())
         })
         .await
     }
-}
-
-fn receive(
-    connection: &Connection,
-    origin: &str,
-    delivery: &mut ReceivedDelivery,
-    state: State,
-) -> rusqlite::Result<bool> {
-    // Events that share an id stay in order.
-    let ordering_key = delivery.event.ordering_key().to_owned();
-    // Number and kind of the event that is stored under an id.
-    let find = |event: &Event| {
-        connection
-            .prepare_cached("SELECT number, kind FROM events WHERE origin = ? AND id = ?")?
-            .query_row((origin, &event.id), |row| {
-                Ok((row.get::<_, i64>("number")?, row.get::<_, String>("kind")?))
-            })
-            .optional()
-    };
-    let mut known = find(&delivery.event)?;
-    if known
-        .as_ref()
-        .is_some_and(|(_, kind)| *kind != delivery.event.kind)
-    {
-        delivery.event.name_by_body(&delivery.body);
-        known = find(&delivery.event)?;
-    }
-    if let Some((number, _)) = known {
-        connection
-            .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
-            .execute([number])?;
-        return Ok(false);
-    }
-    let event = &delivery.event;
-    connection
-        .prepare_cached(
-            "INSERT INTO events \
-             (origin, id, kind, ordering_key, booking, status, headers, body, received_at, state) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )?
-        .execute(params![
-            origin,
-            event.id,
-            event.kind,
-            ordering_key,
-            event.booking,
-            event.status,
-            serde_json::to_string(&delivery.headers).unwrap_or_default(),
-            delivery.body,
-            delivery.received_at.as_millisecond(),
-            state.as_str(),
-        ])?;
-    Ok(true)
-}
-
-/// An event as it is sent next, if it is waiting or may be in any state.
-fn queued(
-    connection: &Connection,
-    number: i64,
-    in_any_state: bool,
-) -> rusqlite::Result<Option<QueuedDelivery>> {
-    connection
-        .prepare_cached(
-            "SELECT *, (SELECT count(*) FROM attempts WHERE event = e.number) AS attempts, \
-             (SELECT count(*) FROM attempts WHERE event = e.number AND replay = 0 \
-              AND latency_ms IS NOT NULL) AS failures \
-             FROM events e WHERE number = ? AND (? OR state = 'waiting')",
-        )?
-        .query_row((number, in_any_state), |row| {
-            let headers: String = row.get("headers")?;
-            let attempts: u32 = row.get("attempts")?;
-            Ok(QueuedDelivery {
-                event: event(row)?,
-                headers: serde_json::from_str(&headers).unwrap_or_default(),
-                body: row.get("body")?,
-                received_at: moment(row.get("received_at")?),
-                attempt: attempts + 1,
-                failures: row.get("failures")?,
-            })
-        })
-        .optional()
 }

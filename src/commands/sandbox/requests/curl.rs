@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
+use super::super::answer;
 use crate::app::Context;
 use crate::json::Document;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{DocumentView, Page};
 
 /// Headers that curl sets.
 const OWN: [&str; 6] = [
@@ -27,14 +27,7 @@ pub(super) fn print(context: &Context, request: &Document) -> Result<Exit> {
         )
         .hint("leave out --curl to see it")
     })?;
-    if context.out.is_human() {
-        context.out.print_script(&format!("{command}\n"))?;
-    } else {
-        let document = json!({ "curl": command }).into();
-        let page = |_: &Document| Page::default();
-        context.out.emit(&DocumentView(document, page))?;
-    }
-    Ok(Exit::Done)
+    answer::script(context, &command, json!({ "curl": command }).into())
 }
 
 /// The command; `None` if the body is not known whole, or cannot stand in a command: control characters could act on the

@@ -130,21 +130,16 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
 }
 
 async fn list(context: &Context, call: Call) -> Result<List> {
-    let document = context
-        .control(call)
-        .await
-        .map_err(answer::by_flags)?
-        .document;
-    if document.value()["kept"] == false {
+    let list = List::read(context, call, "requests", COLUMNS).await;
+    let list = list.map_err(answer::by_flags)?;
+    if list.document.value()["kept"] == false {
         return Err(Error::config(
             "this sandbox keeps no requests, because it was started with --no-request-log",
         ));
     }
     Ok(List {
-        document,
-        field: "requests",
-        columns: COLUMNS,
         recent: Some(RecentList::Requests),
+        ..list
     })
 }
 
@@ -155,10 +150,8 @@ async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
     loop {
         for row in newer.rows().into_iter().rev() {
             last = row["id"].as_str().map(str::to_owned);
-            if !context
-                .out
-                .emit_line(&DocumentView(row.clone().into(), line))?
-            {
+            let row = DocumentView(row.clone().into(), line);
+            if !context.out.emit_line(&row)? {
                 return Ok(Exit::Done);
             }
         }
@@ -252,25 +245,17 @@ fn tone(request: &Value) -> Tone {
 
 fn page(request: &Document) -> Page {
     let value = request.value();
-    let query = value["query"]
-        .as_str()
-        .map_or(String::new(), |it| format!("?{it}"));
-    let call = format!(
-        "{} {}{query}",
-        plain(&value["method"]),
-        plain(&value["path"])
-    );
+    let (method, path) = (plain(&value["method"]), plain(&value["path"]));
+    let query = value["query"].as_str();
+    let query = query.map_or(String::new(), |it| format!("?{it}"));
     let mut page = Page::default();
+    let call = format!("{method} {path}{query}");
     page.heading(tone(value), status(value), call);
     page.line(said(value));
     let shown = [
-        "status", "method", "path", "query", "reason", "notes", "fault",
+        "status", "method", "path", "query", "reason", "notes", "fault", "request", "response",
     ];
-    add_fields(
-        &mut page,
-        value,
-        &[&shown[..], &["request", "response"]].concat(),
-    );
+    add_fields(&mut page, value, &shown);
     for part in ["request", "response"] {
         page.line("");
         add_message(&mut page, part, &value[part]);
