@@ -25,7 +25,10 @@ use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
-    Reply::booking(StatusCode::OK, &find(context)?)
+    let document = find(context, |organization, number| {
+        context.tx.document(organization, number)
+    })?;
+    Ok(Reply::new(StatusCode::OK, document.into()))
 }
 
 fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
@@ -36,7 +39,7 @@ fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) 
         context.tx.apply(&mut booking, transition, now)?;
     }
     match denial {
-        None => Reply::booking(StatusCode::OK, &booking),
+        None => Reply::booking(&booking),
         Some(denial) => Err(denied(denial, &booking)),
     }
 }
@@ -52,12 +55,20 @@ fn denied(denial: ApiError, booking: &Booking) -> ApiError {
     }
 }
 
-fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
-    let organization = &context.organization.id;
+fn find_booking(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
+    find(context, |organization, number| {
+        context.tx.booking(organization, number)
+    })
+}
+
+fn find<T>(
+    context: &RequestContext<'_, '_>,
+    read: impl Fn(&str, i64) -> rusqlite::Result<Option<T>>,
+) -> Result<T, ApiError> {
     let number = IdKind::Booking.number(&context.request.id);
-    let read = |number| context.tx.booking(organization, number);
+    let read = |number| read(&context.organization.id, number);
     match number.map(read).transpose()?.flatten() {
-        Some(booking) => Ok(booking),
+        Some(found) => Ok(found),
         None => Err(ApiError::BookingNotFound {
             open_bookings: open_bookings(context)?,
         }),
@@ -74,10 +85,8 @@ pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, 
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
-    let booking = context.tx.booking_of_key(&context.organization.id, &key)?;
-    booking
-        .map(|it| Reply::booking(StatusCode::OK, &it))
-        .transpose()
+    let document = context.tx.document_of_key(&context.organization.id, &key)?;
+    Ok(document.map(|it| Reply::new(StatusCode::OK, it.into())))
 }
 
 pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
@@ -130,12 +139,12 @@ pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
         created_at: now,
         updated_at: now,
     };
-    tx.create_booking(&booking)?;
+    let document = tx.create_booking(&booking)?;
     send_code(tx, &booking, venue)?;
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
-    Reply::booking(StatusCode::CREATED, &booking)
+    Ok(Reply::new(StatusCode::CREATED, document.into()))
 }
 
 pub(super) fn generated_codes() -> GeneratedCodes {
@@ -157,7 +166,7 @@ pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result
 
 pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
     let answer = ContinueRequest::read(&context.request.fields()?)?;
-    let booking = find(context)?;
+    let booking = find_booking(context)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let payment = payment(venue.as_deref());
     apply(context, booking, &Event::Continued { answer, payment })
@@ -166,7 +175,7 @@ pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
 pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;
-    let booking = find(context)?;
+    let booking = find_booking(context)?;
     let venue = tx.venue(&booking.organization, &booking.venue_id)?;
     let venue = venue.as_deref();
     let slot = match venue {
@@ -188,10 +197,10 @@ pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
         .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone.clone())));
     let slot = slot.as_ref().map(|(slot, _)| slot);
     match request.change(&booking, datetime, slot, tx.now) {
-        None => Reply::booking(StatusCode::OK, &booking),
+        None => Reply::booking(&booking),
         Some(mut changed) => {
             tx.apply(&mut changed, transition, tx.now)?;
-            Reply::booking(StatusCode::OK, &changed)
+            Reply::booking(&changed)
         }
     }
 }
@@ -226,7 +235,7 @@ pub(super) fn cancel(context: &RequestContext<'_, '_>) -> Outcome {
         reason: Option<String>,
     }
     fields::read::<Body>(&context.request.fields()?)?;
-    let booking = find(context)?;
+    let booking = find_booking(context)?;
     let provider = booking.provider;
     apply(context, booking, &Event::Cancel { provider })
 }

@@ -34,8 +34,8 @@ impl Reply {
         Self::json(StatusCode::CREATED, document)
     }
 
-    pub(crate) fn booking(status: StatusCode, booking: &Booking) -> Outcome {
-        Self::json(status, &BookingDocument::of(booking))
+    pub(crate) fn booking(booking: &Booking) -> Outcome {
+        Self::ok(&BookingDocument::of(booking))
     }
 
     fn json(status: StatusCode, document: &impl Serialize) -> Outcome {

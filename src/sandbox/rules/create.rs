@@ -141,19 +141,19 @@ fn has_vault(venue: &Venue, provider: Provider) -> bool {
         && venue.scenario != Some(Scenario::VaultUnavailable)
 }
 
+/// In lower case and without spaces.
 #[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
-    "test user", "test guest", "test customer", "test test", "test", "testing", "john doe",
-    "jane doe", "guest", "guest user", "customer", "customer name", "user", "name", "first last",
-    "firstname lastname", "first name last name", "your name", "full name", "anonymous", "unknown",
+    "testuser", "testguest", "testcustomer", "testtest", "test", "testing", "johndoe", "janedoe",
+    "guest", "guestuser", "customer", "customername", "user", "name", "firstlast",
+    "firstnamelastname", "firstnamelastname", "yourname", "fullname", "anonymous", "unknown",
     "none", "null", "undefined", "n/a", "na", "tbd", "placeholder", "example",
 ];
 
 /// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.
 fn is_placeholder(name: &str) -> bool {
-    let letters = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
-    let name = letters(name);
-    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.iter().any(|it| letters(it) == name)
+    let name = name.split_whitespace().collect::<String>().to_lowercase();
+    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.contains(&name.as_str())
 }
 
 fn has_last_name(name: &str) -> bool {

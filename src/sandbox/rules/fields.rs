@@ -24,9 +24,12 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
 
 /// Reads the fields of a body of the service. The error names the first of a wrong type.
 pub(crate) fn read<T: DeserializeOwned>(body: &Map<String, Value>) -> Result<T, ApiError> {
-    serde_path_to_error::deserialize(body).map_err(|error| {
-        let field = error.path().to_string();
-        ApiError::wrong_type(field, error.inner().to_string())
+    // The path is worth its price only where something is wrong.
+    T::deserialize(body).or_else(|_| {
+        serde_path_to_error::deserialize(body).map_err(|error| {
+            let field = error.path().to_string();
+            ApiError::wrong_type(field, error.inner().to_string())
+        })
     })
 }
 

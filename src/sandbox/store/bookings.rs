@@ -7,13 +7,16 @@ use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::state::Status;
 use crate::sandbox::rules::transition::{EventKind, Transition};
+use crate::sandbox::wire::booking::BookingDocument;
 
 impl Tx<'_> {
-    pub(crate) fn create_booking(&self, booking: &Booking) -> Result<()> {
-        self.save_booking(booking)?;
+    /// Returns the document of the new booking.
+    pub(crate) fn create_booking(&self, booking: &Booking) -> Result<String> {
+        let document = self.save_booking(booking)?;
         let entered = EventKind::of_status(booking.state.status());
         let kinds = [EventKind::Created].into_iter().chain(entered);
-        self.record_events(booking, kinds, self.now)
+        self.record_events(booking, kinds, self.now)?;
+        Ok(document)
     }
 
     pub(crate) fn apply(
@@ -37,13 +40,16 @@ impl Tx<'_> {
         self.first("SELECT * FROM bookings WHERE number = ?", [number], booking)
     }
 
-    pub(crate) fn booking_of_key(&self, organization: &str, key: &str) -> Result<Option<Booking>> {
-        self.first(
-            "SELECT * FROM bookings WHERE number = (SELECT booking FROM idempotency_keys \
-             WHERE organization = ? AND key = ?)",
-            (organization, key),
-            booking,
-        )
+    /// The booking as the service shows it, without reading and writing it again.
+    pub(crate) fn document(&self, organization: &str, number: i64) -> Result<Option<String>> {
+        let sql = "SELECT document FROM bookings WHERE number = ? AND organization = ?";
+        self.first(sql, (number, organization), |row| row.get(0))
+    }
+
+    pub(crate) fn document_of_key(&self, organization: &str, key: &str) -> Result<Option<String>> {
+        let sql = "SELECT document FROM bookings WHERE number = \
+                   (SELECT booking FROM idempotency_keys WHERE organization = ? AND key = ?)";
+        self.first(sql, (organization, key), |row| row.get(0))
     }
 
     pub(crate) fn save_idempotency_key(&self, key: &str, booking: &Booking) -> Result<()> {
@@ -98,15 +104,18 @@ impl Tx<'_> {
         )
     }
 
-    pub(super) fn save_booking(&self, booking: &Booking) -> Result<()> {
+    /// Returns the document of the booking.
+    pub(super) fn save_booking(&self, booking: &Booking) -> Result<String> {
         let state = &booking.state;
         let status = state.status();
         let held_slot = booking.slot_id.as_ref().filter(|_| state.holds_slot());
         let was_confirmed = matches!(status, Status::Confirmed | Status::Cancelled);
+        let document = json(&BookingDocument::of(booking))?;
         let row = (
             booking.number,
             &booking.organization,
             json(booking)?,
+            &document,
             status.to_string(),
             booking.created_at.as_millisecond(),
             state.due_at().map(Timestamp::as_millisecond),
@@ -114,12 +123,13 @@ impl Tx<'_> {
             booking.is_test && was_confirmed,
         );
         self.run(
-            "INSERT INTO bookings VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE \
-             SET booking = excluded.booking, status = excluded.status, due_at = excluded.due_at, \
+            "INSERT INTO bookings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE \
+             SET booking = excluded.booking, document = excluded.document, \
+             status = excluded.status, due_at = excluded.due_at, \
              held_slot = excluded.held_slot, used_allowance = excluded.used_allowance",
             row,
-        )
-        .map(drop)
+        )?;
+        Ok(document)
     }
 }
 

@@ -2,14 +2,30 @@
 
 use jiff::Timestamp;
 use rusqlite::Result;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::number::next_number;
-use super::tx::{Tx, from_json};
+use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::wire::booking::BookingSummary;
 use crate::sandbox::wire::{IdKind, Moment};
+
+#[derive(Serialize)]
+struct EventDocument<'a> {
+    id: String,
+    object: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    created_at: Moment,
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    object: BookingSummary<'a>,
+}
 
 impl Tx<'_> {
     /// Records events of these kinds with the booking as it is now, and queues their deliveries.
@@ -37,20 +53,22 @@ impl Tx<'_> {
         at: Timestamp,
     ) -> Result<i64> {
         let number = next_number();
-        let document = json!({
-            "id": IdKind::Event.id(number),
-            "object": "event",
-            "type": kind.as_str(),
-            "created_at": Moment(at),
-            "data": {"object": BookingSummary::of(booking)},
-        });
+        let document = EventDocument {
+            id: IdKind::Event.id(number),
+            object: "event",
+            kind: kind.as_str(),
+            created_at: Moment(at),
+            data: Data {
+                object: BookingSummary::of(booking),
+            },
+        };
         let organization = &booking.organization;
         let row = (
             number,
             organization,
             booking.number,
             kind.as_str(),
-            document.to_string(),
+            json(&document)?,
         );
         self.run("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)?;
         Ok(number)

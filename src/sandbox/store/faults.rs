@@ -31,10 +31,6 @@ impl Tx<'_> {
         )
     }
 
-    pub(crate) fn has_faults(&self) -> Result<bool> {
-        self.sql("SELECT 1 FROM faults")?.exists(())
-    }
-
     pub(crate) fn clear_faults(&self) -> Result<()> {
         self.run("DELETE FROM faults", ()).map(drop)
     }

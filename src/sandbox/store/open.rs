@@ -62,7 +62,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    version: 23,
+    version: 24,
     schema: include_str!("schema.sql"),
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
@@ -95,11 +95,15 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
 
 /// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every commit
 /// until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does not.
+///
+/// All of it is one transaction, which never ends: at each commit SQLite would go through the pages that are not in the
+/// file yet. If the disk is full, SQLite takes the whole transaction back, tables and all, and nothing is answered from then on.
 fn ephemeral() -> rusqlite::Result<Connection> {
-    let mut connection = Connection::open("")?;
+    let connection = Connection::open("")?;
     tune(&connection)?;
     connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
-    sqlite::create_schema(&mut connection, &KIND)?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    connection.execute_batch(KIND.schema)?;
     Ok(connection)
 }
 

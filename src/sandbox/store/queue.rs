@@ -1,6 +1,5 @@
 //! Group commit: the waiting writes run in one transaction.
 
-use rusqlite::{Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::number::count_on;
@@ -86,18 +85,40 @@ pub(super) fn commit(handle: &Handle, mut jobs: Vec<Box<dyn Job>>) {
 /// Commits the jobs, unless one of them has to be rolled back: returns its place.
 fn run_all(handle: &Handle, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<Option<usize>> {
     let connection = &handle.connection;
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // An ephemeral store is a transaction already, which no other process sees.
+    let is_shared = connection.is_autocommit();
+    let (begin, commit, roll_back) = if is_shared {
+        ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+    } else {
+        (
+            "SAVEPOINT jobs",
+            "RELEASE jobs",
+            "ROLLBACK TO jobs; RELEASE jobs",
+        )
+    };
+    let run = |sql| connection.prepare_cached(sql)?.execute(()).map(drop);
+    run(begin)?;
     handle.is_emptied.set(false);
-    count_on(connection)?;
-    if let Some(broken) = jobs.iter_mut().position(|job| !job.run(handle)) {
-        return Ok(Some(broken));
-    }
-    transaction.commit()?;
-    if handle.is_emptied.take() {
+    let counted = if is_shared {
+        count_on(connection)
+    } else {
+        Ok(())
+    };
+    let done = counted.and_then(|()| {
+        let broken = jobs.iter_mut().position(|job| !job.run(handle));
+        if broken.is_none() {
+            run(commit)?;
+        }
+        Ok(broken)
+    });
+    if !matches!(done, Ok(None)) {
+        // Fails where SQLite has rolled back already.
+        let _ = connection.execute_batch(roll_back);
+    } else if handle.is_emptied.take() {
         // So that neither the file nor its log holds anything of what was deleted. Fails where another process keeps it busy.
         let _ = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     }
-    Ok(None)
+    done
 }
 
 #[cfg(test)]

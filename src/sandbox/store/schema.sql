@@ -22,6 +22,8 @@ CREATE TABLE bookings (
   organization TEXT NOT NULL,
   -- All of it as JSON. What follows are the parts by which bookings are found.
   booking TEXT NOT NULL,
+  -- What the service shows of it, byte for byte.
+  document TEXT NOT NULL,
   status TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   -- When time alone moves the booking on.
