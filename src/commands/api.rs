@@ -56,18 +56,15 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let key_header = &context.dialect().auth_header;
-    let mut names = args.headers.iter().map(|(name, _)| name);
-    if names.any(|name| name.eq_ignore_ascii_case(key_header)) {
-        return Err(Error::usage(format!(
-            "-H {key_header} is not allowed: an API key must not be an argument"
-        ))
-        .hint("set BOOKCTL_API_KEY, or use another profile"));
+    let is_key = |(name, _): &(String, String)| name.eq_ignore_ascii_case(key_header);
+    if args.headers.iter().any(is_key) {
+        let what = format!("-H {key_header} is not allowed: an API key must not be an argument");
+        return Err(Error::usage(what).hint("set BOOKCTL_API_KEY, or use another profile"));
     }
     let mut path = own_path(&args.path)?;
     let mut fields = args.fields;
     for field in &mut fields {
-        let source = field.value.as_str().and_then(|it| it.strip_prefix('@'));
-        if let Some(source) = source {
+        if let Some(source) = field.value.as_str().and_then(|it| it.strip_prefix('@')) {
             field.value = Value::String(read_text(source).await?);
         }
     }
@@ -188,10 +185,8 @@ fn own_path(path: &str) -> Result<String> {
 async fn read_body(source: &str) -> Result<Value> {
     let text = read_text(source).await?;
     serde_json::from_str(&text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        Error::usage(format!(
-            "the body is not valid JSON: line {line}, column {column}"
-        ))
+        let place = format!("line {}, column {}", error.line(), error.column());
+        Error::usage(format!("the body is not valid JSON: {place}"))
     })
 }
 
@@ -204,14 +199,11 @@ async fn read_text(source: &str) -> Result<String> {
 }
 
 fn method(text: &str) -> Result<Method, String> {
-    match text.to_ascii_uppercase().as_str() {
-        "GET" => Ok(Method::GET),
-        "POST" => Ok(Method::POST),
-        "PUT" => Ok(Method::PUT),
-        "PATCH" => Ok(Method::PATCH),
-        "DELETE" => Ok(Method::DELETE),
-        _ => Err("must be GET, POST, PUT, PATCH or DELETE".to_owned()),
-    }
+    use Method as M;
+    let known = [M::GET, M::POST, M::PUT, M::PATCH, M::DELETE];
+    let mut named = known.into_iter();
+    let named = named.find(|method| method.as_str().eq_ignore_ascii_case(text));
+    named.ok_or_else(|| "must be GET, POST, PUT, PATCH or DELETE".to_owned())
 }
 
 struct ApiView {

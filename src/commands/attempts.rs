@@ -1,16 +1,17 @@
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::flows::{confirmation, finish, open_attempts, pick};
-use crate::journal::{Attempt, Outcome, Recovery, Run, State, recover};
+use crate::journal::{Attempt, Outcome, Recovery, State, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
 use crate::model::plural;
 use crate::model::time_text::to_the_second;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
+use crate::terminal::output::{DocumentView, Draw, Page, TableCell, Tone};
 
 /// List and resolve booking requests with an unknown result
 ///
@@ -95,27 +96,24 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 fn list(context: &Context, all: bool) -> Result<()> {
-    let attempts = match all {
-        true => context.journal()?.attempts()?,
-        false => context.journal()?.open_attempts()?,
+    let journal = context.journal()?;
+    let attempts = if all {
+        journal.attempts()?
+    } else {
+        journal.open_attempts()?
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
     let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, true));
-    context.out.emit_long(&view)?;
-    if !context.out.is_human() {
-        return Ok(());
-    }
-    if attempts.iter().any(|it| it.state == State::Unsettled) {
+    let none = if all {
+        "No attempts yet."
+    } else {
+        "No open attempts."
+    };
+    context.out.emit_list(&view, attempts.is_empty(), none)?;
+    if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unsettled) {
         let how = "To find out what happened to an attempt: bookctl attempts resume KEY";
         context.out.note(how);
-    } else if attempts.is_empty() {
-        let none = if all {
-            "No attempts yet."
-        } else {
-            "No open attempts."
-        };
-        context.out.note(none);
     }
     Ok(())
 }
@@ -124,18 +122,16 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     let mut attempt = open_attempts::find_attempt(context, key)?;
     if attempt.state != State::Unsettled {
         let state = attempt.state.as_str();
-        return Err(Error::new(
-            Code::Http409,
-            format!("the attempt is {state}; only an open attempt can be abandoned"),
-        ));
+        let what = format!("the attempt is {state}; only an open attempt can be abandoned");
+        return Err(Error::new(Code::Http409, what));
     }
     // Scripts have done without a question from the start.
     if context.prompter.interactive() && !yes {
         confirm_abandoning(context, &attempt).await?;
     }
     attempt.state = context.journal()?.abandon(key)?;
-    let is_under_way = |run: &Run| run.outcome == Outcome::UnderWay;
-    if attempt.runs.iter().any(is_under_way) {
+    let mut runs = attempt.runs.iter();
+    if runs.any(|run| run.outcome == Outcome::UnderWay) {
         context.out.warn(
             "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
         );
@@ -170,42 +166,49 @@ fn replace_damaged(context: &Context) -> Result<()> {
         .hint("restore the database from a backup; see its state with `bookctl journal status`"));
     }
     let path = &context.paths.journal;
-    let journal = path.display().to_string();
-    let (document, lines) = match recover(path)? {
-        Recovery::SetAside { kept, attempts } => {
-            let kept = kept.display().to_string();
-            let copied = match attempts {
-                0 => "No attempts could be read from it. Look for its bookings at the service."
-                    .to_owned(),
-                _ => format!("Copied {}.", plural(attempts, "attempt", "attempts")),
-            };
-            let lines = vec![
-                format!("New journal: {journal}"),
-                format!("Old journal: {kept}"),
-                copied,
-            ];
-            let document =
-                json!({"recovered": true, "journal": journal, "kept": kept, "attempts": attempts});
-            (document, lines)
-        }
-        untouched => {
-            let line = match untouched {
-                Recovery::Missing => {
-                    format!("There is no journal {journal} yet. The next booking creates it.")
-                }
-                _ => format!("The journal {journal} is not damaged. Nothing was changed."),
-            };
-            (json!({"recovered": false, "journal": journal}), vec![line])
-        }
+    let mut view = RecoveryView {
+        recovered: false,
+        journal: path.display().to_string(),
+        kept: None,
+        attempts: None,
     };
-    let page = |_: &Document| {
+    if let Recovery::SetAside { kept, attempts } = recover(path)? {
+        view.recovered = true;
+        view.kept = Some(kept.display().to_string());
+        view.attempts = Some(attempts);
+    }
+    context.out.emit(&view)
+}
+
+#[derive(Serialize)]
+struct RecoveryView {
+    recovered: bool,
+    journal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<usize>,
+}
+
+impl Draw for RecoveryView {
+    fn page(&self) -> Page {
         let mut page = Page::default();
-        for line in &lines {
-            page.line(line);
-        }
+        let Some(kept) = &self.kept else {
+            page.line(format!(
+                "There is no damaged journal at {}. Nothing was changed.",
+                self.journal
+            ));
+            return page;
+        };
+        page.line(format!("New journal: {}", self.journal));
+        page.line(format!("Old journal: {kept}"));
+        page.line(match self.attempts.unwrap_or_default() {
+            0 => "No attempts could be read from it. Look for its bookings at the service."
+                .to_owned(),
+            count => format!("Copied {}.", plural(count, "attempt", "attempts")),
+        });
         page
-    };
-    context.out.emit(&DocumentView(document.into(), page))
+    }
 }
 
 /// Attempts as scripts read them, without what is not known of one or of a run.

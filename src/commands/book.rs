@@ -18,16 +18,15 @@ use crate::flows::create::create_and_tell;
 use crate::flows::finish::{finish, preview};
 use crate::flows::locate::{locate_slot, locate_venue};
 use crate::flows::offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
-use crate::flows::open_attempts::{EarlierAttempts, offer_to_find_out, warn_of_open_attempts};
+use crate::flows::open_attempts::{offer_to_find_out, warn_of_open_attempts};
 use crate::flows::pause_prompts::answer_pauses;
 use crate::flows::repeated::{repeated, wants_second_beside_open};
 use crate::flows::same_guest::ask_about_same_guest;
 use crate::flows::wait::wait_while_processing;
 use crate::flows::{review, walk};
-use crate::journal::KeyOrigin;
+use crate::journal::{Attempt, KeyOrigin};
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
-use crate::model::shell;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::When;
@@ -185,7 +184,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let own = HashSet::from([command.key.clone()]);
     let earlier = warn_of_open_attempts(context, &own).await?;
-    let booking = match command.book(&earlier).await {
+    let booking = match command.book(&earlier.open, &earlier.booked).await {
         Err(error) => offer_to_find_out(context, error).await?,
         Ok(booking) => booking,
     };
@@ -222,9 +221,8 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
                 let venue = &seen.venue_id;
                 if draft.venue.as_ref().is_some_and(|given| given.id != *venue) {
                     let what = format!("slot {id} belongs to another venue: {venue}");
-                    return Err(
-                        Error::usage(what).hint("leave out the venue: the slot id includes it")
-                    );
+                    let hint = "leave out the venue: the slot id includes it";
+                    return Err(Error::usage(what).hint(hint));
                 }
                 draft.venue = Some(locate_venue(context, venue)?);
                 draft.provider = draft.provider.or(seen.provider);
@@ -254,7 +252,9 @@ impl BookCommand<'_> {
     /// Completes the draft and makes the booking.
     ///
     /// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
-    async fn book(&mut self, earlier: &EarlierAttempts) -> Result<Booking> {
+    ///
+    /// `open` are attempts that may have booked the same, `resumed` the bookings of those that were resumed just now.
+    async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
         let context = self.context;
         if self.key_is_given
             && let Some(request) = repeated(context, &self.draft, &self.key)?
@@ -264,18 +264,16 @@ impl BookCommand<'_> {
         }
         loop {
             self.complete().await?;
-            let (draft, open) = (&self.draft, &earlier.open);
             let origin = if self.key_is_given {
                 KeyOrigin::Caller
             } else {
-                let may_be_second = wants_second_beside_open(context, draft, open).await?;
+                let may_be_second = wants_second_beside_open(context, &self.draft, open).await?;
                 KeyOrigin::Generated { may_be_second }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(context.adapter(), datetime.clone())?;
-            let resolved = &earlier.booked;
-            ask_about_same_guest(context, &request.asked, resolved, draft.goes_ahead).await?;
+            ask_about_same_guest(context, &request.asked, resumed, draft.goes_ahead).await?;
             if !self.is_guided {
                 review::review(context, draft, &datetime, is_another_time).await?;
             }
@@ -305,8 +303,7 @@ impl BookCommand<'_> {
     ///
     /// `usage` (2) with what is missing, if nobody can be asked.
     async fn complete(&mut self) -> Result<()> {
-        let can_ask = self.context.prompter.interactive();
-        if !can_ask {
+        if !self.context.prompter.interactive() {
             return self.draft.refuse_missing();
         }
         let is_complete = self.draft.lacking().is_empty();
@@ -376,9 +373,10 @@ impl BookCommand<'_> {
                 "if the venue has several providers, choose one with --provider; a search for the venue names them",
             );
         }
-        let flags = providers.iter().map(|it| shell::flag("--provider", it));
-        let flags: Vec<String> = flags.collect();
-        error.hint(format!("choose a provider: {}", flags.join(" or ")))
+        error.hint(format!(
+            "choose one with --provider: {}",
+            providers.join(" or ")
+        ))
     }
 }
 

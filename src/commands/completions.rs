@@ -51,15 +51,14 @@ impl Shell {
 }
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
-    let script = args.shell.script();
+    let (shell, script) = (args.shell, args.shell.script());
     if out.is_human() {
         // The script does not depend on the terminal's width.
         out.print_script(script)?;
     } else {
-        let document = json!({ "shell": args.shell, "script": script });
-        out.emit(&DocumentView(document.into(), |_: &Document| {
-            Page::default()
-        }))?;
+        let document = json!({ "shell": shell, "script": script });
+        let page = |_: &Document| Page::default();
+        out.emit(&DocumentView(document.into(), page))?;
     }
     Ok(Exit::Done)
 }

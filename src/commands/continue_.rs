@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use crate::adapter::WriteKind;
 use crate::app::Context;
@@ -10,7 +10,6 @@ use crate::flows::{
     compared, confirmation, finish, input, pause_answer, pause_prompts, pick, wait,
 };
 use crate::model::booking::{Booking, Status};
-use crate::model::certainty::Certainty;
 use crate::model::field::{Field, body, field};
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
@@ -102,72 +101,47 @@ async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Book
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
     } else if error.code.is_status() {
-        let mut hint = format!(
+        return Err(error.hint(format!(
             "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
             show_command(id)
-        );
-        if let Continuation::Fields(asked) = answer
-            && context.certainty() != Certainty::Contract
-        {
-            hint.push_str(&another_shape(context, asked));
-        }
-        error.hint = Some(hint);
+        )));
     }
     Err(error)
 }
 
-/// What a refusal of other fields can mean where it is not their values.
-fn another_shape(context: &Context, asked: &Map<String, Value>) -> String {
-    let names: Vec<&str> = asked.keys().map(String::as_str).collect();
-    let adapter = context.adapter();
-    format!(
-        "; if the service wants {} in another place or shape, write.action says how: {}",
-        names.join(", "),
-        adapter.set_command("'write.action={answers: .}'")
-    )
-}
-
 async fn given(args: Args) -> Result<Option<Continuation>> {
-    if let Some(code) = args.otp {
-        return Ok(Some(Continuation::Otp(input::one_time_code(
-            code, "--otp",
-        )?)));
-    }
-    if args.otp_stdin {
+    Ok(Some(if let Some(code) = args.otp {
+        Continuation::Otp(input::one_time_code(code, "--otp")?)
+    } else if args.otp_stdin {
         let code = input::read_stdin().await?.trim().to_owned();
         if code.is_empty() {
             return Err(Error::usage("no one-time code on standard input"));
         }
-        return Ok(Some(Continuation::Otp(code)));
-    }
-    if let Some(source) = args.psp_response {
+        Continuation::Otp(code)
+    } else if let Some(source) = args.psp_response {
         let text = match source.strip_prefix('@') {
             Some(path) => input::read_file(path).await?,
             None if source == "-" => input::read_stdin().await?,
             None => source,
         };
-        let answer = pause_prompts::payment_answer(&text).map_err(|why| {
-            Error::usage(why).hint(
-                "pass --psp-response @FILE, with the vendor's response as a JSON object or string",
-            )
-        })?;
-        return Ok(Some(Continuation::PspResponse(answer)));
-    }
-    if args.psp_abort {
-        return Ok(Some(Continuation::PspAbort));
-    }
-    if args.fields.is_empty() {
+        let how =
+            "pass --psp-response @FILE, with the vendor's response as a JSON object or string";
+        let answer = pause_prompts::payment_answer(&text);
+        Continuation::PspResponse(answer.map_err(|why| Error::usage(why).hint(how))?)
+    } else if args.psp_abort {
+        Continuation::PspAbort
+    } else if args.fields.is_empty() {
         return Ok(None);
-    }
-    Ok(Some(Continuation::Fields(body(args.fields)?)))
+    } else {
+        Continuation::Fields(body(args.fields)?)
+    }))
 }
 
 /// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always been enough.
 async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
     let booking = named.booking(context).await?;
-    if let Some(error) =
-        pause_answer::answered_otherwise(context, &booking, &Continuation::PspAbort)
-    {
+    let abort = Continuation::PspAbort;
+    if let Some(error) = pause_answer::answered_otherwise(context, &booking, &abort) {
         return Err(error);
     }
     if booking.status() != Status::RequiresAction {
@@ -185,9 +159,8 @@ async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Res
 
 async fn walk(context: &Context, named: &mut pick::NamedBooking) -> Result<Booking> {
     if !context.prompter.interactive() {
-        return Err(
-            Error::usage("an answer is missing, and prompts are disabled").hint(WAYS_TO_ANSWER),
-        );
+        let what = "an answer is missing, and prompts are disabled";
+        return Err(Error::usage(what).hint(WAYS_TO_ANSWER));
     }
     let booking = named.booking(context).await?;
     if booking.status() != Status::RequiresAction {

@@ -27,33 +27,22 @@ pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
 }
 
 fn explained(code: Option<&str>) -> Result<Explained> {
+    let of = |codes: Vec<_>, exit| Ok(Explained { codes, exit });
     let Some(code) = code else {
-        return Ok(Explained {
-            codes: ALL.iter().collect(),
-            exit: None,
-        });
+        return of(ALL.iter().collect(), None);
     };
     if let Some(found) = entry(code).or_else(|| entry(&format!("http_{code}"))) {
-        return Ok(Explained {
-            codes: vec![found],
-            exit: None,
-        });
+        return of(vec![found], None);
     }
     let mut exits = Exit::ALL.iter().copied();
-    let exit = exits.find(|exit| exit.code().to_string() == code);
-    if exit.is_some() {
-        let codes = ALL.iter().filter(|entry| Some(entry.exit) == exit);
-        return Ok(Explained {
-            codes: codes.collect(),
-            exit,
-        });
+    if let Some(exit) = exits.find(|exit| exit.code().to_string() == code) {
+        let codes = ALL.iter().filter(|entry| entry.exit == exit);
+        return of(codes.collect(), Some(exit));
     }
     let list = "list all codes with `bookctl explain`";
     let meant = did_you_mean(code, ALL.iter().map(|entry| entry.name));
-    Err(
-        Error::usage(format!("unknown code {}", code.escape_debug()))
-            .hint(meant.map_or(list.to_owned(), |meant| format!("{meant} Or {list}"))),
-    )
+    let hint = meant.map_or(list.to_owned(), |meant| format!("{meant} Or {list}"));
+    Err(Error::usage(format!("unknown code {}", code.escape_debug())).hint(hint))
 }
 
 struct Explained {

@@ -57,131 +57,97 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
 
 /// The error for a word that is no topic and no command of `above`.
 fn unknown(word: &str, above: &clap::Command) -> Error {
-    let mut names: Vec<&str> = above
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .collect();
-    let mut all = format!(
-        "list the commands with: {} --help",
-        above.get_bin_name().unwrap_or("bookctl")
-    );
+    let names = above.get_subcommands().map(clap::Command::get_name);
+    let mut names: Vec<&str> = names.collect();
+    let bin = above.get_bin_name().unwrap_or("bookctl");
+    let mut all = format!("list the commands with: {bin} --help");
     if above.get_name() == "bookctl" {
         all = format!("topics: {}; {all}", TOPICS.join(", "));
         names.extend(TOPICS);
     }
-    Error::usage(format!(
-        "unknown topic or command `{}`",
-        word.escape_debug()
-    ))
-    .hint(did_you_mean(word, names).unwrap_or(all))
+    let what = format!("unknown topic or command `{}`", word.escape_debug());
+    Error::usage(what).hint(did_you_mean(word, names).unwrap_or(all))
 }
 
 /// A few sentences and a table, each of whose rows is a JSON object under `name`.
 struct Topic {
-    intro: &'static str,
     name: &'static str,
-    headers: Vec<&'static str>,
+    intro: &'static str,
+    headers: &'static [&'static str],
     rows: Vec<Vec<String>>,
 }
 
 fn topic(name: &str) -> Option<Topic> {
+    let topic = |name, intro, headers, rows| Topic {
+        name,
+        intro,
+        headers,
+        rows,
+    };
     Some(match name {
-        "environment" => Topic {
-            intro: "Flags override environment variables, which override config.toml. An empty variable counts as \
-                    unset. config.toml, journal.db, recent.db and sandbox.db are in BOOKCTL_HOME if it is set, \
-                    otherwise in the platform's standard folders.",
-            name: "environment",
-            headers: vec!["variable", "meaning"],
-            rows: rows(Environment::TABLE.iter().map(|it| [it.0, it.1])),
-        },
-        "exit-codes" => Topic {
-            intro: "The service's error code decides before the HTTP status. With 0, 8, 10 and 11, stdout has the \
-                    booking.",
-            name: "exit_codes",
-            headers: vec!["code", "meaning", "the booking"],
-            rows: rows(Exit::ALL.iter().map(|exit| {
+        "environment" => topic(
+            "environment",
+            "Flags override environment variables, which override config.toml. An empty variable counts as unset. \
+             config.toml, journal.db, recent.db and sandbox.db are in BOOKCTL_HOME if it is set, otherwise in the \
+             platform's standard folders.",
+            &["variable", "meaning"],
+            rows(Environment::TABLE.iter().map(|it| [it.0, it.1])),
+        ),
+        "exit-codes" => topic(
+            "exit_codes",
+            "The service's error code decides before the HTTP status. With 0, 8, 10 and 11, stdout has the booking.",
+            &["code", "meaning", "the booking"],
+            rows(Exit::ALL.iter().map(|exit| {
                 [&exit.code().to_string(), exit.meaning(), exit.certainty()].map(str::to_owned)
             })),
-        },
-        "output" => Topic {
-            intro: "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters in \
-                    text from outside are made visible.",
-            name: "output",
-            headers: vec!["where", "what"],
-            rows: rows([
-                [
-                    "on a terminal",
-                    "a table, or a card that starts with the status",
-                ],
-                ["in a pipe", "the same, tab-separated and never truncated"],
-                [
-                    "--json",
-                    "exactly one JSON document: the service's own, if there is one",
-                ],
-                [
-                    "--jq EXPR",
-                    "the results of the filter, strings without quotes",
-                ],
-                ["a failure", "one sentence, its details, and a hint"],
-                [
-                    "a failure under --json",
-                    "stdout is empty; the last line of stderr is {\"error\": {…}}",
-                ],
-            ]),
-        },
-        "sandbox" => Topic {
-            intro: "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. The \
-                    venue decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. \
-                    `bookctl sandbox inbox` shows the one-time codes, and `bookctl sandbox clock` moves the time.",
-            name: "scenarios",
-            headers: vec!["scenario", "what a booking there does"],
-            rows: rows(Scenario::ALL.iter().map(|it| [it.name(), it.describe()])),
-        },
-        "dialect" => Topic {
-            intro: "Header, field and provider names that differ between services. A profile sets its own names under \
-                    [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
-                    [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows \
-                    what a service sends.",
-            name: "dialect",
-            headers: vec!["key", "default", "used for"],
-            rows: adapter_rows(),
-        },
-        "privacy" => Topic {
-            intro: "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after a \
-                    booking request. Change that with `retention` in config.toml, for all profiles or for one, or \
-                    with `book --retention`; 0 keeps no guest once the outcome is known. Each booking request \
-                    deletes older guests.",
-            name: "privacy",
-            headers: vec!["what", "where", "until"],
-            rows: rows([
-                [
-                    "guests, and bookings as last seen",
-                    "journal.db",
-                    "the retention ends, or `bookctl bookings forget`; id and status may stay",
-                ],
-                [
-                    "guests of open attempts",
-                    "journal.db",
-                    "`bookctl attempts resume` or `abandon`",
-                ],
-                [
-                    "venues and slots, without guests",
-                    "recent.db",
-                    "the next search; slots for 30 days",
-                ],
-                [
-                    "bookings of the embedded sandbox",
-                    "sandbox.db",
-                    "`bookctl sandbox reset`",
-                ],
-                [
-                    "keys and webhook secrets",
-                    "the keyring, or secrets.toml with --storage file",
-                    "`bookctl auth logout`",
-                ],
-                ["one-time codes and payment answers", "nowhere", ""],
-            ]),
-        },
+        ),
+        "output" => topic(
+            "output",
+            "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters in text from \
+             outside are made visible.",
+            &["where", "what"],
+            lines(
+                "on a terminal | a table, or a card that starts with the status\n\
+                 in a pipe | the same, tab-separated and never truncated\n\
+                 --json | exactly one JSON document: the service's own, if there is one\n\
+                 --jq EXPR | the results of the filter, strings without quotes\n\
+                 a failure | one sentence, its details, and a hint\n\
+                 a failure under --json | stdout is empty; the last line of stderr is {\"error\": {…}}",
+            ),
+        ),
+        "sandbox" => topic(
+            "scenarios",
+            "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. The venue \
+             decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. `bookctl sandbox inbox` \
+             shows the one-time codes, and `bookctl sandbox clock` moves the time.",
+            &["scenario", "what a booking there does"],
+            rows(Scenario::ALL.iter().map(|it| [it.name(), it.describe()])),
+        ),
+        "dialect" => topic(
+            "dialect",
+            "Header, field and provider names that differ between services. A profile sets its own names under \
+             [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
+             [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows what a service \
+             sends.",
+            &["key", "default", "used for"],
+            adapter_rows(),
+        ),
+        "privacy" => topic(
+            "privacy",
+            "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after a booking request. \
+             Change that with `retention` in config.toml, for all profiles or for one, or with `book --retention`; 0 \
+             keeps no guest once the outcome is known. Each booking request deletes older guests.",
+            &["what", "where", "until"],
+            lines(
+                "guests, and bookings as last seen | journal.db | the retention ends, or `bookctl bookings forget`; id \
+                 and status may stay\n\
+                 guests of open attempts | journal.db | `bookctl attempts resume` or `abandon`\n\
+                 venues and slots, without guests | recent.db | the next search; slots for 30 days\n\
+                 bookings of the embedded sandbox | sandbox.db | `bookctl sandbox reset`\n\
+                 keys and webhook secrets | the keyring, or secrets.toml with --storage file | `bookctl auth logout`\n\
+                 one-time codes and payment answers | nowhere | ",
+            ),
+        ),
         _ => return None,
     })
 }
@@ -205,9 +171,14 @@ fn adapter_rows() -> Vec<Vec<String>> {
 fn rows<const N: usize, T: Into<String>>(
     rows: impl IntoIterator<Item = [T; N]>,
 ) -> Vec<Vec<String>> {
-    rows.into_iter()
-        .map(|row| row.map(Into::into).into())
-        .collect()
+    let rows = rows.into_iter();
+    rows.map(|row| row.map(Into::into).into()).collect()
+}
+
+/// A row a line, whose cells are parted by bars.
+fn lines(table: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| line.split(" | ").map(str::to_owned).collect();
+    table.lines().map(cells).collect()
 }
 
 impl View for Topic {
@@ -222,15 +193,10 @@ impl View for Topic {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.line(self.intro);
-        page.line("");
-        let cells = |row: &Vec<String>| {
-            row.iter()
-                .map(|cell| TableCell::from(cell.as_str()))
-                .collect()
-        };
+        page.line(self.intro).line("");
+        let cells = |row: &Vec<String>| row.iter().cloned().map(TableCell::from).collect();
         let rows = self.rows.iter().map(cells);
-        page.table(self.headers.clone(), rows.collect(), vec![]);
+        page.table(self.headers.to_vec(), rows.collect(), vec![]);
         page
     }
 }

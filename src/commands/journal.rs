@@ -127,20 +127,16 @@ impl Draw for StatusView {
         page.field("version", summary.version.to_string());
         page.field("attempts", summary.attempts.to_string());
         page.field("bookings", summary.bookings.to_string());
-        let open = match &summary.oldest_open_at {
-            None => "none".to_owned(),
-            Some(oldest) => format!("{}, the oldest of {oldest}", summary.open_attempts),
-        };
-        page.field("open attempts", &open);
+        let oldest = summary.oldest_open_at.as_ref();
+        let oldest = oldest.map(|at| format!(", the oldest of {at}"));
+        let open = summary.open_attempts.to_string();
+        page.field("open attempts", open + &oldest.unwrap_or_default());
         let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
         page.field_if("latency", latency);
-        let searches = summary.search_is_indexed.map(|is_indexed| {
-            if is_indexed {
-                "with an index"
-            } else {
-                "without an index; to make it: bookctl journal init"
-            }
-        });
+        let searches = match summary.search_is_indexed {
+            Some(false) => Some("without an index; to make it: bookctl journal init"),
+            indexed => indexed.map(|_| "with an index"),
+        };
         page.field_if("searches", searches);
         page
     }
@@ -160,10 +156,8 @@ impl Draw for InitView {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let already = if self.made { "" } else { " already" };
-        page.line(format!(
-            "The journal at {} is prepared{already}.",
-            self.place
-        ));
+        let place = &self.place;
+        page.line(format!("The journal at {place} is prepared{already}."));
         if let Some(why) = &self.search_not_indexed {
             page.line(format!("Searches have no index, because the server {why}."));
         }
@@ -174,9 +168,9 @@ impl Draw for InitView {
 impl Draw for Copied {
     fn page(&self) -> Page {
         let mut page = Page::default();
+        let (attempts, bookings) = (self.attempts, self.bookings);
         page.line(format!(
-            "Copied {} attempts and {} bookings.",
-            self.attempts, self.bookings
+            "Copied {attempts} attempts and {bookings} bookings."
         ));
         for key in &self.refused {
             page.line(format!(

@@ -3,7 +3,6 @@ use serde::Serialize;
 
 use crate::app::Context;
 use crate::config::Target;
-use crate::journal::RateLimitWindow;
 use crate::model::duration::in_units;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
@@ -21,31 +20,38 @@ pub(crate) struct Args {}
 pub(super) async fn run(context: &Context, (): ()) -> Result<Exit> {
     let limits = known(context)?;
     let is_empty = limits.is_empty();
+    let list = LimitList { limits };
     let none = "No rate limits known yet. A search or a booking shows them.";
-    context
-        .out
-        .emit_list(&LimitList { limits }, is_empty, none)?;
+    context.out.emit_list(&list, is_empty, none)?;
     Ok(Exit::Done)
 }
 
 /// The limits as they are now, if nobody else has used them since.
-pub(super) fn known(context: &Context) -> Result<Vec<Seen>> {
+pub(super) fn known(context: &Context) -> Result<Vec<RateLimit>> {
     if !context.has_journal() {
         return Ok(Vec::new());
     }
-    let windows = context.journal()?.rate_limits()?;
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let moved = embedded.then(|| context.now()).transpose()?;
-    let seen = windows.into_iter().map(|window| {
+    let windows = context.journal()?.rate_limits()?.into_iter();
+    let limits = windows.map(|window| {
         let ours = Timestamp::now().saturating_add(window.ahead);
         let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
-        Seen::new(&window, now)
+        let (remaining, resets_in) = window.left(now);
+        RateLimit {
+            endpoint: window.name,
+            limit: window.allowed,
+            remaining,
+            resets_in_seconds: resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0),
+            resets_at: window.resets_at.to_string(),
+            seen_at: window.seen_at.to_string(),
+        }
     });
-    Ok(seen.collect())
+    Ok(limits.collect())
 }
 
 #[derive(Serialize)]
-pub(super) struct Seen {
+pub(super) struct RateLimit {
     endpoint: String,
     limit: u32,
     remaining: u32,
@@ -55,35 +61,19 @@ pub(super) struct Seen {
     seen_at: String,
 }
 
-impl Seen {
-    fn new(window: &RateLimitWindow, now: Timestamp) -> Self {
-        let (remaining, resets_in) = window.left(now);
-        Seen {
-            endpoint: window.name.clone(),
-            limit: window.allowed,
-            remaining,
-            resets_in_seconds: resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0),
-            resets_at: window.resets_at.to_string(),
-            seen_at: window.seen_at.to_string(),
-        }
-    }
-
+impl RateLimit {
     /// What is said of a limit that leaves no request; `None` if one is left.
     pub(super) fn exhausted(&self) -> Option<String> {
         let is_exhausted = self.remaining == 0 && self.resets_in_seconds > 0;
-        is_exhausted.then(|| {
-            format!(
-                "no {} is left; the limit resets in {}",
-                self.endpoint,
-                in_units(self.resets_in_seconds)
-            )
-        })
+        let resets_in = in_units(self.resets_in_seconds);
+        let endpoint = &self.endpoint;
+        is_exhausted.then(|| format!("no {endpoint} is left; the limit resets in {resets_in}"))
     }
 }
 
 #[derive(Serialize)]
 struct LimitList {
-    limits: Vec<Seen>,
+    limits: Vec<RateLimit>,
 }
 
 impl Draw for LimitList {
@@ -109,30 +99,5 @@ impl Draw for LimitList {
         let headers = vec!["endpoint", "left", "of", "resets"];
         page.table(headers, rows.collect(), vec![]);
         page
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use jiff::SignedDuration;
-
-    #[test]
-    fn a_window_that_is_over_is_whole_again() {
-        let now = Timestamp::UNIX_EPOCH;
-        let left = |resets_at| {
-            let window = RateLimitWindow {
-                name: "POST /v1/bookings".into(),
-                allowed: 10,
-                remaining: 3,
-                resets_at,
-                ahead: SignedDuration::ZERO,
-                seen_at: now,
-            };
-            let seen = Seen::new(&window, now);
-            (seen.remaining, seen.resets_in_seconds)
-        };
-        assert_eq!(left(now + SignedDuration::from_secs(9)), (3, 9));
-        assert_eq!(left(now), (10, 0));
     }
 }

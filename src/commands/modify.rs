@@ -73,14 +73,22 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let adapter = context.adapter();
     // On the venue's own clock, a time with an offset has to be converted.
     let is_exact = |when: &When| when.exact().is_some() && !adapter.local_times;
+    let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
+    let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
     let mut before = None;
-    if !args.dry_run || is_open || args.at.as_ref().is_some_and(|at| !is_exact(at)) {
+    if needs_booking {
         let booking = named.booking(context).await?;
         if booking.status() != Status::Confirmed {
             let why = "only a confirmed booking can be changed";
             return Err(change::refused(&booking, why));
         }
         before = Some(booking);
+    } else if !args.dry_run {
+        // Whether a script may change a booking with another status or another id is left to the service.
+        before = match named.booking(context).await {
+            Err(error) if error.exit == Exit::Interrupted => return Err(error),
+            read => read.ok().filter(|it| it.status() == Status::Confirmed),
+        };
     }
     if is_open {
         ask_for_change(context, &what, &mut args).await?;
@@ -100,18 +108,20 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         seating: args.seating,
     };
     let call = changes.call(id, adapter)?.with_fields(&fields)?;
-    let Some(before) = before.filter(|_| !args.dry_run) else {
+    if args.dry_run {
         return finish::preview(context, call);
-    };
+    }
     let mut asked = changes.body();
     asked.extend(fields);
-    if shows(&before, &asked) {
-        let note = "Nothing to change: the booking is like this already.";
-        context.out.note(note);
-        return finish::finish(context, &before);
-    }
-    if context.prompter.interactive() && !args.yes {
-        confirm(context, &before, &asked).await?;
+    if let Some(before) = &before {
+        if shows(before, &asked) {
+            let note = "Nothing to change: the booking is like this already.";
+            context.out.note(note);
+            return finish::finish(context, before);
+        }
+        if asks {
+            confirm(context, before, &asked).await?;
+        }
     }
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = change::change(context, id, call, "change", done).await;

@@ -21,6 +21,7 @@ use crate::terminal::view::Fields;
 
 /// The state of a session that is connected (spec, Session).
 const ACTIVE: &str = "active";
+const CHECK_FIRST: &str = "check before trying again: bookctl session list";
 
 /// Connect a guest's own account, to book with it
 #[derive(clap::Subcommand, Debug)]
@@ -138,17 +139,14 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
 }
 
 async fn verify(context: &Context, args: Verify) -> Result<Exit> {
-    let code = if let Some(code) = args.code {
-        one_time_code(code, "--code")?
-    } else if args.code_stdin {
-        let text = read_stdin().await?;
-        match text.trim() {
-            "" => return Err(Error::usage("no code on standard input")),
-            code => code.to_owned(),
-        }
-    } else {
-        ask_code(context).await?
+    let code = match args.code {
+        Some(code) => one_time_code(code, "--code")?,
+        None if args.code_stdin => read_stdin().await?.trim().to_owned(),
+        None => ask_code(context).await?,
     };
+    if code.is_empty() {
+        return Err(Error::usage("no code on standard input"));
+    }
     let session = locate_session(context, &args.session)?;
     let call = session::verify(&session, &code, context.adapter())?;
     let call = args.extra.add_to(call)?;
@@ -180,7 +178,11 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
     if document.value().is_null() {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
-    let remains = says_it_remains(context, &document);
+    let answer = document.value();
+    let is_active = read_session(context, &document)
+        .is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
+    let has_error = answer.get("error").is_some_and(|error| !error.is_null());
+    let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
     let exit = emit_one(context, document, &id, Exit::OutcomeUnknown)?;
     if !remains {
         return Ok(exit);
@@ -192,24 +194,16 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
     Ok(Exit::Refused)
 }
 
-/// Whether the answer to a disconnect says that the session is still there.
-fn says_it_remains(context: &Context, answer: &Document) -> bool {
-    let value = answer.value();
-    let is_active = read_session(context, answer)
-        .is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
-    let has_error = value.get("error").is_some_and(|error| !error.is_null());
-    is_active || has_error || value.get("deleted") == Some(&Value::Bool(false))
-}
-
 /// Writes the answer about a session. What cannot be read as one is listed as it came: the call has done its work. Another
 /// session than the one that was asked about is written with a warning, and ends with `mistaken`.
 fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
     let read = read_session(context, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
-    let page = |document: &Document| match &read {
-        Some((session, around)) => session_page(session, around, context.certainty()),
-        None => session_page(document.value(), &[], context.certainty()),
+    let page = |document: &Document| {
+        let read = read.as_ref().map(|(it, around)| (it, around.as_slice()));
+        let (session, around) = read.unwrap_or((document.value(), &[]));
+        session_page(session, around, context.certainty())
     };
     if let Some(another) = &another {
         context.out.warn(&format!(
@@ -238,9 +232,8 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     context.before_change()?;
     let mut document = send_once(context, call).await?;
     let (session, _) = read_session(context, &document).map_err(|misread| {
-        let mut error = misread.into_error();
-        error.exit = Exit::OutcomeUnknown;
-        error.hint("check before trying again: bookctl session list")
+        let error = misread.into_error().exiting(Exit::OutcomeUnknown);
+        error.hint(CHECK_FIRST)
     })?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
@@ -253,9 +246,8 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             "Sent a code to {to}. Session {id} is waiting for it."
         ));
         document = loop {
-            context.in_flight.replace(InFlight::CodeSent {
-                session: id.clone(),
-            });
+            let session = id.clone();
+            context.in_flight.replace(InFlight::CodeSent { session });
             let code = ask_code(context).await.map_err(once_sent)?;
             match send_once(context, session::verify(&id, &code, context.adapter())?).await {
                 Ok(document) => break document,
@@ -280,6 +272,7 @@ async fn waits(context: &Context, id: &str, state: &str) -> bool {
     };
     read_session(context, &answer.document).map_or(true, |(session, _)| state_of(&session) == state)
 }
+
 fn state_of(session: &Value) -> String {
     session.get("state").map(plain).unwrap_or_default()
 }
@@ -292,12 +285,10 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
     context.in_flight.replace(InFlight::Nothing);
     sent.map(|answer| answer.document).map_err(|failure| {
-        let is_open = failure.may_have_been_carried_out();
-        let error = failure.into_error(&call);
-        if is_open {
-            error.hint("check before trying again: bookctl session list")
+        if failure.may_have_been_carried_out() {
+            failure.into_error(&call).hint(CHECK_FIRST)
         } else {
-            error
+            failure.into_error(&call)
         }
     })
 }
@@ -319,34 +310,23 @@ async fn list(context: &Context, args: &List) -> Result<Exit> {
     ]);
     let pages = find_sessions(context, call, args.limit.get()).await?;
     let page = |_: &Document| {
-        let mut headers = vec!["id", "state", "end user", "provider", "created"];
-        let (mut rows, mut others) = (Vec::new(), Vec::new());
-        for session in &pages.items {
+        let headers = ["id", "state", "end user", "provider", "created", "also"];
+        let rows = pages.items.iter().map(|session| {
             let mut fields = Fields::of(session);
-            let mut row = Vec::new();
-            for name in ["id", "state", "end_user", "provider"] {
-                row.push(TableCell::from(fields.scalar(name).unwrap_or_default()));
-            }
-            row.push(fields.time_text("created_at").unwrap_or_default().into());
-            rows.push(row);
-            others.push(fields.rest_text().unwrap_or_default());
-        }
-        // A service that keeps the contract has nothing else to say of a session.
-        if others.iter().any(|other| !other.is_empty()) {
-            headers.push("also");
-            for (row, other) in rows.iter_mut().zip(others) {
-                row.push(other.into());
-            }
-        }
+            let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
+            let mut row = own.to_vec();
+            row.push(fields.time_text("created_at"));
+            row.push(fields.rest_text());
+            let cells = row.into_iter().map(Option::unwrap_or_default);
+            cells.map(TableCell::from).collect()
+        });
         let mut page = Page::default();
-        page.table(headers, rows, vec![]);
+        page.table(headers.to_vec(), rows.collect(), vec![]);
         page
     };
     let view = DocumentView(pages.document.clone(), page);
-    let is_empty = pages.items.is_empty();
-    context
-        .out
-        .emit_list(&view, is_empty, "No sessions found.")?;
+    let none = "No sessions found.";
+    context.out.emit_list(&view, pages.items.is_empty(), none)?;
     note_around(context, &pages.around);
     Ok(Exit::Done)
 }

@@ -1,13 +1,15 @@
-mod timeline;
+use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use crate::app::Context;
-use crate::flows::{finish, pick, wait};
+use crate::flows::{finish, pick, timeline, wait};
 use crate::json::Document;
-use crate::model::booking::Booking;
+use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
+use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::DocumentView;
-use crate::terminal::view::bookings_page;
+use crate::terminal::output::{DocumentView, Page, TableCell};
+use crate::terminal::view::{bookings_page, tone_of};
 
 /// Show a booking's status, reason and next steps
 ///
@@ -35,7 +37,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.timeline {
-        return timeline::run(context, &args.bookings, args.exit_status).await;
+        return show_timeline(context, &args.bookings, args.exit_status).await;
     }
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
@@ -45,9 +47,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         finish::remember_shown(context, &booking);
         return Ok(exit);
     }
-    let named = args.bookings.iter();
-    let named = named.map(|named| pick::located(context, named));
-    let named: Vec<pick::NamedBooking> = named.collect::<Result<_>>()?;
+    let located = |named: &String| pick::located(context, named);
+    let named: Vec<_> = args.bookings.iter().map(located).collect::<Result<_>>()?;
     let mut bookings = Vec::new();
     let mut exit = Exit::Done;
     for mut named in named {
@@ -57,7 +58,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 its
             }
             // A person sees the other bookings anyway. A script gets all of them or none.
-            Err(mut error) if context.out.is_human() && is_about_one(&error) => {
+            Err(mut error) if context.out.is_human() && is_about_one(error.exit) => {
                 error.hint = None;
                 context.out.report(&error);
                 error.exit
@@ -78,12 +79,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Whether the other bookings can still be read after this error.
-fn is_about_one(error: &Error) -> bool {
-    matches!(
-        error.exit,
-        Exit::NotFound | Exit::Refused | Exit::Invalid | Exit::Service
-    )
+/// Whether the other bookings can still be read after an error with this exit code.
+fn is_about_one(exit: Exit) -> bool {
+    use Exit::{Invalid, NotFound, Refused, Service};
+    matches!(exit, NotFound | Refused | Invalid | Service)
 }
 
 /// Reads a booking, and what the command exits with: that of its status if it is judged by that. It must be the requested
@@ -94,18 +93,84 @@ async fn read(
     is_judged: bool,
 ) -> Result<(Booking, Exit)> {
     let (booking, is_it) = named.answered(context).await?;
-    if is_it && is_judged {
+    let exit = if !is_it {
+        let error = wait::another(&booking, &named.id);
+        if is_judged {
+            return Err(error);
+        }
+        context.out.warn(&error.message);
+        error.exit
+    } else if is_judged {
         finish::warn_of_unknown_status(context, &booking);
-        let exit = booking.exit_of_read();
-        return Ok((booking, exit));
+        booking.exit_of_read()
+    } else {
+        Exit::Done
+    };
+    Ok((booking, exit))
+}
+
+/// What happened to a booking, in order.
+async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Result<Exit> {
+    if named.len() > 1 {
+        return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
     }
-    if is_it {
-        return Ok((booking, Exit::Done));
+    let named = named.first().map(String::as_str);
+    let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
+    let id = &named.id.clone();
+    // What this machine knows is worth showing where the service does not answer, or has lost the booking.
+    let (booking, failed) = match named.booking(context).await {
+        Ok(booking) => (Some(booking), None),
+        Err(error) if context.has_journal() => {
+            let kept = context.journal()?.kept(id)?;
+            (kept.map(|kept| kept.booking), Some(error))
+        }
+        Err(error) => (None, Some(error)),
+    };
+    let rows = timeline::timeline(context, id, booking.as_ref())?;
+    let mut exit = match &booking {
+        Some(booking) if judged => booking.exit_of_read(),
+        _ => Exit::Done,
+    };
+    if let Some(error) = failed {
+        if booking.is_none() && rows.is_empty() {
+            return Err(error);
+        }
+        let warning = format!("{}; this is what this computer knows", error.message);
+        context.out.warn(&warning);
+        exit = error.exit;
     }
-    let error = wait::another(&booking, &named.id);
-    if is_judged {
-        return Err(error);
+    let none = Document::from(Value::Null);
+    let documents = rows.iter().map(|row| row.document.clone());
+    let documents = Document::from(Value::Array(documents.collect()));
+    let shown = booking.as_ref().map_or(&none, Booking::document);
+    let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
+    let page = |_: &Document| timeline_page(id, booking.as_ref(), &rows);
+    context.out.emit(&DocumentView(document, page))?;
+    Ok(exit)
+}
+
+fn timeline_page(id: &str, booking: Option<&Booking>, rows: &[timeline::TimelineRow]) -> Page {
+    let mut page = Page::default();
+    let status = booking.map(Booking::status);
+    let status = status.unwrap_or(Status::Other("unknown".to_owned()));
+    page.heading(tone_of(&status), status.as_str(), id);
+    // One clock in the first column, and the reader's own beside it where it differs.
+    let own = system_zone();
+    let mut clocks = vec![("time (UTC)", TimeZone::UTC)];
+    if rows.iter().any(|row| own.to_offset(row.at).seconds() != 0) {
+        clocks.push(("your time", own));
     }
-    context.out.warn(&error.message);
-    Ok((booking, error.exit))
+    let cells = rows.iter().map(|row| {
+        let times = clocks.iter().map(|(_, zone)| {
+            let there = zone.to_datetime(row.at);
+            TableCell::from(there.strftime("%F %T").to_string())
+                .in_short(Some(there.strftime("%-d %b %T").to_string()))
+        });
+        let told = [row.kind.into(), row.text.as_str().into()];
+        times.chain(told).collect()
+    });
+    let headers = clocks.iter().map(|(header, _)| *header);
+    let headers = headers.chain(["what", "details"]).collect();
+    page.table(headers, cells.collect(), vec![]);
+    page
 }

@@ -27,23 +27,13 @@ pub(super) async fn run(context: &Context, (): ()) -> Result<Exit> {
 fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {
     let fields = &mut Fields::of(index);
     let mut page = Page::default();
-    page.heading(
-        Tone::Good,
-        "reachable",
-        fields.text("name").unwrap_or_default(),
-    );
+    let name = fields.text("name").unwrap_or_default();
+    page.heading(Tone::Good, "reachable", name);
     page.field("address", address);
     page.field_if("version", fields.scalar("version"));
-    let time = fields
-        .time("server_time")
-        .and_then(|(_, time)| time.instant);
-    match (time, fields.time_text("server_time")) {
-        (Some(instant), text) => {
-            page.field_if("time", text);
-            page.field("clock", difference(now, instant));
-        }
-        (None, text) => drop(page.field_if("time", text)),
-    }
+    let time = fields.time("server_time").and_then(|(_, it)| it.instant);
+    page.field_if("time", fields.time_text("server_time"));
+    page.field_if("clock", time.map(|time| difference(now, time)));
     if index.get("sandbox") == Some(&Value::Bool(true)) {
         fields.take("sandbox");
         page.field("sandbox", "yes: nothing is really booked");

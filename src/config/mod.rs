@@ -9,9 +9,9 @@ mod setting;
 mod target;
 
 pub(crate) use base_url::{BaseUrl, is_loopback};
-pub(crate) use edit::{edit, profile_name};
+pub(crate) use edit::{ConfigEdit, edit, profile_name};
 pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
-pub(crate) use setting::{Assignment, setting, whole_path};
+pub(crate) use setting::{Assignment, setting};
 pub(crate) use target::{Service, SharedJournal, Target, TargetOptions, journal_address, resolve};

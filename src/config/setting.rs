@@ -110,7 +110,7 @@ fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> 
 }
 
 /// The absolute path of the file, because commands run in any folder. It must be a regular file that can be opened.
-pub(crate) fn whole_path(file: &Path, name: &str) -> Result<String> {
+fn whole_path(file: &Path, name: &str) -> Result<String> {
     let shown = format!("{name} {}", file.display());
     let refused = |error| Error::caused(Code::Config, shown.clone(), error);
     regular_file::open(file).map_err(refused)?;

@@ -324,7 +324,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
         .configured("retention = '0'\n")
         .with("BOOKCTL_API_KEY", "sk_live_sandbox");
     let add = ["profile", "add", "it", "--base-url", served.base_url()];
-    let add = add.iter().chain(&["--retention", "36h", "--json"]);
+    let add = add.iter().chain(&["retention=36h", "--json"]);
     assert_eq!(home.run(add).exits(0).json()["retention"], "36h");
     home.booked("ven_confirms", &["--profile", "it"], 0);
     assert!(journal_holds(&home, "Lovelace"));

@@ -264,7 +264,7 @@ fn names_that_the_program_knows_are_offered() {
         (&["help", "exit"], "exit-codes"),
         (&["completions", "z"], "zsh"),
         (&["watch", "x", "--until", "conf"], "confirmed"),
-        (&["profile", "add", "x", "--dialect", "otp_f"], "otp_field="),
+        (&["auth", "login", "--dialect", "otp_f"], "otp_field="),
         (&["search", "d"], "dining"),
     ] {
         assert_eq!(values(&home, words), [expected], "{words:?}");

@@ -77,7 +77,7 @@ fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
         output.refused(3, "config");
     }
     let missing = words(format!(
-        "profile add x --base-url '{URL}' --ca-file nowhere.pem --json"
+        "profile add x --base-url '{URL}' ca_file=nowhere.pem --json"
     ));
     home.run(&missing).refused(3, "config");
     for verb in ["use", "show"] {

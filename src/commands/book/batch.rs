@@ -17,7 +17,7 @@ use crate::model::shell;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, read_marked_text, without_mark};
-use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View, cut};
+use crate::terminal::output::{Draw, Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
 /// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
@@ -97,26 +97,23 @@ fn again(context: &Context, args: &super::Args) -> String {
     words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
     let profile = context.target().profile();
     words.extend(profile.map(|profile| shell::flag("--profile", profile)));
-    let rows = if from == "-" {
-        ", send the same rows to"
-    } else {
-        ""
-    };
-    format!(
-        "to continue without booking anything twice{rows}: {}",
-        words.join(" ")
-    )
+    let command = words.join(" ");
+    match from.as_ref() {
+        "-" => {
+            format!("to continue without booking anything twice, send the same rows to: {command}")
+        }
+        _ => format!("to continue without booking anything twice: {command}"),
+    }
 }
 
 async fn read(from: Source) -> Result<String> {
     let name = from.name();
     read_marked_text(from, LARGEST).await.map_err(|error| {
-        let is_text = error.kind() != ErrorKind::InvalidData;
-        let error = Error::unreadable(&name, error);
-        if is_text {
-            return error;
+        if error.kind() != ErrorKind::InvalidData {
+            return Error::unreadable(&name, error);
         }
-        error.hint("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"")
+        let how = "save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"";
+        Error::unreadable(&name, error).hint(how)
     })
 }
 
@@ -139,21 +136,9 @@ fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
             context.has_key(),
             context.base_path(),
         );
-        let line = RowRequest {
-            row: keyed.row.number,
-            request: request.json().value().clone(),
-        };
-        let body = line.request.get("body").map(Value::to_string);
-        let page = |_: &Document| {
-            let mut page = Page::default();
-            page.columns(vec![
-                (TableCell::from(line.row.to_string()), 4),
-                (TableCell::from(body.clone().unwrap_or_default()), 0),
-            ]);
-            page
-        };
-        let document = Document::serialized(&line);
-        context.out.emit_line(&DocumentView(document, page))?;
+        let row = keyed.row.number;
+        let request = request.json().value().clone();
+        context.out.emit_line(&RowRequest { row, request })?;
     }
     Ok(Exit::Done)
 }
@@ -163,6 +148,16 @@ struct RowRequest {
     row: usize,
     #[serde(flatten)]
     request: Value,
+}
+
+impl Draw for RowRequest {
+    fn page(&self) -> Page {
+        let body = self.request.get("body").map(Value::to_string);
+        let number = TableCell::from(self.row.to_string());
+        let mut page = Page::default();
+        page.columns(vec![(number, 4), (body.unwrap_or_default().into(), 0)]);
+        page
+    }
 }
 
 struct ResultLine<'a> {

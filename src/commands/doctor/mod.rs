@@ -1,7 +1,8 @@
 //! `bookctl doctor`: checks everything that a command needs, one line each.
 
-mod check;
 mod service;
+
+use serde::Serialize;
 
 use crate::app::shared_journal::database;
 use crate::app::{Context, Startup};
@@ -13,8 +14,7 @@ use crate::model::shell::word;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::{ownership, private_file};
 use crate::secrets::Vault;
-use crate::terminal::output::Output;
-use check::{Check, Checks};
+use crate::terminal::output::{Draw, Output, Page, Tone};
 
 /// Check the configuration, the connection and the API key
 ///
@@ -56,13 +56,9 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         Some(shared) => shared_journal(&setup, shared),
     };
     let context = Context::with_target(setup, target);
-    // A slow keyring does not delay the network check.
-    let ((keyring, key), reached) = tokio::join!(
-        service::credentials(context.target(), &vault),
-        service::reach(&context)
-    );
+    let (keyring, key) = service::credentials(context.target(), &vault).await;
     let mut checks = vec![config, keyring];
-    checks.extend(service::examine(&context, reached, key).await);
+    checks.extend(service::examine(&context, key).await);
     checks.push(journal);
     conclude(&context.out, checks)
 }
@@ -161,5 +157,130 @@ fn examined(journal: Result<Journal>, place: &str) -> Check {
             Check::warning("journal", detail).fix("bookctl attempts")
         }
         Err(error) => Check::failed("journal", &error),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    Warning,
+    Problem,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    state: State,
+    detail: String,
+    /// What to do, as a command if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+    /// The exit code if this is a problem.
+    #[serde(skip)]
+    exit: Exit,
+}
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Check {
+            name,
+            state: State::Ok,
+            detail: detail.into(),
+            fix: None,
+            exit: Exit::Done,
+        }
+    }
+
+    fn warning(name: &'static str, detail: impl Into<String>) -> Self {
+        Check {
+            state: State::Warning,
+            ..Check::ok(name, detail)
+        }
+    }
+
+    fn problem(name: &'static str, exit: Exit, detail: impl Into<String>) -> Self {
+        Check {
+            state: State::Problem,
+            exit,
+            ..Check::ok(name, detail)
+        }
+    }
+
+    /// A problem whose fix is the error's hint.
+    fn failed(name: &'static str, error: &Error) -> Self {
+        Check {
+            fix: error.hint.clone(),
+            ..Check::problem(name, error.exit, error.message.clone())
+        }
+    }
+
+    fn fix(self, fix: impl Into<String>) -> Self {
+        Check {
+            fix: Some(fix.into()),
+            ..self
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Checks {
+    checks: Vec<Check>,
+}
+
+impl Checks {
+    /// The exit code of the first problem in this order, because later checks depend on earlier ones: configuration,
+    /// network, key.
+    fn exit(&self) -> Exit {
+        let exits = self.checks.iter().map(|check| check.exit);
+        let rank = |exit: &Exit| match exit {
+            Exit::Config => 0,
+            Exit::Network => 1,
+            Exit::Unauthorized => 2,
+            Exit::Done => 4,
+            _ => 3,
+        };
+        exits.min_by_key(rank).unwrap_or(Exit::Done)
+    }
+}
+
+impl Draw for Checks {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for check in &self.checks {
+            let (tone, label) = match check.state {
+                State::Ok => (Tone::Good, "ok     "),
+                State::Warning => (Tone::Warn, "warning"),
+                State::Problem => (Tone::Bad, "problem"),
+            };
+            let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
+            let Check { name, detail, .. } = check;
+            page.labelled(
+                tone,
+                label,
+                format!("{name}: {detail}{}", fix.unwrap_or_default()),
+            );
+        }
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
+        let checks = |exits: &[Exit]| {
+            let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
+            Checks {
+                checks: problems.chain([Check::warning("that", "")]).collect(),
+            }
+            .exit()
+        };
+        assert_eq!(checks(&[]), Exit::Done);
+        assert_eq!(checks(&[Exit::NotAllowed]), Exit::NotAllowed);
+        assert_eq!(checks(&[Exit::Unauthorized, Exit::Network]), Exit::Network);
+        assert_eq!(checks(&[Exit::Network, Exit::Config]), Exit::Config);
     }
 }

@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
-use super::check::Check;
+use super::Check;
 use crate::app::Context;
 use crate::client::{Answer, Call, Client, Failure};
 use crate::commands::limits as rate_limits;
@@ -53,29 +52,60 @@ pub(super) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
     }
 }
 
-/// Sends a request without a key. Returns after how long the service answered, or the checks that say why it did not.
-pub(super) async fn reach(context: &Context) -> Result<Duration, Vec<Check>> {
+/// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with the key shows of them.
+pub(super) async fn examine(context: &Context, key: Result<Option<Key>>) -> Vec<Check> {
+    let target = context.target();
+    let client = match context.client() {
+        Ok(client) => client,
+        // TLS cannot be set up.
+        Err(error) if error.exit == Exit::Network => return vec![Check::failed("tls", &error)],
+        Err(error) => return vec![Check::failed("reachability", &error)],
+    };
     let begun = Instant::now();
-    let client = context.client().map_err(|error| {
-        // TLS cannot be set up, or the embedded sandbox cannot be opened.
-        let name = if error.exit == Exit::Network {
-            "tls"
-        } else {
-            "reachability"
-        };
-        vec![Check::failed(name, &error)]
-    })?;
-    match ask(context, client, None).await {
-        // A refusal is an answer too. Its content is judged when the key is sent.
-        Ok(_)
-        | Err(
-            Failure::Refused(_)
-            | Failure::Unusable(_)
-            | Failure::Redirected { .. }
-            | Failure::Unreadable { .. },
-        ) => Ok(begun.elapsed()),
-        Err(failure) => Err(unreached(context.target(), failure)),
+    let (mut answer, mut described) = match (target, key) {
+        (Target::Embedded { .. }, _) => {
+            let described = "the embedded sandbox's own key".to_owned();
+            (ask(context, client, None).await, Ok(described))
+        }
+        (Target::Remote(_), Ok(Some((key, source)))) => {
+            let described = format!("{} key {} from the {source}", key.kind(), key.masked());
+            (ask(context, client, Some(&key)).await, Ok(described))
+        }
+        (Target::Remote(service), key) => {
+            let missing = format!("there is no API key for {}", target.address());
+            let missing = Check::problem("key", Exit::Unauthorized, missing);
+            let check = key.map_or_else(|error| Check::failed("key", &error), |_| missing);
+            let answer = ask(context, client, None).await;
+            (answer, Err(check.fix(login(service))))
+        }
+    };
+    if let Err(Failure::Key(error)) = &answer {
+        described = Err(Check::failed("key", error));
+        answer = ask(context, client, None).await;
     }
+    let mut checks = match answer.as_ref() {
+        Err(failure) if !is_answer(failure) => unreached(target, failure),
+        answered => {
+            let took = begun.elapsed().as_millis();
+            let detail = format!("{} answered in {took} ms", target.address());
+            let reached = Check::ok("reachability", detail);
+            vec![reached, tls(target), clock(client, answered.ok())]
+        }
+    };
+    match described {
+        Err(missing) => checks.push(missing),
+        Ok(key) => checks.extend(judged(context, key, answer)),
+    }
+    checks
+}
+
+/// Whether the service was reached. A refusal is an answer too.
+fn is_answer(failure: &Failure) -> bool {
+    use Failure::{Redirected, Refused, Unreadable, Unusable};
+    matches!(
+        failure,
+        Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. }
+    )
 }
 
 async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
@@ -90,55 +120,8 @@ async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result
     answer.unwrap_or(Err(Failure::TimedOut(limit)))
 }
 
-/// Reachability, TLS, clock, key and limits, in this order.
-pub(super) async fn examine(
-    context: &Context,
-    reached: Result<Duration, Vec<Check>>,
-    key: Result<Option<Key>>,
-) -> Vec<Check> {
-    let target = context.target();
-    let is_reached = reached.is_ok();
-    let mut checks = reached.map_or_else(
-        |checks| checks,
-        |took| {
-            let answered = format!("{} answered in {} ms", target.address(), took.as_millis());
-            vec![Check::ok("reachability", answered), tls(target)]
-        },
-    );
-    let key = match (target, key) {
-        (Target::Remote(service), Ok(None)) => {
-            let missing = format!("there is no API key for {}", target.address());
-            let check = Check::problem("key", Exit::Unauthorized, missing);
-            checks.push(check.fix(login(service)));
-            return checks;
-        }
-        (Target::Remote(service), Err(error)) => {
-            checks.push(Check::failed("key", &error).fix(login(service)));
-            return checks;
-        }
-        (_, key) => key.ok().flatten(),
-    };
-    let described = match &key {
-        Some((key, source)) => {
-            let (kind, masked) = (key.kind(), key.masked());
-            format!("{kind} key {masked} from the {source}")
-        }
-        None => "the embedded sandbox's own key".to_owned(),
-    };
-    match context.client() {
-        Ok(client) if is_reached => {
-            let answer = ask(context, client, key.as_ref().map(|it| &it.0)).await;
-            checks.push(clock(client, answer.as_ref().ok()));
-            checks.extend(judged(context, &described, answer));
-        }
-        _ if key.is_some() => checks.push(not_checked(&described)),
-        _ => checks.push(Check::ok("key", described)),
-    }
-    checks
-}
-
 /// Why the service was not reached.
-fn unreached(target: &Target, failure: Failure) -> Vec<Check> {
+fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
     let origin = target.address();
     let detail = match failure {
         Failure::NotReached { why, .. } if why.contains("certificate") => {
@@ -148,7 +131,7 @@ fn unreached(target: &Target, failure: Failure) -> Vec<Check> {
                     .fix("set ca_file in the profile to the certificate authority that signed it"),
             ];
         }
-        Failure::NotReached { why, .. } => why,
+        Failure::NotReached { why, .. } => why.clone(),
         failure => format!("cannot reach {origin}: {failure}"),
     };
     let fix = match target {
@@ -180,11 +163,10 @@ fn clock(client: &Client, index: Option<&Answer>) -> Check {
         1.. => format!("{length} behind the service's"),
         _ => format!("{length} ahead of the service's"),
     };
-    let is_sandbox =
-        index.is_some_and(|it| it.document.value().get("sandbox") == Some(&Value::Bool(true)));
+    let is_sandbox = |it: &Answer| it.document.value()["sandbox"] == true;
     if ahead.abs() <= CLOCK_TOLERANCE {
         Check::ok("clock", detail)
-    } else if is_sandbox {
+    } else if index.is_some_and(is_sandbox) {
         Check::ok("clock", format!("{detail}; a sandbox has its own clock"))
     } else {
         Check::warning("clock", detail).fix("sudo timedatectl set-ntp true")
@@ -201,21 +183,22 @@ fn limits(context: &Context) -> Check {
     Check::warning("limits", exhausted.join("; ")).fix(WAIT)
 }
 
-fn judged(context: &Context, key: &str, answer: Result<Answer, Failure>) -> Vec<Check> {
+/// What the answer says of the key, and of the service's limits.
+fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Vec<Check> {
+    let not_checked = Check::warning("key", format!("{key}, not checked"));
     let error = match answer {
         Ok(_) => return vec![Check::ok("key", key), limits(context)],
+        Err(failure) if !is_answer(&failure) => return vec![not_checked],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
             let limited = format!("rate limited for {}", in_units(after));
-            return vec![
-                Check::ok("key", key),
-                Check::warning("limits", limited).fix(WAIT),
-            ];
+            let limited = Check::warning("limits", limited).fix(WAIT);
+            return vec![Check::ok("key", key), limited];
         }
         Err(failure) => failure.into_error(&Call::get("/v1/")),
     };
     if !matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed) {
-        return vec![Check::failed("service", &error), not_checked(key)];
+        return vec![Check::failed("service", &error), not_checked];
     }
     let mut check = Check::failed("key", &error);
     check.detail = format!("{key}: {}", check.detail);
@@ -225,10 +208,6 @@ fn judged(context: &Context, key: &str, answer: Result<Answer, Failure>) -> Vec<
         check = check.fix(login(service));
     }
     vec![check]
-}
-
-fn not_checked(key: &str) -> Check {
-    Check::warning("key", format!("{key}, not checked"))
 }
 
 /// The command that stores another key.

@@ -1,15 +1,12 @@
 //! What changes the profiles in `config.toml`: `add`, `set`, `unset` and `remove`.
 
-use std::path::PathBuf;
-
-use super::view::ProfileList;
+use super::ProfileList;
 use crate::app::Startup;
 use crate::config::{
-    Assignment, BaseUrl, ConfigFile, Environment, SANDBOX_PROFILE, edit, profile_name, setting,
-    whole_path,
+    Assignment, BaseUrl, ConfigEdit, ConfigFile, Environment, SANDBOX_PROFILE, edit, profile_name,
+    setting,
 };
 use crate::flows::{Confirmation, forget_secrets};
-use crate::model::retention::Retention;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Vault};
@@ -20,9 +17,8 @@ use crate::secrets::{Account, Vault};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl profile add staging --base-url https://staging.example.com\n  \
-    bookctl profile add audit --base-url https://api.example.com --read-only\n  \
-    bookctl profile add local --base-url http://127.0.0.1:8080 \\\n    \
-      --dialect otp_field=pin")]
+    bookctl profile add audit --base-url https://api.example.com read_only=true\n  \
+    bookctl profile add local --base-url http://127.0.0.1:8080 otp_field=pin")]
 pub(crate) struct AddArgs {
     /// Name of the profile: ASCII characters without spaces
     #[arg(value_parser = profile_name)]
@@ -30,50 +26,24 @@ pub(crate) struct AddArgs {
     /// Address of the service: https, or http on this computer
     #[arg(long, value_name = "URL")]
     base_url: String,
-    /// PEM file with the certificate authorities to trust for this service
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
-    /// How long to keep guests on this computer; 0 keeps none once the outcome is known [default: 90d]
-    #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
-    retention: Option<Retention>,
-    /// Refuse all requests that would change something
-    #[arg(long)]
-    read_only: bool,
-    /// Header, field or provider name of this service; `bookctl help dialect` lists the keys
-    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
-    dialect: Vec<Assignment>,
+    /// Further setting and its value, as `bookctl profile set` takes them
+    #[arg(value_name = "KEY=VALUE", value_parser = Assignment::parse)]
+    settings: Vec<Assignment>,
 }
 
 pub(super) fn add(setup: &Startup, args: AddArgs) -> Result<String> {
     let name = args.name;
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
-    let ca_file = args.ca_file.as_deref();
-    let ca_file = ca_file
-        .map(|file| whole_path(file, "--ca-file"))
-        .transpose()?;
     edit(&setup.paths.config_file, |draft| {
         if draft.before.profiles.contains_key(&name) {
-            return Err(
-                Error::config(format!("profile {name} already exists")).hint(format!(
-                    "show it with `bookctl profile show {}`, or choose another name",
-                    shell::word(&name)
-                )),
-            );
+            let what = format!("profile {name} already exists");
+            let show = shell::word(&name);
+            return Err(Error::config(what).hint(format!(
+                "show it with `bookctl profile show {show}`, or choose another name"
+            )));
         }
         draft.set(&name, "base_url", base_url.join(""))?;
-        if let Some(ca_file) = &ca_file {
-            draft.set(&name, "ca_file", ca_file.as_str())?;
-        }
-        if let Some(retention) = args.retention {
-            draft.set(&name, "retention", retention.to_string())?;
-        }
-        if args.read_only {
-            draft.set(&name, "read_only", true)?;
-        }
-        for assignment in &args.dialect {
-            assignment.set(draft, &name)?;
-        }
-        Ok(())
+        assign(setup, draft, &name, &args.settings)
     })?;
     Ok(name)
 }
@@ -97,24 +67,32 @@ pub(crate) struct SetArgs {
 
 pub(super) fn set(setup: &Startup, args: SetArgs) -> Result<String> {
     known(setup, &args.name)?;
-    let api_key = Environment::text(setup.environment.api_key.as_ref());
     edit(&setup.paths.config_file, |draft| {
-        for assignment in &args.settings {
-            if api_key
-                .as_ref()
-                .is_some_and(|it| assignment.value.contains(it))
-            {
-                return Err(Error::usage(format!(
-                    "{} cannot hold the API key, which config.toml must not contain",
-                    assignment.key
-                ))
-                .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query says how it is sent"));
-            }
-            assignment.set(draft, &args.name)?;
-        }
-        Ok(())
+        assign(setup, draft, &args.name, &args.settings)
     })?;
     Ok(args.name)
+}
+
+fn assign(
+    setup: &Startup,
+    draft: &mut ConfigEdit,
+    name: &str,
+    settings: &[Assignment],
+) -> Result<()> {
+    let api_key = Environment::text(setup.environment.api_key.as_ref());
+    for assignment in settings {
+        if let Some(api_key) = &api_key
+            && assignment.value.contains(api_key)
+        {
+            return Err(Error::usage(format!(
+                "{} cannot hold the API key, which config.toml must not contain",
+                assignment.key
+            ))
+            .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query says how it is sent"));
+        }
+        assignment.set(draft, name)?;
+    }
+    Ok(())
 }
 
 /// Remove settings of a profile, so that their defaults hold
@@ -147,9 +125,8 @@ pub(super) fn known(setup: &Startup, name: &str) -> Result<()> {
         return Err(Error::config("the embedded sandbox has no settings")
             .hint("name a profile of config.toml; `bookctl profile list` lists them"));
     }
-    ConfigFile::read(&setup.paths.config_file)?
-        .profile(name)
-        .map(drop)
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    file.profile(name).map(drop)
 }
 
 /// Remove a profile and its stored secrets
@@ -186,10 +163,9 @@ pub(super) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
     }
     let vault = Vault::new(setup.paths.secrets.clone());
     if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
-        setup.out.warn(&format!(
-            "the stored key of profile {name} was not removed: {}",
-            error.message
-        ));
+        let why = &error.message;
+        let warning = format!("the stored key of profile {name} was not removed: {why}");
+        setup.out.warn(&warning);
     }
     edit(&setup.paths.config_file, |draft| draft.remove(name))?;
     setup.out.emit(&ProfileList::of(setup)?)?;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use super::change::known;
 use crate::adapter::ReadKind;
 use crate::app::{Context, Startup};
-use crate::config::{Assignment, Target, edit};
+use crate::config::{Assignment, edit};
 use crate::flows::learn::{Came, LearnOptions, LearnReport, MOST_CALLS, look};
 use crate::flows::{Confirmation, read_file};
 use crate::json::parsed;
@@ -66,10 +66,7 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     setup.options.profile = Some(args.name.clone());
     let config_file = setup.paths.config_file.clone();
     let mut context = Context::new(setup)?;
-    let address = match context.target() {
-        Target::Remote(service) => service.base_url.join(""),
-        Target::Embedded { .. } => String::new(),
-    };
+    let address = context.target().address();
     if !args.yes && !args.check {
         let confirmation = Confirmation {
             action: "learning",
@@ -126,10 +123,8 @@ async fn write(
         confirmation.ask(&context.prompter).await?;
     }
     let backup = PathBuf::from(format!("{}.bak", config_file.display()));
-    let before = private_file::read(config_file)
-        .ok()
-        .flatten()
-        .unwrap_or_default();
+    let before = private_file::read(config_file).ok().flatten();
+    let before = before.unwrap_or_default();
     private_file::update(&backup, |_| Ok(Some(before))).map_err(|error| {
         let what = format!("cannot write {}", backup.display());
         Error::caused(Code::Config, what, error)
