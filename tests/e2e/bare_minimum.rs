@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Reply, Running, Scripted, installed, skipped};
+use crate::harness::{Home, Reply, Running, Scripted, for_guest, installed, skipped};
 
 /// What a command asks of the system, a line each: the files that it opens, its sockets, its threads.
 ///
@@ -93,7 +93,7 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
 #[test]
 fn the_embedded_sandbox_asks_no_keyring_and_loads_no_authorities() {
     let home = Home::new();
-    let book: Vec<&str> = ["book", "ven_confirms"].into_iter().chain(GUEST).collect();
+    let book = for_guest("ven_confirms");
     for arguments in [&book[..], &["status"]] {
         let Some(calls) = trace(&home, arguments) else {
             return;

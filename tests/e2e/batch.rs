@@ -286,24 +286,6 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
     }
 }
 
-/// "A key is never reused for another body" (design): what it once booked is not told as this row's booking.
-#[test]
-fn a_key_of_old_is_not_taken_for_another_row() {
-    let served = Served::start();
-    let home = served.home();
-    let mut own = row(0, "Ada Lovelace");
-    own["idempotency_key"] = json!("own");
-    let first = file(&home, "first.jsonl", &own.to_string());
-    home.run(["book", "--from", &first]).exits(0);
-    own["party_size"] = json!(3);
-    let second = file(&home, "second.jsonl", &own.to_string());
-    let output = home.run(["book", "--from", &second, "--json"]).exits(18);
-    let result = &lines(&output)[0];
-    assert_eq!(result["error"]["code"], "another_booking", "{output}");
-    assert_eq!(result["exit_code"], 7, "{output}");
-    assert_eq!(served.bookings().len(), 1);
-}
-
 /// A batch without a name is known by its content. The next version must know it again, or it books it twice.
 #[test]
 fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_order_mark() {

@@ -81,15 +81,8 @@ fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
 #[test]
 fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
     let home = Home::new();
-    let search = [
-        "search",
-        "dining",
-        "--near",
-        "Sandbox",
-        "--at",
-        "tomorrow 19:30",
-    ];
-    let venues = home.run(search.iter().chain(&["--json"])).exits(0).json();
+    let search = "search dining --near Sandbox --at 'tomorrow 19:30'";
+    let venues = home.run(words(format!("{search} --json"))).exits(0).json();
     let first = text(&venues["venues"][0], "venue_id");
     let slots = words("slots @1 --at 'tomorrow 19:30' --party 4 --json");
     let slots = home.run(slots).exits(0).json();
@@ -166,24 +159,10 @@ fn a_row_that_the_last_list_does_not_have_is_refused() {
 #[test]
 fn what_is_said_of_the_guest_stands_in_the_booking_as_it_was_written() {
     let home = Home::new();
-    let guest = [
-        "--name",
-        "Zoë Ångström-東京",
-        "--email",
-        "zoe@example.org",
-        "--phone",
-        "+81 3 1234 5678",
-    ];
-    let arguments = [
-        "book",
-        "ven_confirms",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "20",
-        "--json",
-    ];
-    let booking = home.run(arguments.iter().chain(&guest)).exits(0).json();
+    let booking = home.json(
+        "book ven_confirms --at 'tomorrow 19:30' --party 20 --name 'Zoë Ångström-東京' \
+         --email zoe@example.org --phone '+81 3 1234 5678'",
+    );
     assert_eq!(
         booking["customer"],
         json!({"name": "Zoë Ångström-東京", "email": "zoe@example.org", "phone": "+81 3 1234 5678"})

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Reply, Request, Scripted};
+use crate::harness::{Home, Output, Reply, Request, Scripted, words};
 
 const KEY: &str = "sk_live_canary0815yellow";
 const WEBHOOK_SECRET: &str = "whsec_canary0815red";
@@ -184,19 +184,25 @@ fn files_hold_no_canary(home: &Home) {
 
 #[test]
 fn no_secret_is_found_in_what_any_command_writes() {
-    for service in [Service::Good, Service::Parrot, Service::Gone] {
-        let server = Scripted::start(move |request| answer(service, request));
-        let home = Home::pointing_to(server.base_url(), KEY)
-            .with("BOOKCTL_WEBHOOK_SECRET", WEBHOOK_SECRET);
-        for (arguments, input) in commands(&home) {
-            for form in [None, Some("--json"), Some("-v")] {
-                let words = arguments.iter().map(String::as_str);
-                let output = home.feed(words.chain(form), &input);
-                is_silent(&output, &format!("{service:?} {arguments:?} {form:?}"));
-            }
+    std::thread::scope(|scope| {
+        for service in [Service::Good, Service::Parrot, Service::Gone] {
+            scope.spawn(move || no_command_writes_a_secret_at(service));
         }
-        files_hold_no_canary(&home);
+    });
+}
+
+fn no_command_writes_a_secret_at(service: Service) {
+    let server = Scripted::start(move |request| answer(service, request));
+    let home =
+        Home::pointing_to(server.base_url(), KEY).with("BOOKCTL_WEBHOOK_SECRET", WEBHOOK_SECRET);
+    for (arguments, input) in commands(&home) {
+        for form in [None, Some("--json"), Some("-v")] {
+            let words = arguments.iter().map(String::as_str);
+            let output = home.feed(words.chain(form), &input);
+            is_silent(&output, &format!("{service:?} {arguments:?} {form:?}"));
+        }
     }
+    files_hold_no_canary(&home);
 }
 
 /// Stored by choice in a file of its own, and nowhere else.
@@ -260,18 +266,11 @@ fn no_process_shows_a_secret_that_it_was_not_given_openly() {
         _ => Reply::Silence,
     });
     let home = Home::new();
-    let login = [
-        "auth",
-        "login",
-        "--profile",
-        "t",
-        "--base-url",
-        server.base_url(),
-        "--key-stdin",
-        "--storage",
-        "file",
-    ];
-    home.feed(login, KEY).exits(0);
+    let login = words(format!(
+        "auth login --profile t --base-url {} --key-stdin --storage file",
+        server.base_url()
+    ));
+    home.feed(&login, KEY).exits(0);
     let mut command = home.command(["continue", "bk_1", "--otp-stdin", "--profile", "t"]);
     let code = home.folder().join("code");
     fs::write(&code, CODE).unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Output, Served, text, words};
+use crate::harness::{GUEST, Home, Output, Served, has, text, words};
 
 fn modify(home: &Home, id: &str, changes: &[&str]) -> Output {
     home.run(["modify", id, "--json"].iter().chain(changes))
@@ -29,28 +29,8 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
     let changed = modify(&home, &id, &["--at", "tomorrow 20:30"])
         .exits(0)
         .json();
-    assert!(
-        text(&changed, "datetime").contains("T20:30:00"),
-        "{changed}"
-    );
+    has(&changed, "datetime", "T20:30:00");
     assert_eq!(home.booking(&id), changed);
-}
-
-/// "venue refused the change; body carries the unchanged booking, still confirmed" (spec, Errors)
-#[test]
-fn a_venue_that_refuses_leaves_the_booking_as_it_was_and_the_error_carries_it() {
-    let home = Home::new();
-    let id = home.booked("ven_modify_refused", &[], 0);
-    let before = home.booking(&id);
-    for changes in [["--party", "3"], ["--at", "tomorrow 20:30"]] {
-        let error = modify(&home, &id, &changes).refused(7, "modification_refused");
-        assert_eq!(error["http_status"], 422);
-        assert_eq!(error["body"]["booking"], before);
-    }
-    assert_eq!(home.booking(&id), before);
-    let full = home.booked("ven_confirms", &[], 0);
-    let error = modify(&home, &full, &["--at", "tomorrow 20:40"]).refused(7, "no_availability");
-    assert_eq!(error["body"]["booking"], home.booking(&full));
 }
 
 /// "modify on a booking that is not confirmed" is the 409 (spec, Errors)
@@ -82,29 +62,6 @@ fn a_change_of_nothing_or_of_nonsense_is_a_usage_error() {
     for changes in [&[][..], &["--party", "0"], &["--at", "whenever"]] {
         modify(&home, "bk_1", changes).refused(2, "usage");
     }
-}
-
-/// cancellation_unsupported: "cancel on a non-A provider leaves booking confirmed" (spec, Errors); exit 7, "the
-/// booking is on stdout" (command line, Exit codes)
-#[test]
-fn a_cancel_that_leaves_the_booking_confirmed_exits_7_with_the_booking_on_stdout() {
-    let home = Home::new();
-    for venue in ["ven_confirms_b", "ven_confirms_c"] {
-        let id = home.booked(venue, &[], 0);
-        let stays = home.run(["cancel", &id, "--yes", "--json"]).exits(7).json();
-        assert_eq!(stays["status"], "confirmed");
-        assert_eq!(stays["error_code"], "cancellation_unsupported");
-        let human = home.run(["cancel", &id, "--yes"]).exits(7);
-        assert!(human.stdout.contains("cancellation_unsupported"), "{human}");
-        assert!(human.stdout.contains("call the venue"), "{human}");
-        assert!(human.stderr.contains("Not cancelled: "), "{human}");
-    }
-    let id = home.booked("ven_confirms", &[], 0);
-    let cancel = words(format!(
-        "cancel {id} --reason 'the guest is ill' --yes --json"
-    ));
-    let cancelled = home.run(cancel).exits(0).json();
-    assert_eq!(cancelled["status"], "cancelled");
 }
 
 /// Exit 2: "`--yes` missing" (command line, Exit codes)
@@ -173,21 +130,13 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
     home.fault(MODIFY, "drop_after", 1);
     let output = modify(&home, &id, &["--party", "3"]).exits(0);
     assert_eq!(output.json()["party_size"], 3);
-    assert!(
-        output
-            .stderr
-            .contains("but the booking shows that it was done"),
-        "{output}"
-    );
+    output.tells("but the booking shows that it was done");
 
     // The same moment, in another zone than the venue's.
     let at = text(&home.booking(&id), "datetime").replace("19:30:00+00:00", "22:30:00+02:00");
     home.fault(MODIFY, "drop_after", 1);
     let changed = modify(&home, &id, &["--at", &at]).exits(0).json();
-    assert!(
-        text(&changed, "datetime").contains("T20:30:00+00:00"),
-        "{changed}"
-    );
+    has(&changed, "datetime", "T20:30:00+00:00");
 
     for (kind, party) in [("drop_before", "5"), ("garbage", "6"), ("truncate", "7")] {
         let before = home.booking(&id);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Request, Scripted};
+use crate::harness::{Home, Reply, Request, Scripted, words};
 
 fn booking() -> Value {
     json!({
@@ -23,26 +23,11 @@ fn home(server: &Scripted, profile: &str) -> Home {
         .with("BOOKCTL_API_KEY", "sk_test_compared_0001")
 }
 
-fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec![
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        "2026-12-01T19:30:00Z",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--email",
-        "ada@x.example",
-        "--yes",
-        "--idempotency-key",
-        key,
-    ];
-    arguments.extend(more);
-    arguments
+fn book(key: &str) -> Vec<String> {
+    words(format!(
+        "book ven_1 --slot slot_1 --at 2026-12-01T19:30:00Z --party 2 --name 'Ada Lovelace' \
+         --email ada@x.example --yes --idempotency-key {key}"
+    ))
 }
 
 #[test]
@@ -92,7 +77,7 @@ fn a_fresh_booking_may_be_answered_with_200_and_an_old_one_with_201() {
             }
             Reply::json(status, &made)
         });
-        let output = home(&server, "").run(book("key-1", &[])).exits(0);
+        let output = home(&server, "").run(book("key-1")).exits(0);
         let said = output
             .stderr
             .contains("was already made with this idempotency key");
@@ -117,7 +102,7 @@ fn losing_the_first() -> impl Fn(&Request) -> Reply + Send + 'static {
 fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() {
     let server = Scripted::start(losing_the_first());
     let home = home(&server, WRITTEN);
-    home.run(book("key-1", &[])).exits(16);
+    home.run(book("key-1")).exits(16);
     let sent = server.creates();
     assert_eq!(
         sent[0].json(),
@@ -131,7 +116,7 @@ fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() 
     let config = home.path().join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, text.replace("place:", "venue:")).unwrap();
-    home.run(book("key-1", &[])).exits(0);
+    home.run(book("key-1")).exits(0);
     let all = server.creates();
     for request in &all {
         assert_eq!(request.body, sent[0].body);
@@ -158,7 +143,7 @@ fn a_resumed_booking_of_another_venue_is_told_by_what_was_asked() {
         Reply::json(201, &made)
     });
     let home = home(&server, WRITTEN);
-    home.run(book("key-1", &[])).exits(16);
+    home.run(book("key-1")).exits(16);
     home.run(["attempts", "resume", "key-1"])
         .exits(16)
         .says("venue_id is ven_other, not ven_1");
@@ -168,7 +153,7 @@ fn a_resumed_booking_of_another_venue_is_told_by_what_was_asked() {
 fn a_guest_is_forgotten_in_both_shapes_of_a_request() {
     let server = Scripted::start(|_| Reply::json(201, &booking()));
     let home = home(&server, &format!("retention = \"0\"\n{WRITTEN}"));
-    home.run(book("key-1", &[])).exits(0);
+    home.run(book("key-1")).exits(0);
     let shown = home.run(["attempts", "list", "--all", "--json"]).exits(0);
     assert!(!shown.stdout.contains("Lovelace"), "{shown}");
     assert!(shown.stdout.contains("ven_1"), "{shown}");
@@ -249,7 +234,7 @@ fn what_an_expression_drops_is_compared_as_it_came() {
     let server = Scripted::start(move |_| Reply::json(201, &json!({"data": answered})));
     let profile = "[profiles.acme.read]\nbooking = '.data | {id: .ref, status: .state}'\n";
     let home = home(&server, profile);
-    home.run(book("key-1", &[]))
+    home.run(book("key-1"))
         .exits(16)
         .says("venue_id is ven_9, not ven_1");
     home.run(["modify", "7", "--party", "4"])
@@ -294,7 +279,7 @@ fn a_code_and_a_key_that_the_service_repeats_are_neither_stored_nor_shown() {
         Reply::json(200, &shown)
     });
     let home = home(&server, "");
-    home.run(book("key-1", &[])).exits(0);
+    home.run(book("key-1")).exits(0);
     let output = home.run(["continue", "bk_1", "--otp", "774411", "-v"]);
     let output = output.exits(0);
     for secret in ["774411", "cGFydG5lcjpza190ZXN0X2NvbXBhcmVkXzAwMDE"] {

@@ -212,16 +212,9 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
     let service = service(served.base_url().to_owned());
     let home = home_of(&service);
 
-    let search = [
-        "search",
-        "dining",
-        "--near",
-        "Sandbox",
-        "--at",
-        "tomorrow 19:30",
-    ];
+    let search = "search dining --near Sandbox --at 'tomorrow 19:30'";
     let found = home
-        .run(search.iter().chain(&["--provider", "alpha", "--json"]))
+        .run(words(format!("{search} --provider alpha --json")))
         .exits(0)
         .json();
     let venues = found["results"].as_array().unwrap();
@@ -233,7 +226,7 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
         venues.iter().any(|venue| venue["venue_id"] == "ven_otp"),
         "{found}"
     );
-    let listed = home.run(search).exits(0).stdout;
+    let listed = home.run(words(search)).exits(0).stdout;
     assert!(listed.contains("ven_otp_b\t"), "{listed}");
 
     let slots = ["slots", "ven_otp", "--at", "tomorrow 19:30", "--party", "2"];

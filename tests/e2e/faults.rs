@@ -50,43 +50,6 @@ fn one_key(server: &Scripted, error: &Value) -> String {
     key
 }
 
-/// "An answer that is not one taken for success: an HTML page, a truncated body, a 2xx that does not parse:
-/// outcome unknown, same key." "a create is tried at most three times in one run with one key" (design)
-#[test]
-fn whatever_is_no_answer_to_a_create_leaves_its_outcome_unknown_under_one_key() {
-    let half = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"id\":\"bk_1\",";
-    #[rustfmt::skip]
-    let cases: [(&str, Reply); 8] = [
-        ("a page", Reply::html()),
-        ("half an answer", Reply::Bytes(half.to_owned())),
-        ("no answer", Reply::Close),
-        ("a 500 without a code", Reply::json(500, &json!({"error": "boom"}))),
-        ("a 502 page", Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned())),
-        ("a 200 that is not a booking", Reply::json(200, &json!({"ok": true}))),
-        ("a 201 of nothing", Reply::Whole(201, "application/json", String::new())),
-        ("no HTTP", Reply::Bytes("SSH-2.0-OpenSSH_9.9\r\n".to_owned())),
-    ];
-    // Each of them is tried again after a pause; side by side the pauses cost little.
-    std::thread::scope(|scope| {
-        for (name, reply) in cases {
-            scope.spawn(move || leaves_the_outcome_open(name, reply));
-        }
-    });
-}
-
-fn leaves_the_outcome_open(name: &str, reply: Reply) {
-    let server = creating(move |_| reply.clone());
-    let (home, output) = book(&server);
-    let error = output.refused(16, "outcome_unknown");
-    let key = one_key(&server, &error);
-    let tries = server.creates().len();
-    assert!((1..=3).contains(&tries), "{name}: {tries} tries");
-    assert!(text(&error, "hint").contains(&key), "{name}: {error}");
-
-    let list = home.run(["attempts", "list", "--json"]).exits(0).json();
-    assert_eq!(list["attempts"][0]["idempotency_key"], json!(key), "{name}");
-}
-
 #[test]
 fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
     let server = creating(|before| match before {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bookings::journal_holds;
 use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
-use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, text};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, has, text};
 
 /// Books for a guest, on an hour of a day.
 fn booked(home: &Home, venue: &str, at: &str, guest: &[&str], code: i32) -> String {
@@ -324,10 +324,7 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
     let list = home.run(["attempts", "--json"]).exits(0).json();
     let second = text(&list["attempts"][1], "idempotency_key");
     let several = home.refuses("attempts resume @last", 2, "usage");
-    assert!(
-        text(&several, "hint").contains("bookctl attempts"),
-        "{several}"
-    );
+    has(&several, "hint", "bookctl attempts");
     let abandoned = home.json("attempts abandon @2");
     assert_eq!(text(&abandoned["attempts"][0], "idempotency_key"), second);
     let mut terminal = Terminal::of_width(&home, 80, &["attempts", "resume"]);

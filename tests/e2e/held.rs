@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::harness::{GUEST, Home, Running, SOON, text};
+use crate::harness::{GUEST, Home, Running, SOON, has, text};
 
 /// Another process that writes and does not come to an end.
 fn hold(file: &Path) -> Connection {
@@ -60,34 +60,41 @@ fn a_journal_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_
 /// "every wait … ends within 200 ms of Ctrl-C" (design)
 #[test]
 fn a_signal_ends_the_wait_for_any_file() {
-    for (file, line) in [
+    let cases = [
         ("journal.db", "book"),
         ("journal.db", "attempts abandon k --json"),
         ("sandbox.db", "book"),
         ("sandbox.db", "sandbox reset --json"),
         ("webhooks.db", "webhook listen --port 0 --json"),
         ("webhooks.db", "webhook events list --json"),
-    ] {
-        let arguments = match line {
-            "book" => booking(&[]),
-            line => line.split(' ').map(str::to_owned).collect(),
-        };
-        let home = prepared();
-        let file_path = home.path().join(file);
-        let _held = match file {
-            "sandbox.db" => hold(&file_path),
-            _ => hold_alone(&file_path),
-        };
-        let running = home.start(&arguments);
-        // Lets it come to wait for the lock. Interrupted earlier, it ends as soon, and the test proves less.
-        std::thread::sleep(Duration::from_millis(600));
-        let begun = Instant::now();
-        running.signal("-INT");
-        let output = running.end();
-        let took = begun.elapsed();
-        output.refused(130, "interrupted");
-        assert!(took < SOON, "{file} {arguments:?}: {took:?}");
-    }
+    ];
+    std::thread::scope(|scope| {
+        for (file, line) in cases {
+            scope.spawn(move || a_signal_ends_the_wait(file, line));
+        }
+    });
+}
+
+fn a_signal_ends_the_wait(file: &str, line: &str) {
+    let arguments = match line {
+        "book" => booking(&[]),
+        line => line.split(' ').map(str::to_owned).collect(),
+    };
+    let home = prepared();
+    let file_path = home.path().join(file);
+    let _held = match file {
+        "sandbox.db" => hold(&file_path),
+        _ => hold_alone(&file_path),
+    };
+    let running = home.start(&arguments);
+    // Lets it come to wait for the lock. Interrupted earlier, it ends as soon, and the test proves less.
+    std::thread::sleep(Duration::from_millis(600));
+    let begun = Instant::now();
+    running.signal("-INT");
+    let output = running.end();
+    let took = begun.elapsed();
+    output.refused(130, "interrupted");
+    assert!(took < SOON, "{file} {arguments:?}: {took:?}");
 }
 
 #[test]
@@ -108,10 +115,7 @@ fn a_sandbox_file_that_is_held_is_a_matter_of_configuration() {
     let home = prepared();
     let _held = hold_alone(&home.path().join("sandbox.db"));
     let error = home.refuses("status --timeout 1s", 3, "config");
-    assert!(
-        text(&error, "message").contains("in use by another process"),
-        "{error}"
-    );
+    has(&error, "message", "in use by another process");
 }
 
 /// Whoever may write everywhere runs the command as somebody who may not.

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, Terminal, text};
+use crate::harness::{
+    Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest, text,
+};
 
 /// The questions of the walk, and what is typed at each.
 const WALK: [(&str, &str); 10] = [
@@ -73,7 +75,7 @@ fn only_booking(home: &Home) -> String {
 #[test]
 fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on() {
     let home = Home::new();
-    let arguments: Vec<&str> = ["book", "ven_otp"].into_iter().chain(GUEST).collect();
+    let arguments = for_guest("ven_otp");
     let mut terminal = Terminal::start(&home, &arguments);
     terminal
         .see("? One-time code")
@@ -134,10 +136,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
 #[test]
 fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_go_on_waiting() {
     let home = Home::new();
-    let arguments: Vec<&str> = ["book", "ven_processing"]
-        .into_iter()
-        .chain(GUEST)
-        .collect();
+    let arguments = for_guest("ven_processing");
     let mut terminal = Terminal::start(&home, &arguments);
     terminal.see("is processing").press(Key::CtrlC);
     let ended = terminal.end().exits(130);

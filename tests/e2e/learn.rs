@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    FOREIGN_KEY, Foreign, Home, Key, Output, Reply, Scripted, Served, Terminal, text, words,
+    FOREIGN_KEY, Foreign, Home, Key, Output, Reply, Scripted, Served, Terminal, has, text, words,
 };
 
 fn learn(home: &Home, more: &[&str]) -> Output {
@@ -77,18 +77,9 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
     let page = home.run(["profile", "show", "x"]).exits(0).stdout;
     assert!(page.contains("read.booking = .data"), "{page}");
 
-    let unset = [
-        "profile",
-        "unset",
-        "x",
-        "read.booking",
-        "write.otp",
-        "local_times",
-        "otp_field",
-        "auth_query",
-        "headers.X-Org",
-    ];
-    home.run(unset.iter().chain(&["venues_field"])).exits(0);
+    let unset = "profile unset x read.booking write.otp local_times otp_field auth_query \
+             headers.X-Org";
+    home.run(words(format!("{unset} venues_field"))).exits(0);
     let after = config(&home);
     assert!(
         !["dialect", "write", "local_times", "auth_query", "headers"]
@@ -399,10 +390,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
         "{setting}"
     );
     let event = shown(&learned, "event");
-    assert!(
-        text(&event, "why").contains("dialect.event_id_field=PATH"),
-        "{event}"
-    );
+    has(&event, "why", "dialect.event_id_field=PATH");
     assert_eq!(event["paths"][".event.kind"], "text");
     assert!(
         !output.stdout.contains("Ada Lovelace") && !output.stdout.contains("e1\""),
@@ -469,15 +457,8 @@ fn a_learned_profile_is_read_only_and_one_that_allows_changes_stays_so() {
             format!("{name}-Signature: t=1,v1=00\n\n{{}}"),
         )
         .unwrap();
-        let set = [
-            "profile",
-            "learn",
-            "foreign",
-            "--yes",
-            "--delivery",
-            "delivery",
-        ];
-        home.run(set).exits(0);
+        let set = "profile learn foreign --yes --delivery delivery";
+        home.run(words(set)).exits(0);
     };
     learn();
     assert!(!config(&home).contains("read_only"), "nothing was learned");

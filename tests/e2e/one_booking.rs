@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
-use crate::harness::{GUEST, HANG, Home, Output, Reply, Request, Scripted, text};
+use crate::harness::{GUEST, HANG, Home, Output, Reply, Request, Scripted, text, words};
 
 /// The booking that the command of this file asks for.
 fn asked(id: &str) -> Value {
@@ -108,16 +108,8 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
         server.base_url()
     ));
     let log_in = |key: &str| {
-        let arguments = [
-            "auth",
-            "login",
-            "--profile",
-            "acme",
-            "--key-stdin",
-            "--storage",
-            "file",
-        ];
-        home.feed(arguments, key).exits(0);
+        let arguments = words("auth login --profile acme --key-stdin --storage file");
+        home.feed(&arguments, key).exits(0);
     };
     log_in("sk_live_one");
     let acme = ["--profile", "acme", "--idempotency-key", "k"];

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
 use crate::harness::listening::until;
-use crate::harness::{GUEST, HANG, Home, Reply, Scripted, Served, text};
+use crate::harness::{GUEST, HANG, Home, Reply, Scripted, Served, has, text, words};
 #[cfg(unix)]
 use crate::harness::{Key, Terminal};
 
@@ -69,37 +69,6 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
     assert_eq!(outcomes, ["in_doubt", "booked"]);
 }
 
-/// 7: "a key that the service knows for another booking (200, `another_booking`: nothing new was booked)"
-#[test]
-fn a_200_with_another_booking_says_that_nothing_new_was_booked() {
-    let server = creating(|_| {
-        let mut made_before = somebody_elses();
-        made_before["created_at"] = json!("2020-01-01T00:00:00Z");
-        Reply::json(200, &made_before)
-    });
-    let home = home(&server);
-    let output = home.run(book(&[]));
-    assert_eq!(output.stdout, "");
-    let error = output.refused(7, "another_booking");
-    assert_eq!(error["body"]["id"], "bk_eve", "{error}");
-    assert_eq!(error["idempotency_key"], "k");
-    assert!(text(&error, "message").contains("nothing new was booked"));
-    assert!(text(&error, "hint").contains("bookctl show bk_eve"));
-}
-
-/// A lost try may have booked: after it, another booking that the service made before proves nothing (16).
-#[test]
-fn a_200_with_another_booking_after_a_lost_try_leaves_the_outcome_unknown() {
-    let server = creating(|before| match before {
-        0 => Reply::Close,
-        _ => Reply::json(200, &somebody_elses()),
-    });
-    let home = home(&server);
-    home.run(book(&[])).refused(16, "outcome_unknown");
-    let open = home.run(["attempts", "--json"]).exits(0).json();
-    assert_eq!(open["attempts"][0]["idempotency_key"], "k", "{open}");
-}
-
 /// "a limit is waited out between two runs, so that an interrupt then leaves nothing open"
 #[cfg(unix)]
 #[test]
@@ -158,10 +127,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
     home.run(book(&[])).refused(16, "outcome_unknown");
     // Where it may not wait, the limit says nothing about the first run.
     let error = home.refuses("attempts resume k", 9, "rate_limited");
-    assert!(
-        text(&error, "hint").contains("attempts resume k"),
-        "{error}"
-    );
+    has(&error, "hint", "attempts resume k");
     assert_eq!(attempts(&home)[0]["state"], "unsettled");
     home.run(["attempts", "resume", "k", "--max-wait", "30s"])
         .exits(0);
@@ -190,10 +156,7 @@ fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_set
     let sent = server.creates().len();
     for again in [&resume[..], &book(&[])] {
         let error = home.run(again).refused(9, "rate_limited");
-        assert!(
-            text(&error, "hint").contains("attempts resume k"),
-            "{error}"
-        );
+        has(&error, "hint", "attempts resume k");
     }
     assert_eq!(server.creates().len(), sent, "the limit is known");
 }
@@ -228,17 +191,8 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let served = Served::start();
     let home = served.home();
     home.fault("POST /v1/bookings", "drop_after", 3);
-    let book = [
-        "book",
-        "ven_confirms",
-        "--at",
-        "2031-12-01T19:30:00Z",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-    ];
-    home.run(book.iter().chain(&["--idempotency-key", "k"]))
+    let book = "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name 'Ada Lovelace'";
+    home.run(words(format!("{book} --idempotency-key k")))
         .exits(16);
     let journal = home.path().join("journal.db");
     let damaged = rusqlite::Connection::open(&journal).unwrap();
@@ -249,10 +203,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     std::fs::create_dir_all(other.path()).unwrap();
     std::fs::copy(&journal, other.path().join("journal.db")).unwrap();
     let error = other.refuses("attempts resume k", 3, "config");
-    assert!(
-        text(&error, "message").contains("another API key"),
-        "{error}"
-    );
+    has(&error, "message", "another API key");
     home.run(["attempts", "resume", "k"]).exits(0);
     assert_eq!(served.bookings().len(), 1);
 }
@@ -434,30 +385,13 @@ fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
     let home = Home::new();
     home.fault("POST /v1/bookings", "drop_after", 9);
     for at in ["tomorrow 19:30", "tomorrow 20:00", "tomorrow 20:30"] {
-        let book = [
-            "book",
-            "ven_confirms",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-            "--at",
-            at,
-        ];
-        home.run(book).exits(16);
+        let book = format!("book ven_confirms --party 2 --name 'Ada Lovelace' --at '{at}'");
+        home.run(words(&book)).exits(16);
     }
     home.run(["sandbox", "faults", "clear"]).exits(0);
-    let book = [
-        "book",
-        "ven_confirms",
-        "--party",
-        "2",
-        "--name",
-        "Grace Hopper",
-        "--at",
-    ];
+    let book = "book ven_confirms --party 2 --name 'Grace Hopper' --at";
     let output = home
-        .run(book.iter().chain(&["tomorrow 19:30", "--quiet"]))
+        .run(words(format!("{book} 'tomorrow 19:30' --quiet")))
         .exits(0);
     assert_eq!(output.stderr.matches("warning:").count(), 1, "{output}");
     output

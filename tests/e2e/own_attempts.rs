@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Running, Served, text};
+use crate::harness::{Home, Output, Running, Served, has, text};
 
 const AT: &str = "2031-12-01T19:30:00Z";
 
@@ -34,10 +34,7 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
         &booking("k", "Ada Lovelace"),
     ] {
         let error = of_another(&home, arguments).refused(3, "config");
-        assert!(
-            text(&error, "message").contains("another API key"),
-            "{error}"
-        );
+        has(&error, "message", "another API key");
     }
     // With its own key it is the booking that exists; where an organization changed its key, it may say so.
     home.run(["attempts", "resume", "k"]).exits(0);
@@ -55,12 +52,7 @@ fn a_key_that_brings_another_booking_than_it_made_is_no_quiet_success() {
     let mut again = booking("k", "Ada Lovelace");
     again.push("--same-organization");
     let output = of_another(&home, &again).exits(0);
-    assert!(
-        output
-            .stderr
-            .contains(&format!("made booking {first} before")),
-        "{output}"
-    );
+    output.tells(&format!("made booking {first} before"));
 }
 
 #[test]

@@ -68,39 +68,6 @@ pub(crate) fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &
     browser
 }
 
-#[test]
-#[ignore = "needs a browser"]
-fn in_a_browser_nothing_is_said_to_be_missing_before_the_first_answer() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    let served = Served::start();
-    let accept = [("Accept", "text/html")];
-    let page = exchange(served.base_url(), "GET", "/", &accept, "");
-    let html = String::from_utf8(page.body).unwrap();
-    let slow = Scripted::start(move |request| match request.path.as_str() {
-        "/" => Reply::Whole(200, "text/html; charset=utf-8", html.clone()),
-        _ => Reply::Silence,
-    });
-    for (section, none) in [
-        ("bookings", "No bookings yet"),
-        ("bookings/bk_1", "no such booking"),
-        ("requests", "No requests yet"),
-        ("requests/req_1", "not kept"),
-        ("faults", "No faults"),
-    ] {
-        browser.open("about:blank");
-        browser.open(&format!("{}/#{section}", slow.base_url()));
-        browser.shows("Loading…");
-        assert!(
-            !browser.text().contains(none),
-            "{section}: {}",
-            browser.text()
-        );
-        opened(&browser, &served, &format!("#{section}")).shows(none);
-    }
-}
-
 /// "a booking made with curl appears within a second; a one-time code used from the page confirms the booking; a payment
 /// is approved; the clock is advanced and an expiry appears; a hostile guest name stays text" (issue "The developer sees")
 #[test]

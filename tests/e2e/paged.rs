@@ -73,16 +73,6 @@ fn no_more_pages_are_read_than_the_limit_needs() {
     assert_eq!(server.requests().len(), 2);
 }
 
-#[test]
-fn one_page_is_printed_as_it_came() {
-    let body = "{\"venues\":[{\"venue_id\":\"ven_0\",\"x\":1.50}],\"next\":null}";
-    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", body.to_owned()));
-    let output = home(&server)
-        .run([&SEARCH[..], &["--json"]].concat())
-        .exits(0);
-    assert_eq!(output.stdout.trim_end(), body);
-}
-
 fn with_link(link: &str, body: &Value) -> Reply {
     let body = body.to_string();
     Reply::Bytes(format!(

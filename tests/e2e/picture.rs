@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::harness::fixed::{Fixed, set_clock};
-use crate::harness::{Home, Key, Styled, Terminal};
+use crate::harness::{Home, Key, Styled, Terminal, words};
 
 const COLUMNS: u16 = 80;
 
@@ -69,17 +69,8 @@ fn rows() -> Vec<Row> {
     let home = Home::new();
     set_clock(&home);
     let command = "bookctl book ven_otp --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace'";
-    let arguments = [
-        "book",
-        "ven_otp",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-    ];
-    let mut terminal = Terminal::of_width(&home, COLUMNS, &arguments);
+    let arguments = "book ven_otp --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace'";
+    let mut terminal = Terminal::of_width(&home, COLUMNS, &words(arguments));
     terminal.see("? One-time code").type_in(&home.code());
     terminal.press(Key::Enter);
     let ended = terminal.end().exits(0);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::harness::listening::Listening;
-use crate::harness::{GUEST, Home, SOON, text, words};
+use crate::harness::{GUEST, Home, SOON, has, text, words};
 use crate::ownership::place_of_a_listener;
 
 fn fifo(path: &Path) {
@@ -28,16 +28,8 @@ fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
 
     let home = Home::new().configured("[profiles.t]\nbase_url = 'http://127.0.0.1:9'\n");
     fifo(&home.path().join("secrets.toml.lock"));
-    let login = [
-        "auth",
-        "login",
-        "--profile",
-        "t",
-        "--webhook-secret-stdin",
-        "--storage",
-        "file",
-    ];
-    home.feed(login, "whsec_x\n")
+    let login = words("auth login --profile t --webhook-secret-stdin --storage file");
+    home.feed(&login, "whsec_x\n")
         .exits(3)
         .says("secrets.toml.lock");
 
@@ -68,10 +60,7 @@ fn authorities_that_are_a_pipe_or_a_device_are_refused() {
         large.display()
     ));
     let error = home.run(["status", "--json"]).refused(3, "config");
-    assert!(
-        text(&error, "message").contains("larger than 16 MB"),
-        "{error}"
-    );
+    has(&error, "message", "larger than 16 MB");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::http::send;
 use crate::harness::listening::{Listening, SECRET, home_without_a_service, until};
-use crate::harness::{GUEST, Home, Reply, Scripted, Served, text, words};
+use crate::harness::{GUEST, Home, Reply, Scripted, Served, has, text, words};
 
 const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
 
@@ -380,10 +380,7 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     let curl = home
         .run(["sandbox", "requests", "show", "@last", "--curl"])
         .exits(0);
-    assert!(
-        curl.stdout.contains("Bearer '\"$BOOKCTL_API_KEY\""),
-        "{curl}"
-    );
+    curl.shows("Bearer '\"$BOOKCTL_API_KEY\"");
     let before = served.bookings().len();
     let again = Command::new("sh")
         .args(["-c", &curl.stdout])
@@ -445,10 +442,7 @@ fn the_embedded_sandbox_says_that_it_keeps_none_and_what_does() {
     for more in [&[][..], &["show", "@1"], &["--follow"]] {
         let command = ["sandbox", "requests", "--json"].iter().chain(more);
         let error = home.run(command).refused(3, "config");
-        assert!(
-            text(&error, "hint").contains("bookctl sandbox serve"),
-            "{error}"
-        );
+        has(&error, "hint", "bookctl sandbox serve");
     }
 }
 
@@ -521,10 +515,7 @@ fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {
     }
     let error = book(&home, &[]).refused(9, "rate_limited");
     assert!(text(&error, "hint").contains("--no-limits"), "{error}");
-    assert!(
-        text(&error, "hint").contains("sandbox clock --advance"),
-        "{error}"
-    );
+    has(&error, "hint", "sandbox clock --advance");
     let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
     for _ in 0..12 {
         let output = book(&home, &[]);

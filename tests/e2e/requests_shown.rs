@@ -81,35 +81,6 @@ fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
 }
 
 #[test]
-fn a_narrow_terminal_shows_each_header_beside_its_name() {
-    let served = Served::start();
-    let agent = ("User-Agent", "a-client/1.2 (https://example.com/where)");
-    send(
-        served.base_url(),
-        "GET",
-        "/v1/bookings/bk_1",
-        &[KEY, agent],
-        "",
-    );
-    for width in [50, 80] {
-        let show = ["sandbox", "requests", "show", "@last"];
-        let ended = Terminal::of_width(&served.home(), width, &show).end();
-        let ended = ended.exits(0);
-        assert_eq!(ended.broken, Vec::<String>::new());
-        let screen = ended.text();
-        for (name, value) in [
-            ("authorization", "Bearer sk_live_…dbox"),
-            ("user-agent", "a-client/1.2"),
-            ("bookctl-contract", "sandbox"),
-        ] {
-            let mut lines = screen.lines();
-            let line = lines.find(|it| it.starts_with(name)).unwrap();
-            assert!(line.contains(value), "{screen}");
-        }
-    }
-}
-
-#[test]
 fn a_body_that_is_no_text_is_said_to_be_base64() {
     let served = Served::start();
     let address = address(&served);

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::harness::listening::until;
 use crate::harness::{
-    Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, SOON, Served, Wire, free_port, installed,
-    skipped, text, unprivileged, words,
+    Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, SOON, Served, Wire, free_port, has,
+    installed, skipped, text, unprivileged, words,
 };
 use crate::two_runs::booking;
 
@@ -114,18 +114,12 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     let stranger = postgres.url().replace("owner@", "guest@");
     let error = machine(&served, &stranger, "guest").book("ven_confirms", &[]);
     let error = error.refused(3, "journal");
-    assert!(
-        text(&error, "message").contains("permission denied"),
-        "{error}"
-    );
+    has(&error, "message", "permission denied");
     postgres.kill();
     let folder = postgres.folder().display().to_string();
     let error = home.book("ven_confirms", &[]).refused(3, "journal");
     assert!(text(&error, "message").contains(&folder), "{error}");
-    assert!(
-        text(&error, "message").contains("cannot be reached"),
-        "{error}"
-    );
+    has(&error, "message", "cannot be reached");
     assert!(served.bookings().is_empty());
 }
 
@@ -238,10 +232,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt
     gate.open();
     let ended = running.end();
     assert_eq!(ended.code, Some(0), "{ended}");
-    assert!(
-        ended.stderr.contains("could not be saved in the journal"),
-        "{ended}"
-    );
+    ended.tells("could not be saved in the journal");
     let id = text(&ended.json(), "id");
     postgres.run();
     let other = at(&service, &postgres.url(), "bob");
@@ -427,10 +418,7 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     init.exits(0).prints("Searches have no index");
     let init = weak.run(["journal", "init", "--json"]).exits(0).json();
     assert_eq!(init["search_indexed"], false);
-    assert!(
-        text(&init, "search_not_indexed").contains("permission"),
-        "{init}"
-    );
+    has(&init, "search_not_indexed", "permission");
     assert_eq!(names(&shared, &["augusta"]), ["Augusta Lovelace"]);
 }
 
@@ -537,14 +525,8 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
         )
     };
     let profile = Home::new().configured(&config(&url));
-    let login = [
-        "auth",
-        "login",
-        "--journal-password-stdin",
-        "--storage",
-        "file",
-    ];
-    profile.feed(login, "a:long secret\n").exits(0);
+    let login = words("auth login --journal-password-stdin --storage file");
+    profile.feed(&login, "a:long secret\n").exits(0);
     let attempts = listed(&profile, &["attempts", "list", "--all"]);
     assert_eq!(attempts.len(), 1);
     let stored = || listed(&profile, &["auth", "status"])[0]["journal_password"].clone();
@@ -555,10 +537,7 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let open = Home::new().configured(&config(&url.replace("owner@", "owner:geheim@")));
     let refused = open.run(["attempts", "--json"]).refused(3, "config");
     assert!(!refused.to_string().contains("geheim"), "{refused}");
-    assert!(
-        text(&refused, "hint").contains("--journal-password-stdin"),
-        "{refused}"
-    );
+    has(&refused, "hint", "--journal-password-stdin");
     let set = words("profile set team journal=postgresql://a:geheim@h/d --json");
     profile.run(set).refused(3, "config");
 }
@@ -685,16 +664,8 @@ fn two_organizations_under_one_profile_name_share_neither_attempts_nor_windows()
     );
     let [ours, theirs] = ["sk_live_sandbox", "sk_live_other"].map(|key| {
         let home = Home::new().configured(&config);
-        let login = [
-            "auth",
-            "login",
-            "--profile",
-            "live",
-            "--key-stdin",
-            "--storage",
-            "file",
-        ];
-        home.feed(login, &format!("{key}\n")).exits(0);
+        let login = words("auth login --profile live --key-stdin --storage file");
+        home.feed(&login, &format!("{key}\n")).exits(0);
         home
     });
     let book = ["book", "ven_confirms"].iter().chain(&GUEST);

@@ -30,18 +30,14 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     });
     let file = ada.folder().join("rows.jsonl");
     std::fs::write(&file, rows.collect::<String>()).unwrap();
-    let batch = [
-        "book",
-        "--from",
-        file.to_str().unwrap(),
-        "--batch",
-        "friday",
-        "--json",
-    ];
-    let killed = ada.start(batch);
+    let batch = format!(
+        "book --from '{}' --batch friday --json",
+        file.to_str().unwrap()
+    );
+    let killed = ada.start(words(&batch));
     gate.wait_for(1);
     // The others go on, and leave the row that is under way to the last.
-    let others = [bob.start(batch), bob.start(batch)];
+    let others = [bob.start(words(&batch)), bob.start(words(&batch))];
     let began = Instant::now();
     while service.ledger().len() < 9 {
         assert!(began.elapsed() < HANG, "{:?}", service.ledger());
@@ -56,7 +52,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     }
     let ledger = service.ledger();
     assert_eq!(ledger.len(), 9, "{ledger:?}");
-    let results = ada.run(batch.iter().chain(&["--results"])).exits(0);
+    let results = ada.run(words(format!("{batch} --results"))).exits(0);
     assert_eq!(results.stdout.lines().count(), 9);
     assert!(results.stdout.contains(&ledger[8].id), "{results}");
     let posted = service.posted();

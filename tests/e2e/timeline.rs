@@ -105,20 +105,6 @@ fn each_run_of_the_request_and_its_result_are_told() {
     assert_eq!(runs, [1, 1, 2, 2]);
 }
 
-/// The first run never reached the service, so the second one made the booking.
-#[test]
-fn a_run_that_made_the_booking_after_one_in_doubt_is_told_so() {
-    let home = Home::new();
-    home.fault("POST /v1/bookings", "drop_before", 3);
-    home.book("ven_confirms", &["--idempotency-key", "order-1"])
-        .exits(16);
-    let resumed = home.run(["attempts", "resume", "order-1", "--json"]);
-    let id = text(&resumed.exits(0).json(), "id");
-    let told = home.run(["show", &id, "--timeline"]).exits(0);
-    let made = "run 2: HTTP 201, a booking was made";
-    assert!(told.stdout.contains(made), "{told}");
-}
-
 /// Whatever the service says of its times: its clock may be a few seconds off.
 #[test]
 fn no_state_stands_before_the_result_that_brought_it() {

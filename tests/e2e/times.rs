@@ -31,22 +31,9 @@ fn at_noon(home: &Home) -> Zoned {
 
 /// The time that would be sent for `--at`, as `--dry-run` shows it.
 fn meant(home: &Home, at: &str) -> String {
-    let arguments = [
-        "book",
-        "ven_confirms",
-        "--slot",
-        "slot_of_another_list",
-        "--dry-run",
-        "--json",
-        "--tz",
-        "UTC",
-        "--at",
-        at,
-    ];
-    let request = home
-        .run(arguments.iter().chain(&GUEST[2..]))
-        .exits(0)
-        .json();
+    let request = home.json(&format!(
+        "book ven_confirms --slot slot_of_another_list --dry-run --tz UTC --at '{at}' --party 2 --name 'Ada L'"
+    ));
     text(&request["body"], "datetime")
 }
 
@@ -112,25 +99,17 @@ fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
         );
 
         // Neither the system's zone nor --tz has a say where the venue's is known.
-        for more in [&[][..], &["--tz", "UTC"]] {
-            let arguments = [
-                "book",
-                &venue,
-                "--json",
-                "--provider",
-                &provider,
-                "--dry-run",
-                "--at",
-                &local,
-            ];
-            let output = home
-                .run(arguments.iter().chain(&GUEST[2..]).chain(more))
-                .exits(0);
+        for more in ["", "--tz UTC"] {
+            let book = "--party 2 --name 'Ada L' --dry-run --json";
+            let output = home.run(words(format!(
+                "book {venue} --provider {provider} --at '{local}' {book} {more}"
+            )));
+            let output = output.exits(0);
             let request = output.json();
             let note = format!("--tz is not used: the time is in the venue's zone, {zone}");
             assert_eq!(output.stderr.contains(&note), !more.is_empty(), "{output}");
             let sent: Timestamp = text(&request["body"], "datetime").parse().unwrap();
-            assert_eq!(sent, instant, "{place} {more:?}");
+            assert_eq!(sent, instant, "{place} {more}");
         }
     }
 }
@@ -206,20 +185,17 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
 #[test]
 fn a_zone_from_the_command_line_is_used_where_the_venues_is_not_known() {
     let home = Home::new();
-    let arguments = [
-        "book",
-        "ven_confirms",
-        "--json",
-        "--at",
-        "tomorrow 21:30",
-        "--tz",
-    ];
+    let book = |zone: &str| {
+        home.run(words(format!(
+            "book ven_confirms --json --at 'tomorrow 21:30' --tz {zone} --party 2 --name 'Ada Lovelace'"
+        )))
+    };
     for (zone, hour) in [
         ("+03:00", "T18:30:00"),
         ("UTC", "T21:30:00"),
         ("Asia/Kolkata", ""),
     ] {
-        let output = home.run(arguments.iter().chain(&[zone]).chain(&GUEST[2..]));
+        let output = book(zone);
         if hour.is_empty() {
             // 21:30 in Kolkata is 16:00 in UTC, before the first slot.
             output.refused(7, "no_slot");
@@ -231,25 +207,16 @@ fn a_zone_from_the_command_line_is_used_where_the_venues_is_not_known() {
             );
         }
     }
-    home.run(arguments.iter().chain(&["Mars/Olympus"]).chain(&GUEST[2..]))
-        .refused(2, "usage");
+    book("Mars/Olympus").refused(2, "usage");
 }
 
 #[test]
 fn a_search_reads_a_bare_time_from_the_flag_or_the_systems_zone() {
     let server = Scripted::start(|_| Reply::json(200, &json!({"venues": []})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x").with("TZ", "Asia/Tokyo");
-    let search = [
-        "search",
-        "dining",
-        "--near",
-        "x",
-        "--at",
-        "2031-12-01 19:30",
-        "--json",
-    ];
-    home.run(search).exits(0);
-    home.run(search.iter().chain(&["--tz", "America/New_York"]))
+    let search = "search dining --near x --at '2031-12-01 19:30' --json";
+    home.run(words(search)).exits(0);
+    home.run(words(format!("{search} --tz America/New_York")))
         .exits(0);
     let sent: Vec<Timestamp> = server
         .requests()
@@ -315,17 +282,10 @@ fn a_venues_own_clock_change_is_refused_when_booking_there() {
         let venue = text(&venues["venues"][0], "venue_id");
         for skips in [true, false] {
             let local = next_change(&TimeZone::get(zone).unwrap(), skips);
-            let arguments = [
-                "book",
-                &venue,
-                "--json",
-                "--provider",
-                "provider_a",
-                "--at",
-                &local,
-            ];
-            home.run(arguments.iter().chain(&GUEST[2..]))
-                .refused(2, "usage");
+            let book = format!(
+                "book {venue} --provider provider_a --at '{local}' --party 2 --name 'Ada Lovelace'"
+            );
+            home.refuses(&book, 2, "usage");
         }
     }
     assert!(Served::of(&home).bookings().is_empty());

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, strace_is_missing, text,
+    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, strace_is_missing,
+    text, words,
 };
 
 const KEY: &str = "order-1";
@@ -16,22 +17,11 @@ const AT: &str = "2031-12-01T19:30:00Z";
 
 /// The booking request of this file, which asks nothing of the service first.
 pub(crate) fn booking(key: &str, more: &[&str]) -> Vec<String> {
-    let book = [
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        AT,
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-        "--idempotency-key",
-        key,
-    ];
-    book.iter().chain(more).map(ToString::to_string).collect()
+    let book = words(format!(
+        "book ven_1 --slot slot_1 --at {AT} --party 2 --name 'Ada Lovelace' --json --idempotency-key {key}"
+    ));
+    let more = more.iter().map(ToString::to_string);
+    book.into_iter().chain(more).collect()
 }
 
 /// A home that forgets guests as soon as it may, or one that does not.

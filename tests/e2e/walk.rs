@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Key, Reply, Scripted, Served, Terminal, text, words};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, for_guest, text, words};
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
@@ -116,15 +116,7 @@ fn what_flags_say_is_not_asked() {
     let home = Home::new();
     let mut terminal = Terminal::start(
         &home,
-        &[
-            "book",
-            "--party",
-            "4",
-            "--name",
-            "Ada Lovelace",
-            "--at",
-            "tomorrow 19:30",
-        ],
+        &words("book --party 4 --name 'Ada Lovelace' --at 'tomorrow 19:30'"),
     );
     terminal.see("? What would you like").press(Key::Enter);
     terminal.answer("? Where?", "Sandbox");
@@ -155,7 +147,7 @@ fn what_flags_say_is_not_asked() {
 
     // With everything said there is no question left, also on a terminal.
     let home = Home::new();
-    let whole: Vec<&str> = ["book", "ven_confirms"].into_iter().chain(GUEST).collect();
+    let whole = for_guest("ven_confirms");
     let ended = Terminal::start(&home, &whole).end().exits(0);
     assert!(!ended.screen.contains('?'), "{}", ended.screen);
     ended
@@ -167,7 +159,7 @@ fn what_flags_say_is_not_asked() {
 #[test]
 fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
     let home = Home::new();
-    let whole: Vec<&str> = ["book", "ven_payment"].into_iter().chain(GUEST).collect();
+    let whole = for_guest("ven_payment");
     let mut terminal = Terminal::of_width(&home, 80, &whole);
     terminal
         .see("23.00 EUR per guest is held on it until the visit.")
@@ -191,7 +183,7 @@ fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
 #[test]
 fn another_time_than_the_given_one_is_asked_about() {
     let home = Home::new();
-    let mut whole: Vec<&str> = ["book", "ven_confirms"].into_iter().chain(GUEST).collect();
+    let mut whole = for_guest("ven_confirms");
     whole[3] = "tomorrow 19:40";
     let mut terminal = Terminal::start(&home, &whole);
     terminal
@@ -270,10 +262,7 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
 #[test]
 fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     let home = Home::new();
-    let whole: Vec<&str> = ["book", "ven_processing"]
-        .into_iter()
-        .chain(GUEST)
-        .collect();
+    let whole = for_guest("ven_processing");
     let mut terminal = Terminal::start(&home, &whole);
     terminal.see("is processing");
     home.advance("5s");
@@ -300,10 +289,7 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
 #[test]
 fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     let home = Home::new();
-    let whole: Vec<&str> = ["book", "ven_multi_provider"]
-        .into_iter()
-        .chain(GUEST)
-        .collect();
+    let whole = for_guest("ven_multi_provider");
     home.run(&whole).exits(12).says("a search for the venue");
     let search = ["search", "dining", "--near", "Sandbox"];
     home.run(search).exits(0);

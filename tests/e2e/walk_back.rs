@@ -1,6 +1,6 @@
 //! The way back in the walk, and input that is refused where it is typed.
 
-use crate::harness::{GUEST, Home, Key, Served, Terminal};
+use crate::harness::{GUEST, Home, Key, Served, Terminal, words};
 use crate::walk::walk_to_summary;
 
 fn count(terminal: &Terminal, part: &str) -> usize {
@@ -108,15 +108,8 @@ fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
 #[test]
 fn a_guest_is_checked_where_it_is_typed() {
     let home = Home::new();
-    let arguments = [
-        "book",
-        "ven_confirms",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let arguments = "book ven_confirms --at 'tomorrow 19:30' --party 2";
+    let mut terminal = Terminal::start(&home, &words(arguments));
     terminal
         .answer("? Guest's name", "Ada")
         .see("✘ this venue needs a first and a last name")
@@ -142,15 +135,8 @@ fn a_guest_is_checked_where_it_is_typed() {
 #[test]
 fn a_refused_guest_is_asked_for_the_name_alone() {
     let home = Home::new();
-    let arguments = [
-        "book",
-        "ven_confirms",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let arguments = "book ven_confirms --at 'tomorrow 19:30' --party 2";
+    let mut terminal = Terminal::start(&home, &words(arguments));
     terminal.answer("? Guest's name", "Test User");
     terminal
         .answer("? Guest's email", "")
@@ -200,16 +186,8 @@ fn the_command_at_the_end_makes_the_same_booking() {
 #[test]
 fn the_vertical_and_the_place_have_flags_too() {
     let home = Home::new();
-    let arguments = [
-        "book",
-        "--vertical",
-        "dining",
-        "--near",
-        "Sandbox",
-        "--at",
-        "tomorrow 19:30",
-    ];
-    let mut terminal = Terminal::start(&home, &arguments);
+    let arguments = "book --vertical dining --near Sandbox --at 'tomorrow 19:30'";
+    let mut terminal = Terminal::start(&home, &words(arguments));
     terminal
         .answer("? How many people?", "2")
         .see("? Which venue?");
@@ -242,18 +220,4 @@ fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
     let ended = terminal.end().exits(0).says("confirmed");
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     assert!(ended.broken.is_empty(), "{:?}", ended.broken);
-}
-
-#[test]
-fn an_answer_is_said_to_be_taken_back() {
-    let home = Home::new();
-    let mut terminal = Terminal::start(&home, &["book", "ven_otp", "--party", "2"]);
-    terminal.answer("? When?", "tomorrow 19:30");
-    terminal
-        .see("? Which slot")
-        .press(Key::Esc)
-        .see("The last answer above was taken back.");
-    terminal.see("? When? (e.g. tomorrow 19:30) › tomorrow 19:30");
-    terminal.press(Key::CtrlC);
-    terminal.end().exits(130);
 }

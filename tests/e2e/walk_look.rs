@@ -1,6 +1,6 @@
 //! How the walk looks: its width, its colours, and its plain form.
 
-use crate::harness::{Ended, Home, Key, Terminal};
+use crate::harness::{Ended, Home, Key, Terminal, words};
 use crate::walk::walk_to_summary;
 
 /// No line is wider than the terminal, at any moment of the walk.
@@ -26,18 +26,10 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
     let mut terminal = Terminal::of_width(
         &home,
         columns,
-        &[
-            "book",
-            "ven_payment",
-            "--at",
-            "tomorrow 19:30",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-            "--payment",
-            "vendor",
-        ],
+        &words(
+            "book ven_payment --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' \
+                 --payment vendor",
+        ),
     );
     terminal
         .see("? Book it?")
@@ -65,13 +57,6 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
     ended
 }
 
-#[test]
-fn no_line_of_the_walk_is_wider_than_the_terminal() {
-    for columns in [40, 200] {
-        walks_at(columns, &[]);
-    }
-}
-
 /// Select Graphic Rendition: colour, bold, dim. A mere reset is none.
 fn has_colours(raw: &str) -> bool {
     raw.split("\u{1b}[").skip(1).any(|rest| {
@@ -85,9 +70,9 @@ fn has_colours(raw: &str) -> bool {
 
 /// "`NO_COLOR`" (command line, Output 5)
 #[test]
-fn no_color_takes_every_colour_out_of_the_walk() {
-    assert!(has_colours(&walks_at(80, &[]).raw));
-    assert!(!has_colours(&walks_at(80, &[("NO_COLOR", "1")]).raw));
+fn no_line_of_the_walk_is_wider_than_the_terminal_and_no_color_takes_every_colour_out_of_it() {
+    assert!(has_colours(&walks_at(40, &[]).raw));
+    assert!(!has_colours(&walks_at(200, &[("NO_COLOR", "1")]).raw));
 }
 
 /// "`TERM=dumb`" and `BOOKCTL_ACCESSIBLE`: numbered questions, nothing is redrawn.

@@ -1,6 +1,6 @@
 //! A question and the rest of the world: signals, a shell's job control, and a terminal that changes its width.
 
-use crate::harness::{GUEST, Home, Key, Served, Terminal};
+use crate::harness::{Home, Key, Served, Terminal, for_guest};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_bookctl");
 
@@ -44,7 +44,7 @@ fn a_signal_at_a_question_restores_the_terminal_and_says_what_happened() {
         let sentence = format!("{word}; nothing was changed");
         terminal.end().exits(code).says(&sentence);
 
-        let arguments: Vec<&str> = ["book", "ven_otp"].into_iter().chain(GUEST).collect();
+        let arguments = for_guest("ven_otp");
         let (mut terminal, pid) = started(&home, &arguments);
         terminal.see("? One-time code");
         signal(name, &pid);

@@ -115,18 +115,6 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
     home.run(["watch", &stays]).exits(0);
 }
 
-/// "unknown fields and key order kept" (command line, Output 3)
-#[test]
-fn its_documents_are_the_services_own_text() {
-    let body = r#"{"zebra":1.0e+2,"id":"bk_1","status":"confirmed","é":"\u00e9"}"#;
-    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", body.to_owned()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let output = home.run(["watch", "bk_1", "--json"]).exits(0);
-    assert_eq!(output.stdout, format!("{body}\n"));
-    let filtered = home.run(["watch", "bk_1", "--jq", ".zebra"]).exits(0);
-    assert_eq!(filtered.stdout.lines().count(), 1);
-}
-
 /// "`watch` waits out 5xx, lost connections and 429 within its own time" (command line, Exit codes)
 #[test]
 fn what_passes_by_itself_is_waited_out_with_a_note_and_the_rest_ends_the_watch() {
@@ -168,19 +156,6 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
         "vendor_disabled",
     );
     assert!(server.requests().len() > 1);
-}
-
-/// "`watch` … ends at `requires_action` even under `--until`, unless that names it." (command line, Exit codes)
-#[test]
-fn a_pause_ends_a_watch_that_waits_for_another_status() {
-    let paused = json!({"id": "bk_1", "status": "requires_action"});
-    let server = Scripted::start(move |_| Reply::json(200, &paused));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["watch", "bk_1", "--until", "confirmed"])
-        .exits(10);
-    assert_eq!(server.requests().len(), 1);
-    let named = ["watch", "bk_1", "--until", "requires_action"];
-    home.run(named).exits(0);
 }
 
 /// The rule of `watch` holds for `book --wait` as well.

@@ -176,14 +176,7 @@ const MISTAKES: &[Mistake] = &[
              self.server.ledger.handle(early[\"id\"], \"bk\", \"confirmed\")\n        \
              if not is_authentic(header, body, self.server.secrets, time.time()):",
         )],
-        &[
-            "changed_body",
-            "future",
-            "malformed_header",
-            "missing_header",
-            "stale",
-            "wrong_secret",
-        ],
+        &["changed_body", "future", "malformed_header", "missing_header", "stale", "wrong_secret"],
     ),
     (
         "ids are remembered before they are verified",
@@ -196,10 +189,7 @@ const MISTAKES: &[Mistake] = &[
                  self.server.seen.add(early)\n        \
                  if not is_authentic(header, body, self.server.secrets, time.time()):",
             ),
-            (
-                "        self.ledger = ledger",
-                "        self.ledger = ledger\n        self.seen = set()",
-            ),
+            ("        self.ledger = ledger", "        self.ledger = ledger\n        self.seen = set()"),
         ],
         &["forged_first", "replayed"],
     ),
@@ -213,10 +203,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     (
         "the last event that comes is believed",
-        &[(
-            "booking[\"id\"], status_of(booking))",
-            "booking[\"id\"], booking[\"status\"])",
-        )],
+        &[("booking[\"id\"], status_of(booking))", "booking[\"id\"], booking[\"status\"])")],
         &["out_of_order"],
     ),
     (
@@ -240,23 +227,14 @@ const MISTAKES: &[Mistake] = &[
     ("a body may be 64 KB at most", &[("LARGEST = 4 * 1024 * 1024", "LARGEST = 64 * 1024")], &["large_body"]),
     (
         "what has come so far is taken for the whole body",
-        &[(
-            "self.rfile.read(int(length))",
-            "self.rfile.read1(int(length))",
-        )],
+        &[("self.rfile.read(int(length))", "self.rfile.read1(int(length))")],
         &["large_body"],
     ),
     (
         "one delivery is handled after the other, and each takes its time",
         &[
-            (
-                "class Consumer(ThreadingHTTPServer)",
-                "class Consumer(__import__(\"http.server\").server.HTTPServer)",
-            ),
-            (
-                "    base = os.environ.get(\"BOOKING_BASE_URL\")",
-                "    time.sleep(0.25)\n    base = None",
-            ),
+            ("class Consumer(ThreadingHTTPServer)", "class Consumer(__import__(\"http.server\").server.HTTPServer)"),
+            ("    base = os.environ.get(\"BOOKING_BASE_URL\")", "    time.sleep(0.25)\n    base = None"),
         ],
         &["many_at_once"],
     ),

@@ -146,21 +146,3 @@ fn a_row_of_the_list_names_an_event() {
     let replayed = home.run(replay).exits(0).json();
     assert_eq!(replayed["events"][0]["event_id"], "evt_3");
 }
-
-#[test]
-fn each_attempt_is_shown_with_the_apps_response() {
-    let home = received();
-    let attempts = std::sync::atomic::AtomicUsize::new(0);
-    let app = App::start(move |_| {
-        let before = attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        if before == 0 { 500 } else { 200 }
-    });
-    for code in [18, 0] {
-        let replay = ["webhook", "events", "replay", "evt_1", "--to", &app.url];
-        home.run(replay).exits(code);
-    }
-    home.run(["webhook", "events", "show", "evt_1"])
-        .exits(0)
-        .prints("response to attempt 1:")
-        .prints("response to attempt 2:");
-}

@@ -8,7 +8,7 @@ use crate::harness::listening::{
     App, Courier, Listening, SECRET, deliver, event, free_port, home_without_a_service, lines,
     shell, signature, until,
 };
-use crate::harness::{GUEST, HANG, Home, Key, SOON, Served, Terminal, text};
+use crate::harness::{GUEST, HANG, Home, Key, SOON, Served, Terminal, has, text};
 
 fn confirmed(number: u32, booking: &str) -> String {
     let id = format!("evt_{number}");
@@ -364,10 +364,7 @@ fn one_listener_a_service_and_no_loop() {
     let listening = Listening::start(&home, &[]);
     let again = home.run(["webhook", "listen", "--port", "0", "--json"]);
     let error = again.refused(3, "config");
-    assert!(
-        text(&error, "message").contains("another `webhook listen`"),
-        "{error}"
-    );
+    has(&error, "message", "another `webhook listen`");
     listening.kill();
     let port = free_port().to_string();
     let itself = format!("http://localhost:{port}/");

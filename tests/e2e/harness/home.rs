@@ -23,6 +23,12 @@ pub(crate) const GUEST: [&str; 6] = [
     "Ada Lovelace",
 ];
 
+/// The command that books there for the guest.
+#[cfg(unix)]
+pub(crate) fn for_guest(venue: &str) -> Vec<&str> {
+    ["book", venue].into_iter().chain(GUEST).collect()
+}
+
 /// A home without anything in it, and an environment without anything but it.
 pub(crate) struct Home {
     folder: TempDir,
@@ -230,6 +236,16 @@ pub(crate) fn text(document: &Value, field: &str) -> String {
         .to_owned()
 }
 
+/// Asserts that a field of a document holds this.
+#[track_caller]
+pub(crate) fn has(document: &Value, field: &str, part: &str) {
+    let found = text(document, field);
+    assert!(
+        found.contains(part),
+        "{part:?} is not in {field} of {document}"
+    );
+}
+
 /// A command under way.
 pub(crate) struct Running {
     child: Child,
@@ -395,15 +411,27 @@ impl Output {
     /// Asserts that stderr says this.
     #[track_caller]
     pub(crate) fn says(self, part: &str) -> Self {
-        assert!(self.stderr.contains(part), "{part:?} is not in {self}");
+        self.tells(part);
         self
     }
 
     /// The same with this text on standard output.
     #[track_caller]
     pub(crate) fn prints(self, part: &str) -> Self {
-        assert!(self.stdout.contains(part), "{part:?} is not in {self}");
+        self.shows(part);
         self
+    }
+
+    /// As `says`, of an output that is looked at again.
+    #[track_caller]
+    pub(crate) fn tells(&self, part: &str) {
+        assert!(self.stderr.contains(part), "{part:?} is not in {self}");
+    }
+
+    /// As `prints`, of an output that is looked at again.
+    #[track_caller]
+    pub(crate) fn shows(&self, part: &str) {
+        assert!(self.stdout.contains(part), "{part:?} is not in {self}");
     }
 }
 

@@ -67,13 +67,14 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
+    pub(crate) fn start<A: AsRef<str>>(home: &Home, arguments: &[A]) -> Self {
         Self::of_width(home, 100, arguments)
     }
 
-    pub(crate) fn of_width(home: &Home, columns: u16, arguments: &[&str]) -> Self {
-        let program = env!("CARGO_BIN_EXE_bookctl");
-        Self::of_program(home, columns, &[&[program], arguments].concat())
+    pub(crate) fn of_width<A: AsRef<str>>(home: &Home, columns: u16, arguments: &[A]) -> Self {
+        let program = [env!("CARGO_BIN_EXE_bookctl")].into_iter();
+        let arguments = arguments.iter().map(AsRef::as_ref);
+        Self::of_program(home, columns, &program.chain(arguments).collect::<Vec<_>>())
     }
 
     /// Runs any program.
