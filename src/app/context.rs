@@ -32,7 +32,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Context {
     pub(crate) out: Output,
-    pub(crate) prompter: Prompter,
+    pub(crate) prompter: Prompter<'static>,
     pub(crate) environment: Environment,
     pub(crate) in_flight: RefCell<InFlight>,
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
@@ -45,8 +45,7 @@ pub(crate) struct Context {
     /// The value of `--timeout`.
     pub(crate) timeout: Option<Duration>,
     /// How long a rate limit may be waited out.
-    max_wait: Cell<Duration>,
-    max_wait_is_default: bool,
+    max_wait: Cell<Option<Duration>>,
     pub(crate) verbose: bool,
     /// Whether calls of the service are in what `--verbose` shows. Counts before the first of them.
     pub(crate) shows_calls: Cell<bool>,
@@ -97,8 +96,7 @@ impl Context {
             target,
             contract: Adapter::default(),
             timeout: setup.timeout,
-            max_wait: Cell::new(setup.max_wait.unwrap_or_default()),
-            max_wait_is_default: setup.max_wait.is_none(),
+            max_wait: Cell::new(setup.max_wait),
             shows_calls: Cell::new(setup.verbose),
             verbose: setup.verbose,
             sandbox_limits: setup.sandbox_limits,
@@ -131,28 +129,23 @@ impl Context {
 
     /// How the service's documents differ from the contract's. The embedded sandbox speaks the contract.
     pub(crate) fn adapter(&self) -> &Adapter {
-        match &self.target {
-            Target::Embedded { .. } => &self.contract,
-            Target::Remote(service) => &service.adapter,
-        }
+        let service = self.target.service();
+        service.map_or(&self.contract, |service| &service.adapter)
     }
 
     /// The path of the service's base URL, without a slash at its end.
     pub(crate) fn base_path(&self) -> &str {
-        match &self.target {
-            Target::Embedded { .. } => "",
-            Target::Remote(service) => service.base_url.path(),
-        }
+        let service = self.target.service();
+        service.map_or("", |service| service.base_url.path())
     }
 
     /// How much of the contract is known to hold at the service.
     pub(crate) fn certainty(&self) -> Certainty {
-        match &self.target {
-            Target::Embedded { .. } => Certainty::Contract,
-            Target::Remote(_) => match self.client.get().is_some_and(Client::speaks_contract) {
-                true => Certainty::Contract,
-                false => Certainty::Specification,
-            },
+        let is_embedded = self.target.service().is_none();
+        if is_embedded || self.client.get().is_some_and(Client::speaks_contract) {
+            Certainty::Contract
+        } else {
+            Certainty::Specification
         }
     }
 
@@ -188,17 +181,14 @@ impl Context {
 
     /// A connection to an address, or without one to the embedded sandbox.
     fn connection(&self, base: String, url: Option<&BaseUrl>, key: KeySource) -> Connection {
-        let ca_file = match &self.target {
-            Target::Embedded { .. } => None,
-            Target::Remote(service) => service.ca_file.clone(),
-        };
+        let service = self.target.service();
         let shows_calls = self.shows_calls.get();
         Connection {
             base,
             loopback: url.is_none_or(BaseUrl::is_loopback),
             https: url.is_some_and(BaseUrl::is_https),
             key,
-            ca_file,
+            ca_file: service.and_then(|service| service.ca_file.clone()),
             adapter: self.adapter().clone(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: shows_calls.then(|| Box::new(Output::trace) as Trace),
@@ -220,10 +210,7 @@ impl Context {
 
     /// The webhook secret that is stored for the profile and exactly this origin.
     pub(crate) async fn stored_webhook_secret(&self) -> Result<Option<Secret>> {
-        let Target::Remote(service) = &self.target else {
-            return Ok(None);
-        };
-        let Some(account) = service.account() else {
+        let Some(account) = self.target.service().and_then(Service::account) else {
             return Ok(None);
         };
         let vault = Vault::new(self.paths.secrets.clone());
@@ -265,29 +252,24 @@ impl Context {
 
     /// Whether a request would carry a key, as far as that is known without opening a keyring.
     pub(crate) fn has_key(&self) -> bool {
-        match &self.target {
-            Target::Embedded { .. } => true,
-            Target::Remote(service) => self.key_source(service).promises_a_key(),
-        }
+        let service = self.target.service();
+        service.is_none_or(|service| self.key_source(service).promises_a_key())
     }
 
     pub(crate) fn max_wait(&self) -> Duration {
-        self.max_wait.get()
+        self.max_wait.get().unwrap_or_default()
     }
 
     /// Waits out rate limits without a time limit, unless `--max-wait` sets one. For commands that take longer than a
     /// window anyway.
     pub(crate) fn wait_for_rate_limits(&self) {
-        if self.max_wait_is_default {
-            self.max_wait.set(Duration::MAX);
-        }
+        let wanted = self.max_wait.get().unwrap_or(Duration::MAX);
+        self.max_wait.set(Some(wanted));
     }
 
     /// The service that is not the embedded sandbox: its profile and its address.
     pub(crate) fn named_service(&self) -> Option<String> {
-        let Target::Remote(service) = &self.target else {
-            return None;
-        };
+        let service = self.target.service()?;
         let address = service.base_url.address();
         Some(match &service.profile {
             Some(profile) => format!("profile {profile}: {address}"),
@@ -297,7 +279,7 @@ impl Context {
 
     /// Refuses a change if the profile is read-only, and names the service before anything is changed.
     pub(crate) fn before_change(&self) -> Result<()> {
-        let Target::Remote(service) = &self.target else {
+        let Some(service) = self.target.service() else {
             return Ok(());
         };
         if service.read_only {
@@ -319,10 +301,8 @@ impl Context {
 
     /// The same, if anything was ever received.
     pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
-        match self.paths.webhooks.exists() {
-            true => self.webhooks().map(Some),
-            false => Ok(None),
-        }
+        let exists = self.paths.webhooks.exists();
+        exists.then(|| self.webhooks()).transpose()
     }
 
     /// The file of the embedded sandbox, if another version of bookctl made it.

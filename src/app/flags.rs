@@ -66,11 +66,8 @@ impl Flags {
 
     /// An output for errors, also for one about the filter.
     pub(crate) fn report_only(&self, environment: &Environment) -> Output {
-        let format = if self.json || self.jq.is_some() {
-            Format::Json
-        } else {
-            Format::Human
-        };
+        let is_json = self.json || self.jq.is_some();
+        let format = if is_json { Format::Json } else { Format::Human };
         Output::of_process(format, self.color, self.quiet, environment)
     }
 }

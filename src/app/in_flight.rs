@@ -25,14 +25,8 @@ pub(crate) enum InFlight {
     Changing { id: String, what: &'static str },
     /// Another call that changes something is on its way.
     Sent { request: String },
-    /// A webhook was posted to a consumer, whose answer has not come.
-    Posted { what: String, to: String },
-    /// The service texted a person the code of this session.
-    CodeSent { session: String },
-    /// Guests are being deleted, the oldest first.
-    DeletingGuests,
-    /// The guests are deleted, and the journal's file is being rewritten.
-    ForgettingGuests,
+    /// Anything else: what an interrupt adds to its message, and its hint.
+    Other { said: String, hint: String },
 }
 
 #[derive(Debug)]
@@ -58,6 +52,11 @@ impl BatchProgress {
 }
 
 impl InFlight {
+    pub(crate) fn other(said: impl Into<String>, hint: impl Into<String>) -> Self {
+        let (said, hint) = (said.into(), hint.into());
+        InFlight::Other { said, hint }
+    }
+
     pub(crate) fn known(booking: &Booking) -> Self {
         InFlight::Known {
             id: booking.id().to_owned(),
@@ -110,22 +109,7 @@ impl InFlight {
                 format!(" while {request} was being sent; the outcome is unknown"),
                 Some("check before you send it again".to_owned()),
             ),
-            InFlight::Posted { what, to } => (
-                format!("; {what} posted to {to}, which may have handled it"),
-                Some("check what it did before you send anything again".to_owned()),
-            ),
-            InFlight::DeletingGuests => (
-                "; some guests may be deleted already".to_owned(),
-                Some("run the same command again to delete the others".to_owned()),
-            ),
-            InFlight::ForgettingGuests => (
-                "; the guests were deleted, but traces may remain in the journal's file".to_owned(),
-                Some("run the same command again to overwrite them".to_owned()),
-            ),
-            InFlight::CodeSent { session } => (
-                format!("; session {session} is waiting for its code"),
-                Some(shell::command("session verify", session, "--code CODE")),
-            ),
+            InFlight::Other { said, hint } => (format!("; {said}"), Some(hint.clone())),
         };
         error.message.push_str(&said);
         error.hint = hint.or(error.hint.take());
@@ -153,32 +137,4 @@ pub(crate) fn abandon_command(key: &str) -> String {
 
 pub(crate) fn show_command(id: &str) -> String {
     shell::command("show", id, "")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interrupt_ends_with_the_bookings_id_its_state_and_the_command_that_resumes_it() {
-        let in_flight = InFlight::Known {
-            id: "bk_1".into(),
-            status: Status::RequiresAction,
-        };
-        let error = in_flight.explain(Error::interrupted(Exit::Interrupted));
-        assert_eq!(
-            error.message,
-            "interrupted; booking bk_1 is requires_action"
-        );
-        assert_eq!(error.hint.as_deref(), Some("bookctl continue bk_1"));
-    }
-
-    #[test]
-    fn an_interrupted_create_names_its_key_and_never_says_that_nothing_happened() {
-        let error =
-            InFlight::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
-        assert!(error.message.contains("unknown"));
-        assert_eq!(error.idempotency_key.as_deref(), Some("k"));
-        assert_eq!(error.exit, Exit::Terminated);
-    }
 }

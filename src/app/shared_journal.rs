@@ -32,14 +32,13 @@ pub(crate) fn database(
         .clone()
         .unwrap_or_else(|| maker(environment).user);
     let own = address.password.clone();
-    let given = own.or_else(|| Environment::text(environment.pgpassword.as_ref()));
-    let password = match given {
-        Some(password) => Some(password),
-        None => match in_file(out, environment, journal, &user)? {
-            Some(password) => Some(password),
-            None => stored(paths, journal)?,
-        },
-    };
+    let mut password = own.or_else(|| Environment::text(environment.pgpassword.as_ref()));
+    if password.is_none() {
+        password = in_file(out, environment, journal, &user)?;
+    }
+    if password.is_none() {
+        password = stored(paths, journal)?;
+    }
     if let Some(password) = &password {
         register_secret(password);
     }

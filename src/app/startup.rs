@@ -17,7 +17,7 @@ use crate::terminal::prompt::{Prompter, TerminalEnv};
 /// The parts of a [`Context`](super::Context) that do not depend on a service.
 pub(crate) struct Startup {
     pub(crate) out: Output,
-    pub(crate) prompter: Prompter,
+    pub(crate) prompter: Prompter<'static>,
     pub(crate) environment: Environment,
     pub(crate) paths: Paths,
     pub(crate) options: TargetOptions,
@@ -109,31 +109,4 @@ fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     }
     let what = "this computer's clock shows a time before 1970 or after 9999; nothing was sent";
     Err(Error::config(what).hint("set the clock, then try again"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_before_1970_or_after_9999_is_refused() {
-        let at = |seconds: i64| match u64::try_from(seconds) {
-            Ok(after) => SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(after)),
-            Err(_) => {
-                SystemTime::UNIX_EPOCH.checked_sub(Duration::from_secs(seconds.unsigned_abs()))
-            }
-        };
-        for (seconds, fits) in [
-            (-1, false),
-            (0, true),
-            (1_800_000_000, true),
-            (300_000_000_000, false),
-        ] {
-            assert_eq!(
-                refuse_impossible_clock(at(seconds).unwrap()).is_ok(),
-                fits,
-                "{seconds}"
-            );
-        }
-    }
 }

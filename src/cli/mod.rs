@@ -118,8 +118,7 @@ pub(crate) fn report_usage(
     environment: &Environment,
 ) -> Exit {
     let mut own = own_arguments(arguments);
-    let wants_json =
-        own.any(|argument| matches!(argument.split('=').next(), Some("--json" | "--jq")));
+    let wants_json = own.any(|it| matches!(it.split('=').next(), Some("--json" | "--jq")));
     let asked_for_help = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => arguments.len() < 2,

@@ -9,7 +9,7 @@ use crate::app::flags::Flags;
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::Exit;
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{DocumentView, Page};
 
 /// `--version` among global flags and without a command.
 #[derive(Parser, Debug)]
@@ -27,10 +27,8 @@ pub(super) fn details(arguments: &[OsString], environment: &Environment) -> Opti
     if !asked.version || !asked.flags.verbose {
         return None;
     }
-    let written = asked
-        .flags
-        .output(environment)
-        .and_then(|out| out.emit(&Details));
+    let out = asked.flags.output(environment);
+    let written = out.and_then(|out| out.emit(&DocumentView(document(), page)));
     let outcome = written.map_err(|error| {
         asked.flags.report_only(environment).report(&error);
         error.exit
@@ -39,48 +37,37 @@ pub(super) fn details(arguments: &[OsString], environment: &Environment) -> Opti
 }
 
 /// The details: those of the build are from `build.rs`.
-struct Details;
+fn document() -> Document {
+    let features: Vec<_> = env!("BUILT_FEATURES").split_whitespace().collect();
+    let commit = env!("BUILT_COMMIT");
+    json!({
+        "name": "bookctl",
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": (commit != "unknown").then_some(commit),
+        "target": env!("BUILT_TARGET"),
+        "profile": env!("BUILT_PROFILE"),
+        "features": features,
+        "sqlite": rusqlite::version(),
+        "tls": {
+            "library": "rustls",
+            "version": env!("BUILT_RUSTLS"),
+            "provider": "ring",
+            "provider_version": env!("BUILT_RING"),
+        },
+    })
+    .into()
+}
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-const COMMIT: &str = env!("BUILT_COMMIT");
-
-impl View for Details {
-    fn json(&self) -> Document {
-        let features: Vec<_> = env!("BUILT_FEATURES").split_whitespace().collect();
-        json!({
-            "name": "bookctl",
-            "version": VERSION,
-            "commit": (COMMIT != "unknown").then_some(COMMIT),
-            "target": env!("BUILT_TARGET"),
-            "profile": env!("BUILT_PROFILE"),
-            "features": features,
-            "sqlite": rusqlite::version(),
-            "tls": {
-                "library": "rustls",
-                "version": env!("BUILT_RUSTLS"),
-                "provider": "ring",
-                "provider_version": env!("BUILT_RING"),
-            },
-        })
-        .into()
+fn page(details: &Document) -> Page {
+    let (rustls, ring) = (env!("BUILT_RUSTLS"), env!("BUILT_RING"));
+    let mut page = Page::default();
+    page.line(concat!("bookctl ", env!("CARGO_PKG_VERSION")));
+    page.field("commit", env!("BUILT_COMMIT"));
+    for name in ["target", "profile", "sqlite"] {
+        page.field_if(name, details.str(name));
     }
-
-    fn page(&self) -> Page {
-        let features: Vec<_> = env!("BUILT_FEATURES").split_whitespace().collect();
-        let features = if features.is_empty() {
-            "none".to_owned()
-        } else {
-            features.join(", ")
-        };
-        let (rustls, ring) = (env!("BUILT_RUSTLS"), env!("BUILT_RING"));
-        let mut page = Page::default();
-        page.line(format!("bookctl {VERSION}"))
-            .field("commit", COMMIT)
-            .field("target", env!("BUILT_TARGET"))
-            .field("profile", env!("BUILT_PROFILE"))
-            .field("features", features)
-            .field("sqlite", rusqlite::version())
-            .field("tls", format!("rustls {rustls} with ring {ring}"));
-        page
-    }
+    let features = Some(env!("BUILT_FEATURES")).filter(|names| !names.is_empty());
+    page.field("features", features.unwrap_or("none"));
+    page.field("tls", format!("rustls {rustls} with ring {ring}"));
+    page
 }

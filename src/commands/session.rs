@@ -246,8 +246,10 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             "Sent a code to {to}. Session {id} is waiting for it."
         ));
         document = loop {
-            let session = id.clone();
-            context.in_flight.replace(InFlight::CodeSent { session });
+            context.in_flight.replace(InFlight::other(
+                format!("session {id} is waiting for its code"),
+                shell::command("session verify", &id, "--code CODE"),
+            ));
             let code = ask_code(context).await.map_err(once_sent)?;
             match send_once(context, session::verify(&id, &code, context.adapter())?).await {
                 Ok(document) => break document,

@@ -156,30 +156,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_dots_and_quotes_is_one_name() {
-        let name = "eu.\"west\"";
-        let after = edited("", |draft| {
-            draft.set(name, "base_url", "https://a.example")?;
-            draft.set(name, "dialect.otp_field", "pin")
-        });
-        let folder = tempfile::tempdir().unwrap();
-        let file = ConfigFile::parse(folder.path(), &after.unwrap()).unwrap();
-        assert_eq!(file.profiles[name].adapter.dialect.otp_field, "pin");
-    }
-
-    #[test]
-    fn the_default_is_written_before_the_profiles_and_goes_with_its_profile() {
-        let profile = "[profiles.a]\nbase_url = \"https://a.example\"\n";
-        let used = edited(profile, |draft| {
-            draft.set_default("a");
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(used, format!("default_profile = \"a\"\n{profile}"));
-        assert_eq!(edited(&used, |draft| draft.remove("a")).unwrap().trim(), "");
-    }
-
-    #[test]
     fn what_would_not_read_as_a_configuration_is_not_written() {
         assert!(edited("", |draft| draft.set("a", "read_only", true)).is_err());
     }

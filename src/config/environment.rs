@@ -69,12 +69,8 @@ impl Environment {
 
     /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.
     pub(crate) fn on(value: Option<&OsString>) -> bool {
-        Self::text(value).is_some_and(|value| {
-            !matches!(
-                value.to_ascii_lowercase().as_str(),
-                "0" | "false" | "no" | "off"
-            )
-        })
+        let value = Self::text(value).map(|value| value.to_ascii_lowercase());
+        value.is_some_and(|value| !matches!(value.as_str(), "0" | "false" | "no" | "off"))
     }
 }
 

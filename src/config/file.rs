@@ -182,31 +182,6 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_an_empty_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = ConfigFile::read(&folder.path().join("config.toml")).unwrap();
-        assert!(file.profiles.is_empty());
-    }
-
-    #[test]
-    fn a_profile_may_rename_an_open_name_and_leaves_the_others() {
-        let file = read(
-            "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\notp_field = 'pin'\n",
-        );
-        let dialect = &file.unwrap().profiles["x"].adapter.dialect;
-        assert_eq!(dialect.otp_field, "pin");
-        assert_eq!(dialect.auth_scheme, "Bearer");
-    }
-
-    #[test]
-    fn a_key_that_nobody_knows_is_refused_with_its_line() {
-        let error =
-            read("[profiles.x]\nbase_url = 'https://b.example'\nbase_uri = 'x'\n").unwrap_err();
-        assert!(error.message.contains("line 3"), "{}", error.message);
-        assert!(error.message.contains("base_uri"), "{}", error.message);
-    }
-
-    #[test]
     fn a_name_that_the_dialect_cannot_have_is_refused_with_its_line_its_profile_and_its_key() {
         for (name, why) in [
             ("auth_header = 'X Key'", "valid header name"),
@@ -261,16 +236,6 @@ mod tests {
         let expressions: Vec<_> = adapter.expressions().collect();
         assert_eq!(expressions[0], ("read.booking".to_owned(), ".data"));
         assert_eq!(expressions[1], ("write.otp".to_owned(), "{otpCode: .otp}"));
-    }
-
-    #[test]
-    fn a_profile_called_sandbox_is_refused_rather_than_ignored() {
-        let error = read("[profiles.sandbox]\nbase_url = 'https://b.example'\n").unwrap_err();
-        assert!(
-            error.message.contains("[profiles.sandbox]"),
-            "{}",
-            error.message
-        );
     }
 
     proptest! {

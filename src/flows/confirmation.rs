@@ -18,7 +18,7 @@ impl Confirmation<'_> {
     /// # Errors
     ///
     /// `usage` (2), which names `--yes`, if prompts are not possible.
-    pub(crate) fn check(&self, prompter: &Prompter) -> Result<()> {
+    pub(crate) fn check(&self, prompter: &Prompter<'_>) -> Result<()> {
         if prompter.interactive() {
             return Ok(());
         }
@@ -34,7 +34,7 @@ impl Confirmation<'_> {
     /// # Errors
     ///
     /// `declined` (17) if the answer is no, and those of [`Confirmation::check`].
-    pub(crate) async fn ask(&self, prompter: &Prompter) -> Result<()> {
+    pub(crate) async fn ask(&self, prompter: &Prompter<'_>) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the confirmation");
         match prompter.confirm(&question, false).await? {

@@ -18,7 +18,7 @@ use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::process::USUAL_EDITOR;
 use crate::terminal::output::visible;
-use crate::terminal::prompt::{Deadline, PromptError, Question};
+use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
 use crate::terminal::view::{asked_fields, pause_page};
 
 /// Asks and answers until the booking no longer waits.
@@ -39,7 +39,7 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
             context,
             booking: &booking,
             is_sandbox,
-            deadline: deadline.as_ref(),
+            prompter: context.prompter.until(deadline),
         };
         let answer = match asking.ask(&mut former).await {
             Ok(answer) => answer,
@@ -114,7 +114,8 @@ struct Asking<'a> {
     context: &'a Context,
     booking: &'a Booking,
     is_sandbox: bool,
-    deadline: Option<&'a Deadline<'a>>,
+    /// Asks until the booking's deadline.
+    prompter: Prompter<'a>,
 }
 
 impl Asking<'_> {
@@ -126,16 +127,6 @@ impl Asking<'_> {
             Pause::Payment => self.payment(former).await,
             Pause::Other => self.fields(action, former).await,
         }
-    }
-
-    async fn text(
-        &self,
-        question: &Question,
-        check: &dyn Fn(&str) -> Result<(), String>,
-    ) -> Result<String, PromptError> {
-        let prompter = &self.context.prompter;
-        let text = prompter.text_until(question, None, check, self.deadline);
-        text.await
     }
 
     /// The one-time code. That of a sandbox is offered: Enter takes it, and a code of another form is refused before it
@@ -162,8 +153,7 @@ impl Asking<'_> {
             }
             _ => Ok(()),
         };
-        let prompter = &self.context.prompter;
-        let code = prompter.text_until(&question, offered.as_deref(), &check, self.deadline);
+        let code = self.prompter.text(&question, offered.as_deref(), &check);
         Ok(Continuation::Otp(code.await?))
     }
 
@@ -171,7 +161,7 @@ impl Asking<'_> {
         &self,
         former: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
-        let (context, prompter) = (self.context, &self.context.prompter);
+        let (context, prompter) = (self.context, &self.prompter);
         let action = self.booking.next_action();
         let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
@@ -179,8 +169,8 @@ impl Asking<'_> {
         let rows: Vec<&str> = ways.iter().map(|(_, text)| *text).collect();
         loop {
             let question = payment_question("Payment response");
-            let way = prompter.choose_until(&question, &rows, self.deadline);
-            let text = match ways[way.await?].0 {
+            let way = prompter.choose(&question, &rows).await?;
+            let text = match ways[way].0 {
                 PaymentWay::Approve => {
                     Ok(json!({ "approval_id": id, "status": "approved" }).to_string())
                 }
@@ -191,12 +181,11 @@ impl Asking<'_> {
                     let question =
                         payment_question("Paste the vendor's response (JSON, never a card number)")
                             .hidden();
-                    Ok(self.text(&question, &|_| Ok(())).await?)
+                    Ok(prompter.text(&question, None, &|_| Ok(())).await?)
                 }
                 PaymentWay::Abort => {
                     let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
-                    let aborts = prompter.confirm_until(&question, false, self.deadline);
-                    if aborts.await? {
+                    if prompter.confirm(&question, false).await? {
                         return Ok(Continuation::PspAbort);
                     }
                     continue;
@@ -221,7 +210,7 @@ impl Asking<'_> {
             _ => Ok(()),
         };
         let question = payment_question("File with the vendor's response");
-        let path = self.text(&question, &check).await?;
+        let path = self.prompter.text(&question, None, &check).await?;
         let text = read_file(&path).await;
         Ok(text.map_err(|error| error.message.clone()))
     }
@@ -239,8 +228,10 @@ impl Asking<'_> {
             .cloned()
             .unwrap_or_else(|| format!("{:#}", json!({ "approval_id": id, "status": "" })));
         let question = payment_question("The vendor's response");
-        let prompter = &self.context.prompter;
-        match prompter.edit(&question, editor.unwrap_or(USUAL_EDITOR), &start, ".json") {
+        match self
+            .prompter
+            .edit(&question, editor.unwrap_or(USUAL_EDITOR), &start)
+        {
             Ok(Some(text)) => {
                 former.insert(WRITTEN.to_owned(), text.clone());
                 Ok(text)
@@ -268,9 +259,8 @@ impl Asking<'_> {
                 true => Err(format!("{} cannot be empty", visible(name))),
                 false => Ok(()),
             };
-            let value = self
-                .text(&question.former(former.remove(name)), &check)
-                .await?;
+            let question = question.former(former.remove(name));
+            let value = self.prompter.text(&question, None, &check).await?;
             former.insert(name.clone(), value.clone());
             let answer = Field {
                 key: name.clone(),
@@ -289,7 +279,7 @@ impl Asking<'_> {
             };
             let question =
                 Question::new("Field as key=value (empty to finish)", "-F", "the answer");
-            while let Ok(answer) = field(&self.text(&question, &check).await?) {
+            while let Ok(answer) = field(&self.prompter.text(&question, None, &check).await?) {
                 fields.push(answer);
             }
         }

@@ -407,14 +407,6 @@ mod tests {
     }
 
     #[test]
-    fn each_row_stands_at_the_place_of_its_code() {
-        assert!(
-            ALL.iter()
-                .all(|entry| entry.code.entry().name == entry.name)
-        );
-    }
-
-    #[test]
     fn the_services_own_code_outranks_the_http_status() {
         assert_eq!(
             exit_for_refusal(Some("wrong_key_environment"), 403),

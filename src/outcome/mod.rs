@@ -2,10 +2,8 @@
 
 pub(crate) mod code;
 mod error;
-mod error_code;
 mod exit;
 
 pub(crate) use code::Code;
-pub(crate) use error::{Error, Result, reason};
-pub(crate) use error_code::ErrorCode;
+pub(crate) use error::{Error, ErrorCode, Result, reason};
 pub use exit::Exit;

@@ -23,9 +23,8 @@ impl Context {
             return Ok(embedded);
         }
         let Target::Embedded { database, .. } = &self.target else {
-            return Err(Error::config(
-                "the profile does not point to the embedded sandbox",
-            ));
+            let why = "the profile does not point to the embedded sandbox";
+            return Err(Error::config(why));
         };
         ownership::refuse_others(database)?;
         let options = sandbox::Options {
@@ -68,25 +67,19 @@ impl Context {
 
     /// The current time by the service's clock. The embedded sandbox has a clock of its own.
     pub(crate) fn now(&self) -> Result<Timestamp> {
-        match &self.target {
-            Target::Embedded { .. } => {
-                let offset = self.embedded()?.offset;
-                // Another command may have moved the clock since this one began. `Date` has a resolution of one second, so
-                // a smaller difference means nothing.
-                let seen = self.client.get().and_then(Client::skew);
-                let is_moved = |seen: &SignedDuration| {
-                    seen.saturating_sub(offset).abs() > SignedDuration::from_secs(2)
-                };
-                let offset = seen.filter(is_moved).unwrap_or(offset);
-                Ok(Timestamp::now()
-                    .saturating_add(offset)
-                    .unwrap_or(Timestamp::MAX))
-            }
-            Target::Remote(_) => Ok(self
-                .client
-                .get()
-                .map_or_else(Timestamp::now, Client::service_now)),
+        let client = self.client.get();
+        if self.target.service().is_some() {
+            return Ok(client.map_or_else(Timestamp::now, Client::service_now));
         }
+        let offset = self.embedded()?.offset;
+        // Another command may have moved the clock since this one began. `Date` has a resolution of one second, so a
+        // smaller difference means nothing.
+        let is_moved = |seen: &SignedDuration| {
+            seen.saturating_sub(offset).abs() > SignedDuration::from_secs(2)
+        };
+        let seen = client.and_then(Client::skew).filter(is_moved);
+        let now = Timestamp::now().saturating_add(seen.unwrap_or(offset));
+        Ok(now.unwrap_or(Timestamp::MAX))
     }
 
     /// The same, for what is only shown: this machine's clock if the service's cannot be read.
@@ -105,9 +98,7 @@ impl Context {
         };
         move || {
             let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
-            moved
-                .or_else(|| self.now().ok())
-                .unwrap_or_else(Timestamp::now)
+            moved.unwrap_or_else(|| self.service_now())
         }
     }
 }

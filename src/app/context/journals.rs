@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Context;
 use crate::app::shared_journal;
 use crate::client::Client;
-use crate::config::{SharedJournal, Target};
+use crate::config::SharedJournal;
 use crate::journal::{Journal, Maker, Scope};
 use crate::model::venue::Venue;
 use crate::outcome::Result;
@@ -56,12 +56,12 @@ impl Context {
 
     /// The fingerprint of the API key.
     fn account(&self) -> String {
-        let embedded = || match self.target {
-            Target::Embedded { .. } => Secret::new(LIVE_KEY.to_owned()).fingerprint(),
-            // Nothing is sent without a key.
-            Target::Remote(_) => String::new(),
+        // Nothing is sent to a service without a key.
+        let other = || match self.target.service() {
+            None => Secret::new(LIVE_KEY.to_owned()).fingerprint(),
+            Some(_) => String::new(),
         };
-        self.target.account().unwrap_or_else(embedded)
+        self.target.account().unwrap_or_else(other)
     }
 
     /// Begins to connect to a shared journal that a booking is going to need. An error is left to its first use.

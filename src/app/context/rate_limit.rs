@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use super::Context;
 use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
-use crate::config::Target;
 use crate::journal::RateLimitWindow;
 use crate::model::certainty::Certainty;
 use crate::model::duration::in_units;
@@ -27,29 +26,28 @@ impl Context {
     /// `allowed`.
     ///
     /// Without a journal nothing is known, and nothing is waited for.
-    pub(crate) async fn admit(&self, call: &Call, allowed: Duration) -> Result<Duration> {
+    pub(crate) async fn admit(&self, call: &Call, mut allowed: Duration) -> Result<Duration> {
         let Some(name) = shared_limit(call) else {
             return Ok(allowed);
         };
-        let mut allowed = allowed;
         loop {
             let clock = |window: Option<&RateLimitWindow>| self.believed_clock(window);
             let exhausted = self
                 .journal()
                 .and_then(|journal| journal.count_request(name, &clock));
-            match exhausted {
-                Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
-                    Some(left) => allowed = left,
-                    None => return Ok(allowed),
-                },
-                Ok(None) | Err(_) => return Ok(allowed),
+            let Ok(Some(window)) = exhausted else {
+                return Ok(allowed);
+            };
+            match self.wait_for_window(&window, call, allowed).await? {
+                Some(left) => allowed = left,
+                None => return Ok(allowed),
             }
         }
     }
 
     /// The service's clock, as well as it is known before its first answer.
     pub(crate) fn believed_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
-        if matches!(self.target, Target::Embedded { .. }) {
+        if self.target.service().is_none() {
             return self.service_now();
         }
         let Ok(client) = self.client() else {
@@ -115,8 +113,7 @@ impl Context {
         call: &Call,
         allowed: Duration,
     ) -> Result<Option<Duration>> {
-        let is_embedded = matches!(self.target, Target::Embedded { .. });
-        if is_embedded && !self.sandbox_limits {
+        if self.target.service().is_none() && !self.sandbox_limits {
             return Ok(None);
         }
         // A sandbox's clock may have been moved since, so it is read before anybody waits by it.

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::app::Context;
 use crate::client::{Answer, Call, Failure};
-use crate::config::Target;
 use crate::outcome::{Error, Result};
 
 impl Context {
@@ -35,7 +34,7 @@ impl Context {
 
     fn no_sandbox(&self) -> Error {
         let error = Error::config("the profile is not for a sandbox; nothing was changed");
-        if let Target::Remote(service) = &self.target
+        if let Some(service) = self.target.service()
             && let Some(before) = service.base_url.join("").strip_suffix("/v1")
         {
             return error.hint(format!(
@@ -50,22 +49,20 @@ impl Context {
     /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an
     /// answer it counts as no sandbox.
     pub(crate) async fn is_sandbox(&self) -> bool {
-        let call = match &self.target {
-            Target::Remote(service) if !service.base_url.is_loopback() => {
-                if !self.has_key() {
-                    return false;
-                }
-                Call::get("/v1/")
-            }
-            _ => Call::get("/sandbox/clock"),
-        };
+        let service = self.target.service();
+        let is_elsewhere = service.is_some_and(|service| !service.base_url.is_loopback());
+        if is_elsewhere && !self.has_key() {
+            return false;
+        }
+        let index = is_elsewhere.then_some("/v1/");
+        let call = Call::get(index.unwrap_or("/sandbox/clock"));
         self.is_sandbox_by(call).await == Some(true)
     }
 
     /// Whether the answer to this call is a sandbox's; `None` if there was no answer. It is asked once, so that one
     /// command never takes the service for both.
     async fn is_sandbox_by(&self, call: Call) -> Option<bool> {
-        if matches!(self.target, Target::Embedded { .. }) {
+        if self.target.service().is_none() {
             return Some(true);
         }
         let client = self.client().ok()?;

@@ -122,13 +122,4 @@ mod tests {
         line.quoted = true;
         assert_eq!(reply(Shell::Bash, &line, &file), "my answer.json\n");
     }
-
-    #[test]
-    fn a_candidate_is_one_line_whatever_is_said_of_it() {
-        let hostile = [candidate("a", "x\ty\nz"), candidate("b\nc", "")];
-        assert_eq!(
-            reply(Shell::Fish, &CommandLine::default(), &hostile),
-            "a\tx\\u{9}y\\u{a}z\n"
-        );
-    }
 }

@@ -18,10 +18,7 @@ use crate::sandbox::seed::Scenario;
 type Source = fn(&Known, &str) -> Option<Vec<Candidate>>;
 
 fn source(path: &[&str], arg: &Arg) -> Option<Source> {
-    let id = arg.get_id().as_str();
-    let names = arg.get_value_names().unwrap_or_default();
-    let name = names.first().map_or("", |name| name.as_str());
-    Some(match (path, id, name) {
+    Some(match (path, arg.get_id().as_str(), value_name(arg)) {
         (["profile", "add"], "name", _) => return None,
         (["profile", ..], "name", _) | (_, "profile", _) => |known, _| Some(known.profiles()),
         (["explain"], "code", _) => |_, _| fixed(ALL.iter().map(|it| (it.name, it.meaning))),
@@ -40,28 +37,26 @@ fn source(path: &[&str], arg: &Arg) -> Option<Source> {
             |_, _| fixed(Scenario::ALL.iter().map(|it| (it.name(), it.describe())))
         }
         (_, "dialect", _) => |_, _| {
-            let names = Dialect::TABLE.iter();
-            Some(
-                names
-                    .map(|(key, _, about)| (format!("{key}="), (*about).to_owned()))
-                    .collect(),
-            )
+            let named =
+                |(key, _, about): &(&str, &str, &str)| (format!("{key}="), (*about).to_owned());
+            Some(Dialect::TABLE.iter().map(named).collect())
         },
         _ => return None,
     })
 }
 
 fn fixed(names: impl Iterator<Item = (&'static str, &'static str)>) -> Option<Vec<Candidate>> {
-    Some(
-        names
-            .map(|(name, about)| (name.to_owned(), about.to_owned()))
-            .collect(),
-    )
+    let named = |(name, about): (&str, &str)| (name.to_owned(), about.to_owned());
+    Some(names.map(named).collect())
+}
+
+fn value_name(arg: &Arg) -> &str {
+    let names = arg.get_value_names().unwrap_or_default();
+    names.first().map_or("", |name| name.as_str())
 }
 
 fn takes_a_file(path: &[&str], arg: &Arg) -> bool {
-    let names = arg.get_value_names().unwrap_or_default();
-    let name = names.first().map_or("", |name| name.as_str());
+    let name = value_name(arg);
     let mut forms = name.split('|');
     forms.any(|form| form == "FILE" || form == "@FILE")
         || path == ["sandbox", "run"] && name == "CMD"

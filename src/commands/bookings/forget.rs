@@ -100,7 +100,10 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
     if !yes && found.count > 0 {
         confirm(context, found.count).await?;
     }
-    context.in_flight.replace(InFlight::DeletingGuests);
+    context.in_flight.replace(InFlight::other(
+        "some guests may be deleted already",
+        "run the same command again to delete the others",
+    ));
     let _progress = context.out.progress("deleting guests");
     let mut are_some_deleted = false;
     loop {
@@ -139,7 +142,10 @@ async fn leave_nothing(context: &Context) -> Result<()> {
         // PostgreSQL removes deleted rows when it vacuums.
         return Ok(());
     }
-    context.in_flight.replace(InFlight::ForgettingGuests);
+    context.in_flight.replace(InFlight::other(
+        "the guests were deleted, but traces may remain in the journal's file",
+        "run the same command again to overwrite them",
+    ));
     let _progress = context.out.progress("overwriting deleted data");
     let path = context.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));

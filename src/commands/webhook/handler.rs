@@ -19,10 +19,9 @@ pub(super) fn handler(context: &Context, url: Url) -> Result<Handler> {
 
 /// What an interrupt says from now on: that `what` was posted.
 pub(super) fn posting(context: &Context, what: String, to: &Url) {
-    context.in_flight.replace(InFlight::Posted {
-        what,
-        to: to.to_string(),
-    });
+    let said = format!("{what} posted to {to}, which may have handled it");
+    let hint = "check what it did before you send anything again";
+    context.in_flight.replace(InFlight::other(said, hint));
 }
 
 /// Shows with `--verbose` what was sent, and what came back.

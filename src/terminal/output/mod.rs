@@ -265,15 +265,8 @@ impl Output {
     }
 
     fn started(&self, text: &str, steps: Option<usize>) -> Progress {
-        let live = self.redraws();
-        let progress = Progress::start(
-            text,
-            steps,
-            StreamStyle {
-                live,
-                ..self.stderr
-            },
-        );
+        let colour = self.redraws().then_some(self.stderr.colour);
+        let progress = Progress::start(text, steps, colour);
         self.progress.replace(Some(progress.bar.clone()));
         progress
     }

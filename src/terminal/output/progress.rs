@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::style::StreamStyle;
 use super::visible::visible;
 
 /// A spinner with a text, or a progress bar. Cleared on drop.
@@ -16,15 +15,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A spinner, or a bar of so many steps. Shows nothing if the stream is not live.
-    pub(super) fn start(text: &str, steps: Option<usize>, style: StreamStyle) -> Self {
-        if !style.live {
+    /// A spinner, or a bar of so many steps, with or without colour; `None` shows nothing.
+    pub(super) fn start(text: &str, steps: Option<usize>, colour: Option<bool>) -> Self {
+        let Some(colour) = colour else {
             let bar = ProgressBar::hidden();
             return Progress { bar, outer: None };
-        }
+        };
         let length = steps.map(|steps| steps as u64);
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-        let template = match (steps, style.colour) {
+        let template = match (steps, colour) {
             (None, true) => "{spinner:.cyan} {wide_msg}",
             (None, false) => "{spinner} {wide_msg}",
             (Some(_), true) => "{bar:20.cyan} {pos}/{len} {wide_msg}",

@@ -22,36 +22,16 @@ const LONGEST_WORD: usize = 20;
 /// The width at which words are read with ease. Columns give way until the others have it.
 const COMFORTABLE: usize = 20;
 const GAP: usize = 2;
-const SEPARATOR: &str = " · ";
 const RECORD_INDENT: usize = 4;
 
-/// Whether the cells below this header are times, which are never broken. What stands in parentheses names their clock.
-fn holds_times(header: &str) -> bool {
-    matches!(
-        header.split(" (").next().unwrap_or(header),
-        "when" | "received" | "started" | "created" | "last seen" | "next try" | "expires" | "sent"
-    )
-}
+/// Columns of times, which are never broken. What stands in parentheses after a header names their clock.
+const TIMES: &str = "when,received,started,created,last seen,next try,expires,sent";
+/// A narrow terminal does without these columns, so that a row takes two lines instead of five. A pipe and the JSON have
+/// all columns.
+const GIVES_WAY: &str = "booking id,sent to,tags,last seen,waiting for,group,provider,min,address,party,exit,took,event id";
 
-/// Whether a narrow terminal does without this column, so that a row takes two lines instead of five. A pipe and the JSON
-/// have all columns.
-fn gives_way(header: &str) -> bool {
-    matches!(
-        header,
-        "booking id"
-            | "sent to"
-            | "tags"
-            | "last seen"
-            | "waiting for"
-            | "group"
-            | "provider"
-            | "min"
-            | "address"
-            | "party"
-            | "exit"
-            | "took"
-            | "event id"
-    )
+fn is_in(headers: &str, header: &str) -> bool {
+    headers.split(',').any(|it| it == header)
 }
 
 /// A table cell: its text, an optional shorter text for terminals, and its colour.
@@ -118,16 +98,15 @@ struct Column {
 impl Column {
     fn of(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Self> {
         let cell = |row: &Vec<Cell>| row.get(index).map(|cell| (cell.shown(), cell.tone));
-        let cells: Vec<_> = rows
-            .iter()
-            .map(|row| cell(row).unwrap_or_default())
-            .collect();
+        let cells = rows.iter().map(|row| cell(row).unwrap_or_default());
+        let cells: Vec<_> = cells.collect();
         let longest = cells.iter().map(|(text, _)| text.width()).max()?;
         if longest == 0 {
             return None;
         }
         let widest = longest.max(header.len());
-        let is_whole = holds_times(header) || cells.iter().all(|(text, _)| !text.contains(' '));
+        let is_whole = is_in(TIMES, header.split(" (").next().unwrap_or(header))
+            || cells.iter().all(|(text, _)| !text.contains(' '));
         let words = cells.iter().flat_map(|(text, _)| text.split(' '));
         let longest_word = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
         let least = if is_whole {
@@ -156,7 +135,9 @@ pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &Stre
         .collect();
     let mut shown: Vec<&Column> = columns.iter().collect();
     while together(&shown, Column::comfortable) > style.width
-        && let Some(last) = shown.iter().rposition(|column| gives_way(column.header))
+        && let Some(last) = shown
+            .iter()
+            .rposition(|column| is_in(GIVES_WAY, column.header))
     {
         shown.remove(last);
     }
@@ -201,54 +182,22 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
     table.trim_fmt()
 }
 
-/// The lines of a row: its number, id and status, and below them the other cells, as many on a line as have room. A cell
-/// follows its header, `party 2`, unless it says itself what it is.
+/// The lines of a row: its number and id, and below them each other cell after its header.
 fn record(columns: &[Column], row: usize, style: &StreamStyle) -> Vec<String> {
     // `@1` and the id name a row. Without row numbers, the first cell does.
     let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
-    let (naming, mut others) = columns.split_at(naming.min(columns.len()));
+    let (naming, others) = columns.split_at(naming.min(columns.len()));
     let names: Vec<&str> = naming.iter().map(|it| it.cells[row].0.as_str()).collect();
-    let mut first = style.paint(Tone::Strong, &names.join("  "));
-    if let Some((status, rest)) = others.split_first().filter(|(it, _)| it.header == "status") {
-        let (text, tone) = &status.cells[row];
-        first = format!("{first}  {}", style.tint(*tone, text));
-        others = rest;
-    }
+    let mut lines = vec![style.paint(Tone::Strong, &names.join("  "))];
     let room = style.width.saturating_sub(RECORD_INDENT).max(12);
-    let (mut lines, mut line, mut used) = (vec![first], String::new(), 0);
     for column in others {
         let (text, tone) = &column.cells[row];
-        if text.is_empty() {
-            continue;
+        if !text.is_empty() {
+            let parts = wrap(&format!("{} {text}", column.header), room).into_iter();
+            let parts =
+                parts.map(|part| format!("{:RECORD_INDENT$}{}", "", style.tint(*tone, &part)));
+            lines.extend(parts);
         }
-        let label = match column.header {
-            "address" | "guest" | "meaning" | "name" | "summary" | "text" | "venue" | "when" => "",
-            header => &format!("{header} "),
-        };
-        let width = label.width() + text.width();
-        if used > 0 && used + SEPARATOR.width() + width > room {
-            lines.push(std::mem::take(&mut line));
-            used = 0;
-        }
-        if width > room {
-            let parts = wrap(&format!("{label}{text}"), room);
-            lines.extend(parts.iter().map(|part| style.tint(*tone, part)));
-            continue;
-        }
-        if used > 0 {
-            line += SEPARATOR;
-            used += SEPARATOR.width();
-        }
-        if !label.is_empty() {
-            line += &style.paint(Tone::Dim, label);
-        }
-        line += &style.tint(*tone, text);
-        used += width;
-    }
-    lines.push(line);
-    lines.retain(|line| !line.is_empty());
-    for line in lines.iter_mut().skip(1) {
-        *line = format!("{:RECORD_INDENT$}{line}", "");
     }
     lines
 }
@@ -360,46 +309,23 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_its_status_on_the_first_line_and_as_many_cells_on_a_line_as_have_room() {
-        let headers = [
-            "",
-            "id",
-            "status",
-            "venue",
-            "when",
-            "guest",
-            "party",
-            "last seen",
-        ];
-        let row = [
-            "@4",
-            "bk_38g23bs46pvcp",
-            "requires_action",
-            "The Harbourmaster's Table",
-            "Fri 27 Nov 2026, 19:30",
-            "José Núñez",
-            "2",
-            "just now",
-        ];
-        let at = |columns| {
-            let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
-            let text = lay_out(&headers, &[row.map(Cell::from).to_vec()], &style);
-            console::strip_ansi_codes(&text).into_owned()
-        };
+    fn a_record_has_a_line_for_each_cell_after_its_header() {
+        let headers = ["", "id", "status", "venue", "party"];
+        let row = ["@4", "bk_1", "confirmed", "The Harbourmaster's Table", "2"];
+        let style = StreamStyle::decide(ColorPrefs::default(), true, 24);
+        let text = lay_out(&headers, &[row.map(Cell::from).to_vec()], &style);
+        let bare = console::strip_ansi_codes(&text).into_owned();
+        let lines: Vec<&str> = bare.lines().map(str::trim_start).collect();
         assert_eq!(
-            at(50),
-            "@4  bk_38g23bs46pvcp  requires_action\n    \
-             The Harbourmaster's Table\n    \
-             Fri 27 Nov 2026, 19:30 · José Núñez · party 2\n    \
-             last seen just now"
-        );
-        assert_eq!(
-            at(24),
-            "@4  bk_38g23bs46pvcp  requires_action\n    \
-             The Harbourmaster's\n    Table\n    \
-             Fri 27 Nov 2026,\n    19:30\n    \
-             José Núñez · party 2\n    \
-             last seen just now"
+            lines,
+            [
+                "@4  bk_1",
+                "status confirmed",
+                "venue The",
+                "Harbourmaster's",
+                "Table",
+                "party 2"
+            ]
         );
     }
 }

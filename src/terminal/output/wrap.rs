@@ -31,11 +31,8 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// Breaks a command as a shell continues it, so that it can be copied.
 pub(super) fn wrap_command(command: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(4).max(12);
-    wrap_words(with_their_flags(words(command), room), room)
-        .join(" \\\n  ")
-        .lines()
-        .map(str::to_owned)
-        .collect()
+    let lines = wrap_words(words(command), room).join(" \\\n  ");
+    lines.lines().map(str::to_owned).collect()
 }
 
 /// Where the first bookctl command of a text starts and ends: one in backticks, with the punctuation that follows it; or
@@ -81,25 +78,6 @@ pub(super) fn words(command: &str) -> Vec<&str> {
     }
     words.push(&command[start..]);
     words
-}
-
-/// Joins each flag with its value where both fit on a line.
-fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
-    let mut joined: Vec<String> = Vec::new();
-    for word in words {
-        match joined.last_mut() {
-            Some(flag)
-                if flag.starts_with('-')
-                    && !flag.contains(' ')
-                    && !word.starts_with('-')
-                    && flag.width() + 1 + word.width() <= room =>
-            {
-                *flag += &format!(" {word}");
-            }
-            _ => joined.push(word.to_owned()),
-        }
-    }
-    joined
 }
 
 fn wrap_words(words: impl IntoIterator<Item = impl AsRef<str>>, width: usize) -> Vec<String> {

@@ -11,15 +11,15 @@ use crate::platform::system::process;
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
 
-/// Opens `initial` in the editor `command` and waits for it to exit. The file's name ends in `suffix`, which tells
-/// the editor the type. Returns `None` if the text comes back empty or unchanged.
+/// Opens `initial` in the editor `command` and waits for it to exit. The file's name tells the editor that it
+/// is JSON. Returns `None` if the text comes back empty or unchanged.
 ///
 /// `command` is a command line with words of its own. The file has a private folder (0700), because editors leave backups
 /// next to what they edit; it is removed with everything in it.
-pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Option<String>> {
+pub(super) fn edit(command: &str, initial: &str) -> io::Result<Option<String>> {
     let folder = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
     create_folder(&folder)?;
-    let edited = edit_in(&folder.join(format!("edit{suffix}")), command, initial);
+    let edited = edit_in(&folder.join("edit.json"), command, initial);
     // A folder that cannot be removed is left behind.
     let _ = fs::remove_dir_all(&folder);
     edited
@@ -56,7 +56,7 @@ mod tests {
             seen = seen.display()
         );
         assert_eq!(
-            edit(&command, "{}", ".json").unwrap(),
+            edit(&command, "{}").unwrap(),
             Some("{\"a\": 1}\n".to_owned())
         );
         let seen = fs::read_to_string(seen).unwrap();
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn an_unchanged_or_emptied_text_is_no_answer() {
-        assert_eq!(edit("true", "{}", ".json").unwrap(), None);
-        assert_eq!(edit("f() { : > \"$1\"; }; f", "{}", ".json").unwrap(), None);
+        assert_eq!(edit("true", "{}").unwrap(), None);
+        assert_eq!(edit("f() { : > \"$1\"; }; f", "{}").unwrap(), None);
     }
 
     #[test]
     fn an_editor_that_fails_gives_no_answer_whatever_it_wrote() {
-        let error = edit("f() { echo x > \"$1\"; exit 1; }; f", "{}", ".json").unwrap_err();
+        let error = edit("f() { echo x > \"$1\"; exit 1; }; f", "{}").unwrap_err();
         assert!(error.to_string().contains("failed"), "{error}");
     }
 }

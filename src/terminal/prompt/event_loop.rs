@@ -57,7 +57,7 @@ pub(super) enum Step {
 pub(super) async fn ask(
     modes: Modes,
     widget: &mut dyn Widget,
-    deadline: Option<&Deadline<'_>>,
+    deadline: Option<Deadline<'_>>,
     theme: &Theme,
 ) -> Result<(), PromptError> {
     // Dropped in this order: first the screen.
@@ -67,11 +67,8 @@ pub(super) async fn ask(
     let mut continued = Continued::listen()?;
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut is_suspended = false;
-    let Question {
-        confirms,
-        goes_back,
-        ..
-    } = *widget.question();
+    let question = widget.question();
+    let (confirms, goes_back) = (question.confirms, question.goes_back);
     if confirms {
         tty::discard()?;
     }
@@ -79,7 +76,7 @@ pub(super) async fn ask(
         // Take in a long paste first, and draw it once.
         let mut key = typed.waiting().await?;
         if key.is_none() {
-            let left = deadline.map(Deadline::left);
+            let left = deadline.map(|deadline| deadline.left());
             let size = Size::of_terminal();
             screen.show(widget.draw(left, size, theme), size)?;
             if left.is_some_and(|left| left.is_zero()) {

@@ -9,7 +9,7 @@ use crate::platform::system::tty::{self, Modes};
 /// Asks until an answer is accepted, or the deadline passes.
 pub(super) async fn ask(
     widget: &mut dyn Widget,
-    deadline: Option<&Deadline<'_>>,
+    deadline: Option<Deadline<'_>>,
 ) -> Result<(), PromptError> {
     let Question { confirms, echo, .. } = *widget.question();
     write(&widget.listing())?;
@@ -30,7 +30,7 @@ pub(super) async fn ask(
 }
 
 /// Reads a line, `None` at the end of input. If there is neither, the cursor is moved to a fresh line.
-async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Option<String>, PromptError> {
+async fn read(echo: Echo, deadline: Option<Deadline<'_>>) -> Result<Option<String>, PromptError> {
     // A plain terminal cannot erase what it has shown.
     let unseen = (echo != Echo::Shown).then(Modes::unseen).transpose()?;
     let mut continued = Continued::listen()?;
@@ -65,7 +65,7 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Result<Option<Stri
 }
 
 /// `Code (19:52 left) [default]: `
-fn prompt(question: &Question, default: Option<String>, deadline: Option<&Deadline<'_>>) -> String {
+fn prompt(question: &Question, default: Option<String>, deadline: Option<Deadline<'_>>) -> String {
     let mut prompt = question.text.clone();
     if let Some(deadline) = deadline {
         prompt += &format!(" ({} left)", countdown(deadline.left()));
@@ -93,7 +93,7 @@ mod tests {
         let clock = || now;
         let deadline = Deadline::new(now + SignedDuration::from_secs(1192), &clock);
         let question = Question::new("Code", "--otp", "the code");
-        let asked = prompt(&question, Some("x".to_owned()), Some(&deadline));
+        let asked = prompt(&question, Some("x".to_owned()), Some(deadline));
         assert_eq!(asked, "Code (19:52 left) [x]: ");
         let question = Question::new("Cancel this booking?", "--yes", "");
         assert_eq!(prompt(&question, None, None), "Cancel this booking? ");

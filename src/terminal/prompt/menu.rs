@@ -221,10 +221,7 @@ impl Widget for Menu<'_> {
         let default = self.default().filter(|_| line.trim().is_empty());
         let line = default.as_deref().unwrap_or(line.trim());
         let rows = self.rows.len();
-        let number = line
-            .parse()
-            .ok()
-            .filter(|number| (1..=rows).contains(number));
+        let number = line.parse().ok().filter(|it| (1..=rows).contains(it));
         match (number, self.typed) {
             (Some(number), _) => self.answer = number - 1,
             (None, Some(check)) => {
@@ -358,28 +355,6 @@ mod tests {
             "  17:00 · card, 23.00 EUR held · free …"
         );
         assert_eq!(draw(&menu, 24, 40).len(), 3);
-    }
-
-    #[test]
-    fn a_short_menu_shows_its_rows_alone_and_hides_the_cursor() {
-        let (rows, question) = (vec!["Dining".to_owned(), "Travel".to_owned()], question());
-        let mut menu = Menu::new(&question, &rows, 0);
-        menu.press(Key::End);
-        press(&mut menu, "d");
-        let left = Some(SignedDuration::from_secs(61));
-        let frame = menu.draw(
-            left,
-            Size {
-                rows: 24,
-                columns: 80,
-            },
-            &Theme::new(false),
-        );
-        assert_eq!(
-            frame.lines,
-            ["? Which venue? (01:01 left) ›", "  Dining", "❯ Travel"]
-        );
-        assert_eq!(frame.cursor, None);
     }
 
     #[test]

@@ -35,15 +35,27 @@ use crate::platform::system::tty::Modes;
 
 /// Asks questions, or refuses to. Every `async` method needs a tokio runtime with I/O and time. It may be dropped at
 /// any moment; the terminal is then restored.
-pub(crate) struct Prompter {
+pub(crate) struct Prompter<'a> {
     environment: TerminalEnv,
     theme: Theme,
+    deadline: Option<Deadline<'a>>,
 }
 
-impl Prompter {
+impl Prompter<'_> {
     pub(crate) fn new(environment: TerminalEnv) -> Self {
-        let theme = Theme::new(environment.colour);
-        Self { environment, theme }
+        Self {
+            environment,
+            theme: Theme::new(environment.colour),
+            deadline: None,
+        }
+    }
+
+    /// The same, for questions that end with [`PromptError::TooLate`] at the deadline.
+    pub(crate) fn until<'a>(&self, deadline: Option<Deadline<'a>>) -> Prompter<'a> {
+        Prompter {
+            deadline,
+            ..Prompter::new(self.environment)
+        }
     }
 
     pub(crate) fn interactive(&self) -> bool {
@@ -79,7 +91,7 @@ impl Prompter {
         default: usize,
     ) -> Result<usize, PromptError> {
         let mut menu = Menu::new(question, rows, default).filtered();
-        self.ask(&mut menu, None).await?;
+        self.ask(&mut menu).await?;
         Ok(menu.answer)
     }
 
@@ -91,7 +103,7 @@ impl Prompter {
         check: Check<'_>,
     ) -> Result<String, PromptError> {
         let mut menu = Menu::new(question, rows, 0).or_typed(check);
-        self.ask(&mut menu, None).await?;
+        self.ask(&mut menu).await?;
         Ok(menu.text().to_owned())
     }
 
@@ -102,18 +114,9 @@ impl Prompter {
         question: &Question,
         options: &[&str],
     ) -> Result<usize, PromptError> {
-        self.choose_until(question, options, None).await
-    }
-
-    pub(crate) async fn choose_until(
-        &self,
-        question: &Question,
-        options: &[&str],
-        deadline: Option<&Deadline<'_>>,
-    ) -> Result<usize, PromptError> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         let mut menu = Menu::new(question, &rows, 0);
-        self.ask(&mut menu, deadline).await?;
+        self.ask(&mut menu).await?;
         Ok(menu.answer)
     }
 
@@ -125,18 +128,8 @@ impl Prompter {
         default: Option<&str>,
         check: Check<'_>,
     ) -> Result<String, PromptError> {
-        self.text_until(question, default, check, None).await
-    }
-
-    pub(crate) async fn text_until(
-        &self,
-        question: &Question,
-        default: Option<&str>,
-        check: Check<'_>,
-        deadline: Option<&Deadline<'_>>,
-    ) -> Result<String, PromptError> {
         let mut input = TextInput::new(question, default, check);
-        self.ask(&mut input, deadline).await?;
+        self.ask(&mut input).await?;
         Ok(input.answer)
     }
 
@@ -147,52 +140,37 @@ impl Prompter {
         question: &Question,
         default: bool,
     ) -> Result<bool, PromptError> {
-        self.confirm_until(question, default, None).await
-    }
-
-    pub(crate) async fn confirm_until(
-        &self,
-        question: &Question,
-        default: bool,
-        deadline: Option<&Deadline<'_>>,
-    ) -> Result<bool, PromptError> {
         let question = Question {
             confirms: true,
             ..question.clone()
         };
         let default = if default { "yes" } else { "no" };
         let check = |line: &str| yes_or_no(line).map(drop);
-        let line = self.text_until(&question, Some(default), &check, deadline);
-        match line.await {
+        match self.text(&question, Some(default), &check).await {
             Ok(line) => Ok(yes_or_no(&line) == Ok(true)),
             Err(PromptError::Back) if !question.goes_back => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Opens `initial` in the user's editor (`command`, from `$VISUAL` or `$EDITOR`). Returns `None` if the text
+    /// Opens `initial`, a JSON text, in the user's editor (`command`, from `$VISUAL` or `$EDITOR`). Returns `None` if the text
     /// comes back unchanged or empty.
     pub(crate) fn edit(
         &self,
         question: &Question,
         command: &str,
         initial: &str,
-        suffix: &str,
     ) -> Result<Option<String>, PromptError> {
         self.check(question)?;
-        Ok(editor::edit(command, initial, suffix)?)
+        Ok(editor::edit(command, initial)?)
     }
 
-    async fn ask(
-        &self,
-        widget: &mut dyn Widget,
-        deadline: Option<&Deadline<'_>>,
-    ) -> Result<(), PromptError> {
+    async fn ask(&self, widget: &mut dyn Widget) -> Result<(), PromptError> {
         self.check(widget.question())?;
         let is_live = !self.environment.is_plain();
         match is_live.then(Modes::raw) {
-            Some(Ok(modes)) => event_loop::ask(modes, widget, deadline, &self.theme).await,
-            _ => fallback::ask(widget, deadline).await,
+            Some(Ok(modes)) => event_loop::ask(modes, widget, self.deadline, &self.theme).await,
+            _ => fallback::ask(widget, self.deadline).await,
         }
     }
 }

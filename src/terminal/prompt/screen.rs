@@ -40,17 +40,12 @@ pub(super) struct Frame {
 /// Moves to the first row of `old` on a terminal that is now `columns` wide. A terminal that became narrower has
 /// wrapped the old lines into several rows.
 fn to_top(old: &Frame, columns: usize) -> String {
-    let rows_of = |line: &String| columns_of(line).div_ceil(columns.max(1)).max(1);
+    let columns = columns.max(1);
+    let rows_of = |line: &String| columns_of(line).div_ceil(columns).max(1);
+    let rows = |lines: &[String]| lines.iter().map(rows_of).sum::<usize>();
     let above = match old.cursor {
-        Some((row, column)) => {
-            old.lines[..row].iter().map(rows_of).sum::<usize>() + column / columns.max(1)
-        }
-        None => old
-            .lines
-            .iter()
-            .map(rows_of)
-            .sum::<usize>()
-            .saturating_sub(1),
+        Some((row, column)) => rows(&old.lines[..row]) + column / columns,
+        None => rows(&old.lines).saturating_sub(1),
     };
     if above == 0 {
         "\r".to_owned()

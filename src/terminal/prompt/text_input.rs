@@ -193,14 +193,4 @@ mod tests {
             assert!(frame.cursor.unwrap().1 < columns);
         }
     }
-
-    #[test]
-    fn a_fleeting_answer_is_seen_while_it_is_typed_and_no_longer() {
-        let question = Question::new("Code", "--otp", "the one-time code").fleeting();
-        let mut entry = TextInput::new(&question, None, &|_| Ok(()));
-        press(&mut entry, "12345");
-        assert_eq!(draw(&entry, 80).lines, ["? Code (19:52 left) › 12345"]);
-        entry.press(Key::Enter);
-        assert_eq!(entry.shown(), "********");
-    }
 }

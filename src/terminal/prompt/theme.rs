@@ -10,8 +10,6 @@ use super::question::countdown;
 use crate::terminal::output::wrap;
 
 const INDENT: usize = 2;
-/// The most further lines of an answer that stay on the screen.
-const MOST_ANSWER_LINES: usize = 4;
 
 pub(super) struct Theme {
     styles: ColorfulTheme,
@@ -100,10 +98,8 @@ impl Theme {
         let mut lines = broken(row, room.saturating_sub(INDENT));
         if lines.len() > most {
             lines.truncate(most);
-            lines[most - 1] = fit(
-                &format!("{} …", lines[most - 1]),
-                room.saturating_sub(INDENT),
-            );
+            let last = format!("{} …", lines[most - 1]);
+            lines[most - 1] = fit(&last, room.saturating_sub(INDENT));
         }
         let style = &self.styles.active_item_style;
         below(self.row(&lines[0], true), &lines[1..], 2 * INDENT, style)
@@ -114,12 +110,8 @@ impl Theme {
         let line = |text: &str| drawn(|out| self.styles.format_error(out, text));
         let indent = columns_of(&line(""));
         let lines = broken(text, columns.saturating_sub(indent));
-        below(
-            line(&lines[0]),
-            &lines[1..],
-            indent,
-            &self.styles.error_style,
-        )
+        let style = &self.styles.error_style;
+        below(line(&lines[0]), &lines[1..], indent, style)
     }
 
     /// `✔ Name · Ada`: what stays on the screen. An answer without room on the line goes below it, so that nothing of it is
@@ -133,10 +125,9 @@ impl Theme {
             return vec![whole];
         }
         let lines = broken(answer, columns.saturating_sub(INDENT));
-        let most = lines.len().min(MOST_ANSWER_LINES);
         below(
             fit(&line(""), columns),
-            &lines[..most],
+            &lines,
             INDENT,
             &styles.values_style,
         )

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::joined;
 use crate::json::plain;
 use crate::model::certainty::Certainty;
 use crate::model::document_time::{DocumentTime, time_text};
@@ -93,9 +94,7 @@ impl<'a> Fields<'a> {
     /// [`Fields::rest`] as one text, if there is any: `tier 3 · links[0].href /x`.
     pub(crate) fn rest_text(&self) -> Option<String> {
         let rest = self.rest().into_iter();
-        let parts = rest.map(|(path, text)| format!("{path} {text}").trim_start().to_owned());
-        let parts: Vec<String> = parts.collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
+        joined(rest.map(|(path, text)| Some(format!("{path} {text}").trim_start().to_owned())))
     }
 
     fn is_taken(&self, value: &Value) -> bool {
@@ -146,9 +145,10 @@ pub(crate) fn money_of(value: &Value, certainty: Certainty) -> Option<String> {
     let (_, currency) = object.iter().find(|(name, _)| is_currency(name))?;
     let (name, amount) = object.iter().find(|(name, _)| !is_currency(name))?;
     let is_minor = names_minor_units(name) || name == "amount" && certainty == Certainty::Contract;
-    let certainty = match is_minor {
-        true => Certainty::Contract,
-        false => Certainty::Specification,
+    let certainty = if is_minor {
+        Certainty::Contract
+    } else {
+        Certainty::Specification
     };
     money(amount, Some(currency.as_str()?), certainty)
 }
@@ -159,7 +159,7 @@ pub(crate) fn raw(value: &Value, certainty: Certainty) -> Option<String> {
     money_of(value, certainty).or_else(|| Fields { value, taken }.rest_text())
 }
 
-fn is_scalar(value: &Value) -> bool {
+pub(super) fn is_scalar(value: &Value) -> bool {
     !value.is_object() && !value.is_array()
 }
 

@@ -31,6 +31,12 @@ pub(crate) fn capitalised(sentence: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
+/// What there is of a line's parts: `19:30 · 90 min`.
+fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
 pub(crate) fn tone_of(status: &Status) -> Tone {
     match status {
         Status::Confirmed => Tone::Good,

@@ -64,12 +64,13 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
         ],
         Pause::Other => {
             let asked = asked_fields(action).into_iter();
-            let mut names: Vec<String> = asked.map(|field| field.name).collect();
-            if names.is_empty() {
-                names.push("key".to_owned());
-            }
-            let flag = |name: &String| format!("-F {}=VALUE", shell::word(name));
-            vec![names.iter().map(flag).collect::<Vec<_>>().join(" ")]
+            let flags = asked.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
+            let flags = flags.collect::<Vec<_>>().join(" ");
+            vec![if flags.is_empty() {
+                "-F key=VALUE".to_owned()
+            } else {
+                flags
+            }]
         }
     };
     let command = |flags: &String| shell::command("continue", id, flags);

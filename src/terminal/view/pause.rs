@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::fields::{Fields, raw};
+use super::fields::{Fields, is_scalar, raw};
+use super::joined;
 use crate::adapter::{Dialect, Pause, scalars};
 use crate::json::plain;
 use crate::model::booking::Booking;
@@ -34,22 +35,22 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField> {
 fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
     let named: Vec<(String, Option<&Value>, &Value)> = match action.get("fields") {
         Some(Value::Array(fields)) => {
-            let named = fields.iter().map(|field| {
+            let named = fields.iter().filter_map(|field| {
                 let name = if field.is_object() {
-                    field.get("name")
+                    field.get("name")?
                 } else {
-                    Some(field)
+                    field
                 };
-                let name = name.filter(|it| !it.is_object() && !it.is_array());
-                (name.map(plain).unwrap_or_default(), name, field)
+                let is_named = is_scalar(name) && !plain(name).is_empty();
+                is_named.then(|| (plain(name), Some(name), field))
             });
-            named.filter(|(name, ..)| !name.is_empty()).collect()
+            named.collect()
         }
         Some(Value::Object(fields)) => {
-            let named = fields
-                .iter()
-                .map(|(name, field)| (name.clone(), None, field));
-            named.collect()
+            let fields = fields.iter();
+            fields
+                .map(|(name, field)| (name.clone(), None, field))
+                .collect()
         }
         _ => Vec::new(),
     };
@@ -140,10 +141,13 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
         raw(amount, certainty)?
     } else {
         let text = money(amount, currency.and_then(Value::as_str), certainty)?;
-        match is_unit_known(amount, certainty) {
-            true => text,
-            false => format!("{text}, in a unit that the service does not state"),
-        }
+        let is_known = is_unit_known(amount, certainty);
+        let unknown = if is_known {
+            ""
+        } else {
+            ", in a unit that the service does not state"
+        };
+        text + unknown
     };
     fields.took(amount);
     if let Some(currency) = currency.filter(|_| !amount.is_object()) {
@@ -155,9 +159,7 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
 /// What the vendor needs on one line: `approval_id psp_1 · amount 4600`. Nothing is worded, because it is copied.
 fn parts(request: &Value) -> Option<String> {
     let listed = scalars(request).into_iter();
-    let listed = listed.map(|(path, text)| format!("{path} {text}").trim_start().to_owned());
-    let text = listed.collect::<Vec<_>>().join(" · ");
-    (!text.is_empty()).then_some(text)
+    joined(listed.map(|(path, text)| Some(format!("{path} {text}").trim_start().to_owned())))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
 
 use super::fields::Fields;
-use super::numbered;
 use super::terms::{Terms, TermsReader};
+use super::{joined, numbered};
 use crate::model::slot::Slot;
 use crate::terminal::output::{Page, TableCell};
 
@@ -53,9 +53,8 @@ pub(crate) struct SlotDetails {
 impl SlotDetails {
     /// `90 min`
     pub(crate) fn duration(&self) -> Option<String> {
-        self.minutes
-            .as_ref()
-            .map(|minutes| format!("{minutes} min"))
+        let minutes = self.minutes.as_ref()?;
+        Some(format!("{minutes} min"))
     }
 
     /// Whether a card is needed, or may be: terms that are not understood count as if it were.
@@ -110,5 +109,5 @@ pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
         details.cancellation.map(|terms| terms.short),
         details.also,
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    joined(parts).unwrap_or_default()
 }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{Fields, raw};
+use super::joined;
 use crate::model::certainty::Certainty;
 use crate::model::document_time::{DocumentTime, time_text};
 use crate::model::money::GuestMoney;
@@ -96,7 +97,7 @@ impl TermsReader {
         let rest = fields.rest_text();
         let own = text.map(str::to_owned).or(full);
         let text = joined([own, left_out, rest.clone()])?;
-        let short = short.and_then(|short| joined([Some(short), rest, None]));
+        let short = short.and_then(|short| joined([Some(short), rest]));
         Some(Terms {
             short: short.unwrap_or_else(|| text.clone()),
             text,
@@ -167,11 +168,6 @@ impl TermsReader {
         }
         Some(money)
     }
-}
-
-fn joined(parts: [Option<String>; 3]) -> Option<String> {
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 fn deadline(terms: &Value) -> Option<Timestamp> {

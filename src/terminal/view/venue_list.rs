@@ -1,7 +1,7 @@
 //! The venues of a search. Their row numbers are saved as `@1`, `@2`, ….
 
 use super::fields::Fields;
-use super::numbered;
+use super::{joined, numbered};
 use crate::json::plain;
 use crate::model::venue::Venue;
 use crate::terminal::output::{Page, TableCell};
@@ -42,14 +42,7 @@ impl VenueDetails {
     fn of(venue: &Venue) -> Self {
         let mut fields = Fields::of(venue.value());
         // What every row has, what was asked for, and what only programs need.
-        for name in [
-            "venue_id",
-            "name",
-            "vertical",
-            "latitude",
-            "longitude",
-            "timezone",
-        ] {
+        for name in "venue_id name vertical latitude longitude timezone".split(' ') {
             fields.scalar(name);
         }
         let address = fields.scalar("address");
@@ -58,20 +51,19 @@ impl VenueDetails {
             fields.text("country");
         }
         let level = fields.get("price_level").and_then(|it| it.as_u64());
-        let level = level.filter(|level| (1..10).contains(level));
-        let price = level.map(|level| {
+        let price = level.filter(|level| (1..10).contains(level));
+        let price = price.map(|level| "$".repeat(level as usize));
+        if price.is_some() {
             fields.scalar("price_level");
-            "$".repeat(level as usize)
-        });
+        }
         let away = fields.get("distance_km").and_then(|it| it.as_f64());
-        let away = away.map(|km| {
+        if away.is_some() {
             fields.scalar("distance_km");
-            format!("{km:.1} km")
-        });
+        }
         VenueDetails {
             address,
             price,
-            away,
+            away: away.map(|km| format!("{km:.1} km")),
             providers: texts(&mut fields, "providers").or_else(|| fields.scalar("provider")),
             tags: texts(&mut fields, "tags"),
             also: fields.rest_text(),
@@ -94,25 +86,16 @@ fn texts(fields: &mut Fields<'_>, name: &str) -> Option<String> {
 /// Where a venue is: its address and its time zone.
 pub(crate) fn venue_place(venue: &Venue) -> Option<String> {
     let address = VenueDetails::of(venue).address;
-    let city = venue.str("city").map(str::to_owned);
-    let city = city.filter(|city| {
-        address
-            .as_ref()
-            .is_none_or(|it| !it.contains(city.as_str()))
-    });
+    let is_new = |city: &&str| address.as_ref().is_none_or(|it| !it.contains(city));
+    let city = venue.str("city").filter(is_new).map(str::to_owned);
     let zone = venue.str("timezone").map(str::to_owned);
-    let parts: Vec<String> = [address, city, zone].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
+    joined([address, city, zone])
 }
 
 /// A venue on one line of a menu: its name, its address, its tags, then all that is not understood.
 pub(crate) fn venue_line(venue: &Venue) -> String {
     let details = VenueDetails::of(venue);
-    let parts = [
-        Some(venue.name().to_owned()),
-        details.address,
-        details.tags,
-        details.also,
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let name = Some(venue.name().to_owned());
+    let parts = [name, details.address, details.tags, details.also];
+    joined(parts).unwrap_or_default()
 }
