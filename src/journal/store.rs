@@ -105,9 +105,10 @@ impl Journal {
     ///
     /// Connects to nothing yet. If it cannot be reached or was not prepared with `bookctl journal init`, its first use
     /// fails with `journal` (3).
-    pub(crate) fn open_shared(database: Database, scope: Scope) -> Self {
+    pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
+        database.guard = Some(team::GUARD);
         Journal {
-            place: Place::Team(Box::new(database.guarded(team::GUARD))),
+            place: Place::Team(Box::new(database)),
             scope,
             observed: RefCell::default(),
         }

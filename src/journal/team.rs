@@ -25,8 +25,8 @@ const FIND_VERSION: &str = "SELECT version FROM bookctl_journal";
 ///
 /// The index of searches needs the extension pg_trgm, which not every server has and not every user may add: without the index
 /// a search reads all bookings.
-pub(crate) fn prepare(database: Database) -> Result<Prepared> {
-    let database = database.patient();
+pub(crate) fn prepare(mut database: Database) -> Result<Prepared> {
+    database.is_patient = true;
     let add = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
     let not_indexed = database.read(&|statements| statements.execute(add, &[]));
     let not_indexed = not_indexed.err().map(|why| why.to_string());

@@ -48,14 +48,6 @@ pub(crate) fn base64_decoded(text: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    // printf 'abc' | openssl dgst -sha256
-    #[test]
-    fn a_digest_is_the_one_that_openssl_makes_however_the_bytes_are_cut() {
-        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(hex::encode(sha256([&b"abc"[..]])), abc);
-        assert_eq!(hex::encode(sha256([&b"a"[..], b"", b"bc"])), abc);
-    }
-
     #[test]
     fn base64_is_read_in_either_alphabet_and_padded_or_not() {
         for (text, bytes) in [

@@ -49,18 +49,6 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     })
 }
 
-/// The error that a person sees (exit 3), for a file or folder that another user owns.
-fn foreign(path: &Path, owner: &str) -> Error {
-    let path = path.display();
-    let (neither, take_over) = RIGHT_OWNERS;
-    Error::config(format!(
-        "{path} belongs to {owner}, who is {neither}; bookctl does not use it"
-    ))
-    .hint(format!(
-        "set BOOKCTL_HOME to a folder of your own; if this one is meant, {take_over}"
-    ))
-}
-
 fn check_name(path: &Path) -> io::Result<()> {
     let mut name = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -75,7 +63,13 @@ fn check_name(path: &Path) -> io::Result<()> {
             Err(error) => return Err(error),
         };
         if let Some(owner) = other_owner(&name, &found) {
-            let foreign = foreign(&name, &owner);
+            let (path, (neither, take_over)) = (name.display(), RIGHT_OWNERS);
+            let foreign = Error::config(format!(
+                "{path} belongs to {owner}, who is {neither}; bookctl does not use it"
+            ));
+            let foreign = foreign.hint(format!(
+                "set BOOKCTL_HOME to a folder of your own; if this one is meant, {take_over}"
+            ));
             return Err(io::Error::new(ErrorKind::PermissionDenied, foreign));
         }
         if !found.is_symlink() {

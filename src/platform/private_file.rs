@@ -149,63 +149,6 @@ fn replace(path: &Path, text: &str, keeps_mode: bool) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(unix)]
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
-    #[cfg(unix)]
-    fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().mode() & 0o777
-    }
-
-    #[cfg(unix)]
-    fn file_of_mode(path: &Path, mode: u32) {
-        fs::write(path, "old").unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_that_others_could_read_is_its_owners_alone_after_a_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        file_of_mode(&file, 0o644);
-        update(&file, |text| Ok(Some(text + ", new"))).unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "old, new");
-        assert_eq!(mode(&file), 0o600);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_stays_a_link_after_a_write_and_what_it_names_keeps_its_mode() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        file_of_mode(&file, 0o644);
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        update(&link, |text| Ok(Some(text + ", new"))).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_to_string(&file).unwrap(), "old, new");
-        assert_eq!(mode(&file), 0o644);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_database_is_closed_to_others_unless_it_has_another_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name);
-        file_of_mode(&place("own"), 0o644);
-        make(&place("own")).unwrap();
-        assert_eq!(mode(&place("own")), 0o600);
-        for name in ["symbolic", "hard"] {
-            let elsewhere = place(&format!("named by {name}"));
-            file_of_mode(&elsewhere, 0o644);
-            match name {
-                "hard" => fs::hard_link(&elsewhere, place(name)).unwrap(),
-                _ => std::os::unix::fs::symlink(&elsewhere, place(name)).unwrap(),
-            }
-            make(&place(name)).unwrap();
-            assert_eq!(mode(&elsewhere), 0o644, "{name}");
-        }
-    }
 
     #[test]
     fn writers_at_the_same_time_lose_nothing() {

@@ -40,23 +40,3 @@ fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {
         Err(io::Error::other("it is not a regular file"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_no_regular_file_is_refused_without_a_wait() {
-        let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
-        let mkfifo = std::process::Command::new("mkfifo").arg(&pipe).status();
-        assert!(mkfifo.unwrap().success());
-        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
-            let error = read(path, 1024).unwrap_err();
-            assert_eq!(error.to_string(), "it is not a regular file", "{path:?}");
-        }
-        let mut writing = OpenOptions::new();
-        assert!(open_with(writing.write(true).create(true), &pipe).is_err());
-    }
-}

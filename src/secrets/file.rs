@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::secret::Secret;
@@ -17,23 +16,8 @@ use crate::platform::{ownership, private_file};
 #[derive(Clone, Debug)]
 pub(super) struct SecretsFile(pub(super) PathBuf);
 
-/// Each account with its secrets.
-type Kept = BTreeMap<String, BTreeMap<Item, SecretText>>;
-
-/// A secret in the file. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
-struct SecretText(Secret);
-
-impl Serialize for SecretText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.expose())
-    }
-}
-
-impl<'de> Deserialize<'de> for SecretText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| SecretText(Secret::new(text)))
-    }
-}
+/// Each account with its secrets. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
+type Kept = BTreeMap<String, BTreeMap<Item, Zeroizing<String>>>;
 
 impl SecretsFile {
     pub(super) fn get(&self, account: &Account, item: Item) -> Result<Option<Secret>> {
@@ -46,9 +30,8 @@ impl SecretsFile {
         let text = Zeroizing::new(text.unwrap_or_default());
         let mut kept = self.parse(&text)?;
         let entry = kept.get_mut(&account.to_string());
-        Ok(entry
-            .and_then(|entry| entry.remove(&item))
-            .map(|text| text.0))
+        let text = entry.and_then(|entry| entry.remove(&item));
+        Ok(text.map(|mut text| Secret::new(std::mem::take(&mut *text))))
     }
 
     pub(super) fn set(&self, account: &Account, item: Item, secret: &Secret) -> Result<()> {
@@ -58,7 +41,7 @@ impl SecretsFile {
         }
         self.update(|kept| {
             let entry = kept.entry(account.to_string()).or_default();
-            entry.insert(item, SecretText(secret.clone()));
+            entry.insert(item, Zeroizing::new(secret.expose().to_owned()));
             true
         })
     }
@@ -171,19 +154,5 @@ mod tests {
             }
             assert_eq!(fs::read_to_string(&file.0).unwrap(), text);
         }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_that_others_can_read_is_not_used() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let file = file(&folder);
-        let account = Account::new("live", "https://a.example");
-        let secret = Secret::new("sk_live_x".to_owned());
-        file.set(&account, Item::ApiKey, &secret).unwrap();
-        fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
-        let error = file.get(&account, Item::ApiKey).unwrap_err();
-        assert!(error.hint.as_deref().unwrap().starts_with("run: chmod 600"));
     }
 }

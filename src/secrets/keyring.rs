@@ -90,15 +90,13 @@ impl Keyring {
 fn reason(refusal: &Refusal) -> String {
     let innermost = |cause: &(dyn std::error::Error + 'static)| {
         let text = outcome::reason(cause);
+        // What libdbus says where neither the environment nor the user's runtime folder leads to a bus.
+        if text.contains("autolaunch") {
+            return "there is no session bus".to_owned();
+        }
         text.lines().next().unwrap_or_default().to_owned()
     };
     let cause = match refusal {
-        Refusal::NoDefaultStore => match Entry::store_status() {
-            Err(Refusal::PlatformFailure(cause) | Refusal::NoStorageAccess(cause)) => {
-                innermost(cause.as_ref())
-            }
-            _ => return "this system has no keyring".to_owned(),
-        },
         Refusal::PlatformFailure(cause) => innermost(cause.as_ref()),
         Refusal::NoStorageAccess(cause) => {
             return format!("the keyring is locked: {}", innermost(cause.as_ref()));

@@ -287,24 +287,6 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_in_base64_is_masked_in_each_alphabet_with_any_user_and_padding() {
-        let secret = "sk_test_ab>?~~7351";
-        register_secret(secret);
-        for encoded in [
-            "c2tfdGVzdF9hYj4/fn43MzUxOg==",
-            "c2tfdGVzdF9hYj4_fn43MzUxOg",
-            "YXBpOnNrX3Rlc3RfYWI+P35+NzM1MQ==",
-            "dXNlcjpza190ZXN0X2FiPj9-fjczNTE",
-        ] {
-            let said = format!("you sent Basic {encoded}.");
-            let shown = redact(&said);
-            assert!(shown.starts_with("you sent Basic ***"), "{shown}");
-        }
-        let other = "sha256 47DEQpj8HBSa-_TImW5JCeuQeRkm5NMpJWZG3hSuFU and /v1/bookings/bk_0123456789abcdef";
-        assert_eq!(redact(other), other);
-    }
-
-    #[test]
     fn a_document_keeps_its_id_and_its_form() {
         register_secret("735128");
         let document = json!({"id": "735128", "status": "confirmed", "code": 735_128, "a": [{"735128": "x 735128"}]});

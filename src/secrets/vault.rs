@@ -52,21 +52,20 @@ impl Vault {
     /// Looks in the keyring, then in the file. If the keyring does not answer, that is an error only if the file has
     /// no secret.
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<Found>> {
-        let kept = self.keyring.get(account, item).await;
-        let storage = if matches!(kept, Ok(Some(_))) {
-            Storage::Keyring
-        } else {
-            Storage::File
-        };
-        let secret = match kept {
-            Ok(Some(secret)) => Some(secret),
-            Ok(None) => self.file.get(account, item)?,
-            Err(why) => {
-                let secret = self.file.get(account, item)?;
-                Some(secret.ok_or_else(|| silent(&why))?)
+        let unanswered = match self.keyring.get(account, item).await {
+            Ok(Some(secret)) => {
+                let storage = Storage::Keyring;
+                return Ok(Some(Found { secret, storage }));
             }
+            Ok(None) => None,
+            Err(why) => Some(why),
         };
-        Ok(secret.map(|secret| Found { secret, storage }))
+        let storage = Storage::File;
+        match (self.file.get(account, item)?, unanswered) {
+            (Some(secret), _) => Ok(Some(Found { secret, storage })),
+            (None, Some(why)) => Err(silent(&why)),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Stores a secret in one place and removes it from the other. Verifies it by reading it back.

@@ -122,18 +122,15 @@ mod tests {
 
     /// As jq 1.7 writes them.
     #[test]
-    fn every_format_of_jq_is_there() {
+    fn formats_that_jaq_lacks_or_writes_otherwise_are_there() {
         let row = r#"[1, "a\"b\tc\\", "", null, true, 1.5]"#;
         for (filter, line) in [
             ("@csv", "1,\"a\"\"b\tc\\\",\"\",,true,1.5"),
             ("@tsv", "1\ta\"b\\tc\\\\\t\t\ttrue\t1.5"),
-            ("@json", r#"[1,"a\"b\tc\\","",null,true,1.5]"#),
-            ("@text", r#"[1,"a\"b\tc\\","",null,true,1.5]"#),
             (
                 "@html",
                 r#"[1,&quot;a\&quot;b\tc\\&quot;,&quot;&quot;,null,true,1.5]"#,
             ),
-            ("@sh", "1 'a\"b\tc\\' '' null true 1.5"),
         ] {
             let written = one(&format!("{row} | {filter}"));
             assert_eq!(written, Ok(line.to_owned()), "{filter}");
@@ -145,10 +142,6 @@ mod tests {
                 r#"["1,\"x\"",""]"#,
             ),
             (r#""é&<'\">" | @html"#, "é&amp;&lt;&#39;&quot;&gt;"),
-            (r#""é &" | @uri"#, "%C3%A9%20%26"),
-            (r#""bk_1" | @base64"#, "YmtfMQ=="),
-            (r#""YmtfMQ==" | @base64d"#, "bk_1"),
-            (r#"["it's", 1] | @sh"#, r"'it'\''s' 1"),
             (r#"@tsv "\([.id, .n])!""#, "bk_1\t1!"),
         ] {
             assert_eq!(one(filter), Ok(line.to_owned()), "{filter}");

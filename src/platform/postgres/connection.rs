@@ -35,13 +35,14 @@ const UNWATCHED: Duration = Duration::from_millis(20);
 pub(crate) struct Database {
     pub(crate) address: Address,
     config: Config,
-    pub(super) guard: Option<Guard>,
+    /// What has to hold before it is used.
+    pub(crate) guard: Option<Guard>,
     /// The thread that drives connections.
     driver: Handle,
     /// Ends the thread when it is dropped.
     _stop: oneshot::Sender<()>,
-    /// Whether answers are waited for as long as it takes.
-    is_patient: bool,
+    /// Whether answers are waited for as long as it takes: a statement may go through all rows.
+    pub(crate) is_patient: bool,
     connecting: RefCell<Option<JoinHandle<Result<Client, Failure>>>>,
     connection: RefCell<Option<Rc<Connection>>>,
     /// Whether a connection was ever made: what worked once is waited for.
@@ -82,22 +83,6 @@ impl Database {
             connection: RefCell::new(None),
             was_connected: Flag::new(false),
         })
-    }
-
-    /// The same, used only if `guard` holds.
-    pub(crate) fn guarded(self, guard: Guard) -> Self {
-        Database {
-            guard: Some(guard),
-            ..self
-        }
-    }
-
-    /// The same, which waits for answers as long as it takes: a statement may go through all rows.
-    pub(crate) fn patient(self) -> Self {
-        Database {
-            is_patient: true,
-            ..self
-        }
     }
 
     /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.

@@ -5,19 +5,17 @@ use crate::platform::sql::{Answer, Statements, Trouble};
 
 pub(crate) struct Database {
     pub(crate) address: Address,
+    pub(crate) guard: Option<Guard>,
+    pub(crate) is_patient: bool,
 }
 
 impl Database {
     pub(crate) fn new(address: Address, _: Login) -> std::io::Result<Self> {
-        Ok(Database { address })
-    }
-
-    pub(crate) fn guarded(self, _: Guard) -> Self {
-        self
-    }
-
-    pub(crate) fn patient(self) -> Self {
-        self
+        Ok(Database {
+            address,
+            guard: None,
+            is_patient: false,
+        })
     }
 
     pub(crate) fn connect_ahead(&self) {}

@@ -133,12 +133,6 @@ mod tests {
     }
 
     #[test]
-    fn the_user_has_the_name_of_the_account_that_windows_shows() {
-        let shown = std::env::var("USERNAME").unwrap();
-        assert_eq!(user_name().unwrap().to_lowercase(), shown.to_lowercase());
-    }
-
-    #[test]
     fn a_file_of_the_user_belongs_to_nobody_else() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(other_owner(folder.path()), None);
