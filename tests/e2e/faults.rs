@@ -84,14 +84,6 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
     }
 }
 
-/// Exit 14: "the service failed: a read's 5xx" (command line, Exit codes)
-#[test]
-fn a_reads_500_exits_14() {
-    let server = Scripted::start(|_| Reply::json(500, &json!({"error": "boom"})));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--json"]).refused(14, "http_500");
-}
-
 /// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)
 #[test]
 fn a_code_whose_answer_is_lost_is_sent_once_and_the_booking_is_read() {

@@ -425,42 +425,6 @@ fn a_list_that_is_left_says_that_nothing_was_chosen() {
 }
 
 #[test]
-fn a_booking_is_read_once_to_find_it_and_to_show_it_and_a_dry_run_sends_nothing() {
-    let booking =
-        json!({"id": "bk_1", "status": "confirmed", "datetime": "2031-12-01T18:00:00+00:00"});
-    let server = Scripted::start(move |_| Reply::json(200, &booking));
-    let reads = || {
-        let requests = server.requests();
-        requests
-            .iter()
-            .filter(|it| it.is("GET", "/v1/bookings/bk_1"))
-            .count()
-    };
-    let asked = |command: &[&str], question: &str| {
-        // A journal, which does not know the booking.
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        home.run(["bookings"]).exits(0);
-        let before = reads();
-        let mut terminal = Terminal::of_width(&home, 80, command);
-        if !question.is_empty() {
-            terminal.see(question).type_in("n\r");
-        }
-        terminal.end();
-        reads() - before
-    };
-    assert_eq!(asked(&["show", "bk_1"], ""), 1);
-    assert_eq!(asked(&["watch", "bk_1"], ""), 1);
-    assert_eq!(asked(&["cancel", "bk_1"], "Cancel this booking?"), 1);
-    assert_eq!(
-        asked(&["modify", "bk_1", "--party", "3"], "Change this booking?"),
-        1
-    );
-    let before = server.requests().len();
-    assert_eq!(asked(&["cancel", "bk_1", "--dry-run"], ""), 0);
-    assert_eq!(server.requests().len(), before);
-}
-
-#[test]
 fn a_mistyped_venue_of_an_earlier_search_is_suggested() {
     let home = Home::new();
     home.run(["search", "dining", "--near", "Sandbox"]).exits(0);
