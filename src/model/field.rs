@@ -40,6 +40,18 @@ pub(crate) fn field(text: &str) -> Result<Field, String> {
     Ok(field.typed())
 }
 
+/// The same, and a list or an object is JSON too.
+pub(crate) fn json_field(text: &str) -> Result<Field, String> {
+    let mut field = field(text)?;
+    if let Value::String(text) = &field.value
+        && text.starts_with(['[', '{'])
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        field.value = value;
+    }
+    Ok(field)
+}
+
 /// Whether a number is written exactly as it was given. With a fraction or an exponent, the value decides.
 fn is_kept(number: &Number, given: &Value) -> bool {
     let given = given.as_str().unwrap_or_default();

@@ -8,8 +8,8 @@ use super::store::QueuedDelivery;
 use crate::adapter::Dialect;
 use crate::secrets::Secret;
 
-/// The age at which a signature is replaced: an app that checks the time would refuse an older one.
-const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);
+/// The age at which a listener replaces a signature: an app that checks the time would refuse an older one.
+pub(crate) const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);
 
 /// Headers that belong to a connection or are set by the HTTP client, and are not forwarded.
 const HOP_BY_HOP: [&str; 11] = [
@@ -26,26 +26,14 @@ const HOP_BY_HOP: [&str; 11] = [
     "upgrade",
 ];
 
-/// Which signature a received delivery carries when it is sent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signing {
-    /// The one it came with, or a new one once that is too old.
-    IfExpired,
-    /// A new one.
-    Always,
-    /// The one it came with, however old, with all other headers as they came.
-    AsReceived,
-}
-
 /// How received deliveries are sent on to a handler.
 pub(crate) struct App {
     pub(crate) handler: Handler,
     pub(crate) dialect: Dialect,
-    /// Makes new signatures.
-    pub(crate) secret: Option<Secret>,
+    /// Makes a new signature where the one that came is older than this; `None` sends all headers as they came.
+    pub(crate) signing: Option<(Secret, SignedDuration)>,
     /// Added to every delivery.
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) signing: Signing,
+    pub(crate) headers: Vec<HeaderLine>,
 }
 
 impl App {
@@ -58,14 +46,11 @@ impl App {
             headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
             headers.push((name.to_owned(), value));
         };
-        if self.signing != Signing::AsReceived {
+        if let Some((secret, most)) = &self.signing {
             let service = &self.dialect.service_name;
             let attempt = delivery.attempt.to_string();
             set(&format!("{service}-Delivery-Attempt"), attempt);
-            let is_expired = now.duration_since(delivery.received_at) > MAX_SIGNATURE_AGE;
-            if let Some(secret) = &self.secret
-                && (self.signing == Signing::Always || is_expired)
-            {
+            if now.duration_since(delivery.received_at) > *most {
                 let signature = sign(secret, now.as_second(), &delivery.body);
                 set(&self.dialect.signature_header(), signature);
             }
@@ -83,36 +68,33 @@ mod tests {
     use crate::webhook::event::Event;
     use crate::webhook::handler::{DEADLINE, endpoint};
 
-    fn sent(signing: Signing, seconds_later: i64) -> Vec<HeaderLine> {
-        let line = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let url = endpoint("http://127.0.0.1:9/").unwrap();
+    fn sent(most: Option<SignedDuration>, seconds_later: i64) -> Vec<HeaderLine> {
+        let line = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let app = App {
-            handler: Handler::new(url, DEADLINE).unwrap(),
+            handler: Handler::new(endpoint("http://127.0.0.1:9/").unwrap(), DEADLINE).unwrap(),
             dialect: Dialect::default(),
-            secret: Some(Secret::new("whsec".to_owned())),
-            headers: vec![line("X-Mine", "yes")],
-            signing,
+            signing: most.map(|most| (Secret::new("whsec".to_owned()), most)),
+            headers: vec![line(("X-Mine", "yes"))],
         };
         let received_at = Timestamp::from_second(1_000).unwrap();
+        let came = [
+            ("host", "elsewhere"),
+            ("content-length", "2"),
+            ("booking-signature", "t=1000,v1=theirs"),
+            ("booking-delivery-attempt", "7"),
+            ("x-twice", "a"),
+            ("x-twice", "b"),
+        ];
         let delivery = QueuedDelivery {
             event: Event::default(),
-            headers: vec![
-                line("host", "elsewhere"),
-                line("content-length", "2"),
-                line("booking-signature", "t=1000,v1=theirs"),
-                line("booking-delivery-attempt", "7"),
-                line("x-twice", "a"),
-                line("x-twice", "b"),
-            ],
+            headers: came.map(line).into(),
             body: b"{}".to_vec(),
             received_at,
             attempt: 2,
             failures: 1,
         };
-        app.headers(
-            &delivery,
-            received_at + SignedDuration::from_secs(seconds_later),
-        )
+        let later = SignedDuration::from_secs(seconds_later);
+        app.headers(&delivery, received_at + later)
     }
 
     fn values<'a>(headers: &'a [HeaderLine], name: &str) -> Vec<&'a str> {
@@ -124,7 +106,7 @@ mod tests {
 
     #[test]
     fn headers_are_forwarded_but_for_those_of_the_connection() {
-        let headers = sent(Signing::IfExpired, 1);
+        let headers = sent(Some(MAX_SIGNATURE_AGE), 1);
         for (name, expected) in [
             ("host", &[][..]),
             ("content-length", &[]),
@@ -139,17 +121,17 @@ mod tests {
 
     #[test]
     fn a_signature_that_an_app_would_find_too_old_is_replaced() {
-        for (signing, later, begins) in [
-            (Signing::IfExpired, 61, "t=1061,v1="),
-            (Signing::Always, 1, "t=1001,v1="),
-            (Signing::AsReceived, 9_999, "t=1000,v1=theirs"),
+        for (most, later, begins) in [
+            (Some(MAX_SIGNATURE_AGE), 61, "t=1061,v1="),
+            (Some(SignedDuration::MIN), 1, "t=1001,v1="),
+            (None, 9_999, "t=1000,v1=theirs"),
         ] {
-            let headers = sent(signing, later);
+            let headers = sent(most, later);
             let signatures = values(&headers, "booking-signature");
             assert_eq!(signatures.len(), 1);
             assert!(signatures[0].starts_with(begins), "{signatures:?}");
         }
-        let received = sent(Signing::AsReceived, 9_999);
+        let received = sent(None, 9_999);
         assert_eq!(values(&received, "booking-delivery-attempt"), ["7"]);
     }
 }

@@ -216,6 +216,17 @@ mod tests {
     }
 
     #[test]
+    fn ids_of_many_digits_differ_in_the_last_and_an_id_that_is_the_bookings_is_no_events_id() {
+        for id in ["123456789012345678901234", "1234567890.12345678"] {
+            assert_eq!(read(&format!(r#"{{"id":{id}}}"#)).id, id);
+        }
+        let bookings =
+            read(r#"{"id":"fx-1","data":{"object":{"id":"fx-1","status":"confirmed"}}}"#);
+        assert_eq!(bookings.booking.as_deref(), Some("fx-1"));
+        assert_eq!(bookings.id_source, IdSource::Digest);
+    }
+
+    #[test]
     fn id_and_kind_are_found_in_headers_and_at_paths_and_the_booking_by_its_shape() {
         let mut adapter = Adapter::default();
         adapter

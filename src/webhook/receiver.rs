@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -75,13 +75,15 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
         return (StatusCode::METHOD_NOT_ALLOWED, allow, error).into_response();
     }
     let (head, body) = request.into_parts();
-    let body = whole(&head.headers, body).await;
+    let read = timeout(REQUEST_TIMEOUT, to_bytes(body, LARGEST_BODY)).await;
     // A task of its own: if the sender hangs up, the delivery is stored and forwarded all the same.
     let receiving = receiver.clone();
     let answer = tokio::spawn(async move {
         let too_large = "the body is too large or incomplete";
-        let body = body.ok_or_else(|| refusal(StatusCode::PAYLOAD_TOO_LARGE, too_large))?;
-        receiving.receive(&head.headers, body).await
+        let Ok(Ok(body)) = read else {
+            return Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, too_large));
+        };
+        receiving.receive(&head.headers, body.into()).await
     });
     let not_stored = "the delivery was not stored";
     let answer = answer
@@ -97,17 +99,6 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
             (status, error).into_response()
         }
     }
-}
-
-/// The whole body, if it is not too large and comes in time.
-async fn whole(headers: &HeaderMap, body: Body) -> Option<Vec<u8>> {
-    let declared = headers.get(header::CONTENT_LENGTH);
-    let declared = declared.and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|length| length > LARGEST_BODY) {
-        return None;
-    }
-    let read = timeout(REQUEST_TIMEOUT, to_bytes(body, LARGEST_BODY)).await;
-    Some(read.ok()?.ok()?.into())
 }
 
 impl Receiver {

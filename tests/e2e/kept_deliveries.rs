@@ -78,48 +78,6 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
     assert!(!output.stderr.contains("event_id_field"), "{output}");
 }
 
-#[test]
-fn deliveries_whose_ids_differ_in_the_last_of_many_digits_are_two() {
-    let home = home("");
-    let listening = Listening::start(&home, &[]);
-    let mut courier = Courier::to(&listening.url).unwrap();
-    for id in [
-        "123456789012345678901234",
-        "123456789012345678901235",
-        "1234567890.12345678",
-        "1234567890.12345679",
-    ] {
-        let body = format!(
-            r#"{{"id":{id},"type":"booking.confirmed","data":{{"object":{{"id":1{id},"status":"confirmed"}}}}}}"#
-        );
-        assert_eq!(courier.deliver(&body), Some(200));
-    }
-    let output = listening.end();
-    let (events, summary) = lines(&output);
-    assert_eq!(summary["received"], 4, "{output}");
-    assert_eq!(events[0]["event_id"], "123456789012345678901234");
-    assert_eq!(events[1]["booking_id"], "1123456789012345678901235");
-}
-
-/// A service whose event's id stands elsewhere than bookctl looks, and where the booking's id stands there.
-#[test]
-fn an_id_that_is_the_bookings_is_no_events_id_and_loses_no_delivery() {
-    let home = home("");
-    let listening = Listening::start(&home, &[]);
-    let mut courier = Courier::to(&listening.url).unwrap();
-    let body = |party: u8| {
-        let booking = json!({"id": "fx-1", "object": "booking", "status": "confirmed", "provider": "p", "party_size": party});
-        json!({"id": "fx-1", "type": "booking.modified", "data": {"object": booking}}).to_string()
-    };
-    for party in [2, 3, 3] {
-        assert_eq!(courier.deliver(&body(party)), Some(200));
-    }
-    let output = listening.end().says("has no id of its own");
-    let (events, _) = lines(&output);
-    let outcomes: Vec<&serde_json::Value> = events.iter().map(|it| &it["outcome"]).collect();
-    assert_eq!(outcomes, ["kept", "kept", "duplicate"], "{output}");
-}
-
 /// A service whose event's id stands elsewhere than bookctl looks, and where something stands that several events have.
 #[test]
 fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once() {

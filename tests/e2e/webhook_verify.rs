@@ -163,7 +163,6 @@ fn a_secret_that_was_stored_for_the_profile_is_found_and_for_another_address_is_
 fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     let home = home();
     let right = signature(&home, BODY);
-    let hex = right.split("v1=").nth(1).unwrap();
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
     let body = |signed: &str, came: &str, word: &'static str| {
@@ -188,12 +187,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         body(BODY, "", "empty"),
         (right.clone(), BODY.to_owned(), 301, "stale", "made 301 s ago"),
         (right.clone(), BODY.to_owned(), -301, "future", "301 s in the future"),
-        header(right.replace("t=", "t=x"), "malformed", "t="),
-        header(format!("v1={hex}"), "malformed", "t= is missing"),
-        header(format!("t={T}"), "malformed", "v1= is missing"),
-        header(right[..right.len() - 2].to_owned(), "malformed", "64 hex digits"),
         header(format!("{right},t={T}"), "malformed", "more than one"),
-        header(String::new(), "malformed", "neither"),
         header(signature(&other, BODY), "mismatch", "another secret"),
     ];
     for (header, came, later, expected, word) in cases {

@@ -1,9 +1,9 @@
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answer::{self, Column, List, cell, of_organization};
 use crate::app::Context;
 use crate::client::Call;
-use crate::model::field::{Field, field};
+use crate::model::field::{Field, json_field};
 use crate::outcome::{Exit, Result};
 
 /// Show or change the organization's settings, or add an organization
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
     /// Setting to change; true, false, null, numbers and JSON lists keep their type, the rest is text
-    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = json_field)]
     fields: Vec<Field>,
 }
 
@@ -72,20 +72,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
         None if args.fields.is_empty() => Call::get(path),
         None => {
-            let settings = args
-                .fields
-                .into_iter()
-                .map(|field| (field.key, typed(field.value)));
-            Call::put(path, Value::Object(settings.collect::<Map<_, _>>()))
+            let settings = args.fields.into_iter().map(|it| (it.key, it.value));
+            Call::put(path, Value::Object(settings.collect()))
         }
     };
     answer::show(context, call, answer::fields).await
-}
-
-/// There is no other way to give a list than as a text: `search_providers=[]`.
-fn typed(value: Value) -> Value {
-    match &value {
-        Value::String(text) if text.starts_with('[') => serde_json::from_str(text).unwrap_or(value),
-        _ => value,
-    }
 }

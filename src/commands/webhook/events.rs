@@ -121,10 +121,6 @@ pub(super) fn find(context: &Context, id: &str) -> Result<EventRow> {
     })
 }
 
-fn local(at: Timestamp, format: &str) -> String {
-    at.to_zoned(system_zone()).strftime(format).to_string()
-}
-
 #[derive(Serialize)]
 struct EventList {
     events: Vec<EventRow>,
@@ -143,10 +139,11 @@ impl Draw for EventList {
     fn page(&self) -> Page {
         let rows = self.events.iter().zip(1..).map(|(row, number)| {
             let event = &row.event;
+            let received = row.received_at.to_zoned(system_zone());
             vec![
                 TableCell::from(format!("@{number}")),
                 event.id.as_str().into(),
-                local(row.received_at, "%F %H:%M:%S").into(),
+                received.strftime("%F %H:%M:%S").to_string().into(),
                 event.shown_kind().into(),
                 event.booking.as_deref().unwrap_or_default().into(),
                 event.status.as_deref().unwrap_or_default().into(),

@@ -20,7 +20,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::private_file::{beside, rename};
 use crate::secrets::Secret;
 use crate::webhook::Listening;
-use crate::webhook::app::{App, Signing};
+use crate::webhook::app::{App, MAX_SIGNATURE_AGE};
 use crate::webhook::forwarder::Schedule;
 use crate::webhook::handler::endpoint;
 use crate::webhook::listener::Listener;
@@ -176,9 +176,8 @@ fn forward_target(
     let app = App {
         handler: handler(context, url)?,
         dialect: context.dialect().clone(),
-        secret: Some(secret.clone()),
+        signing: Some((secret.clone(), MAX_SIGNATURE_AGE)),
         headers: std::mem::take(&mut args.headers),
-        signing: Signing::IfExpired,
     };
     Ok(Some((app, args.retries.take().unwrap_or_default())))
 }

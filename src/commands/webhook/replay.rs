@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::flows::webhook_secrets;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
-use crate::webhook::app::{App, Signing};
+use crate::webhook::app::App;
 use crate::webhook::handler::endpoint;
 use crate::webhook::reporter::Attempt;
 use crate::webhook::{Event, EventRow, Query};
@@ -71,18 +71,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let named = args.events.iter().map(|id| find(context, id));
         named.collect::<Result<_>>()?
     };
-    let (signing, secret) = if args.as_received {
-        (Signing::AsReceived, None)
-    } else {
+    let mut signing = None;
+    if !args.as_received {
         let secrets = webhook_secrets(context, args.secret_stdin).await?;
-        (Signing::Always, Some(secrets.signing))
-    };
+        signing = Some((secrets.signing, SignedDuration::MIN));
+    }
     let app = App {
         handler: handler::handler(context, args.to)?,
         dialect: context.dialect().clone(),
-        secret,
-        headers: args.headers,
         signing,
+        headers: args.headers,
     };
     let url = &app.handler.url;
     let mut events = Vec::new();

@@ -8,7 +8,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::flows::{locate_booking, read_booking, webhook_secrets};
 use crate::model::booking::Booking;
-use crate::model::field::{Field, field};
+use crate::model::field::{Field, json_field};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
     /// Field of the event to set; true, false, null, numbers, JSON lists and objects keep their type, the rest is text
-    #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
+    #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = json_field)]
     fields: Vec<Field>,
     /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
     #[arg(long, value_name = "T", value_parser = sign::second)]
@@ -59,7 +59,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let document = booking.as_ref().map(Booking::value);
     let mut event = SampleEvent::new(&args.kind, document, context.dialect(), now);
     for Field { key, value } in args.fields {
-        event.set(&key, structured(value));
+        event.set(&key, value);
     }
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let body = event.body();
@@ -113,16 +113,6 @@ pub(super) async fn of_service(context: &Context, id: Option<&str>) -> Result<Op
     context.refuse_sandbox().await?;
     let id = locate_booking(context, id)?;
     read_booking(context, &id).await.map(Some)
-}
-
-/// Parses text that looks like a JSON list or object.
-fn structured(value: Value) -> Value {
-    match value {
-        Value::String(text) if text.starts_with(['{', '[']) => {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
-        }
-        value => value,
-    }
 }
 
 #[derive(Serialize)]
