@@ -8,7 +8,6 @@ mod auth;
 mod book;
 mod bookings;
 mod cancel;
-mod card;
 mod completions;
 mod continue_;
 mod doctor;
@@ -23,7 +22,6 @@ mod sandbox;
 mod search;
 mod session;
 mod show;
-mod slots;
 mod status;
 mod watch;
 mod webhook;
@@ -50,7 +48,7 @@ pub(crate) enum Command {
     /// Search venues
     Search(search::Args),
     /// List the bookable slots of a venue on a day
-    Slots(slots::Args),
+    Slots(search::SlotsArgs),
     #[command(flatten)]
     Book(EagerBook),
     /// Show a booking's status, reason and next steps
@@ -76,7 +74,7 @@ pub(crate) enum Command {
     /// Connect a guest's own account, to book with it
     Session(Group<session::Command>),
     /// Check whether a guest's own account has a card on file
-    Card(card::Args),
+    Card(session::CardArgs),
     /// Run and control the offline sandbox
     Sandbox(Group<sandbox::Command>),
     /// Receive, forward, send and verify webhooks, and test your handler
@@ -197,7 +195,7 @@ impl Command {
             Command::Doctor(args) => Plan::configuration(args, doctor::run),
             Command::Profile(group) => Plan::configuration(group.command, profile::run),
             Command::Search(args) => Plan::service(args, search::run),
-            Command::Slots(args) => Plan::service(args, slots::run),
+            Command::Slots(args) => Plan::service(args, search::list_slots),
             Command::Book(EagerBook::Book(args)) => Plan::service(*args, book::run),
             Command::Show(args) => Plan::service(args, show::run),
             Command::Watch(args) => Plan::service(args, watch::run),
@@ -207,7 +205,7 @@ impl Command {
             Command::Bookings(args) => Plan::service(args, bookings::run),
             Command::Limits(_) => Plan::service((), limits::run),
             Command::Session(group) => Plan::service(group.command, session::run),
-            Command::Card(args) => Plan::service(args, card::run),
+            Command::Card(args) => Plan::service(args, session::card),
             Command::Api(args) => Plan::service(*args, api::run),
             Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {

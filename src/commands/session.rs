@@ -1,10 +1,11 @@
 use serde_json::{Value, json};
 
 use super::arguments::{ExtraFields, Limit};
-use crate::adapter::{Misread, same_words};
+use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, session};
+use crate::flows::sessions::waits_for_code;
 use crate::flows::{
     Confirmation, PENDING, find_sessions, locate_session, note_around, one_time_code, preview,
     read_session, read_stdin, send_guarded,
@@ -255,7 +256,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
                 Ok(document) => break document,
                 // The person may try again as long as the session accepts codes.
                 Err(error)
-                    if error.code == Code::InvalidCode && waits(context, &id, &state).await =>
+                    if error.code == Code::InvalidCode && waits_for_code(context, &id).await =>
                 {
                     context.out.warn(&error.message);
                 }
@@ -264,15 +265,6 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
         };
     }
     emit_one(context, document, &id, Exit::OutcomeUnknown)
-}
-
-/// Whether the session still waits for its code: its state is the one in which it began to wait. It is not after too
-/// many wrong codes, or when it has expired. Where that is not known, the next answer will tell.
-async fn waits(context: &Context, id: &str, state: &str) -> bool {
-    let Ok(answer) = context.read(session::show(id)).await else {
-        return true;
-    };
-    read_session(context, &answer.document).map_or(true, |(session, _)| state_of(&session) == state)
 }
 
 fn state_of(session: &Value) -> String {
@@ -365,6 +357,79 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     } else if let (Some(_), Some(person), Certainty::Contract) = (state, person, certainty) {
         let person = shell::flag("--end-user", &person);
         page.next(format!("bookctl session connect {person}"));
+    }
+    page
+}
+
+/// Check whether a guest's own account has a card on file
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl card ses_01\n  \
+    bookctl card --end-user user_7 --jq .has_card")]
+pub(crate) struct CardArgs {
+    /// Session id, or @last
+    #[arg(value_parser = id, conflicts_with = "end_user")]
+    session: Option<String>,
+    /// Person, by your own id, instead of a session
+    #[arg(long, value_name = "U")]
+    end_user: Option<String>,
+    /// Provider of the account; needs --end-user
+    #[arg(
+        long,
+        value_name = "P",
+        requires = "end_user",
+        conflicts_with = "session"
+    )]
+    provider: Option<String>,
+}
+
+pub(super) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
+    let named = args.session.as_deref();
+    let session = named.map(|it| locate_session(context, it)).transpose()?;
+    let call = match (&session, &args.end_user) {
+        (Some(id), _) => session::card(id),
+        (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
+        (None, None) => {
+            return Err(Error::usage("neither a session nor a person was named").hint(
+                "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
+            ));
+        }
+    };
+    let answer = match (context.read(call).await, session) {
+        (Err(error), Some(id))
+            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
+        {
+            // To connect again would send another text message.
+            let verify = shell::command("session verify", &id, "--code CODE");
+            return Err(error.hint(format!(
+                "it waits for the code from the text message: {verify}"
+            )));
+        }
+        (answer, _) => answer?,
+    };
+    let adapter = context.adapter();
+    let (card, around) = adapter
+        .object(ReadKind::Card, Shape::Card, &answer.document)
+        .map_err(Misread::into_error)?;
+    let page = |_: &Document| card_page(&card, &around);
+    context.out.emit(&DocumentView(answer.document, page))?;
+    Ok(Exit::Done)
+}
+
+fn card_page(card: &Value, around: &[(String, String)]) -> Page {
+    let mut page = Page::default();
+    let fields = &mut Fields::of(card);
+    let has_card = fields.get("has_card").and_then(Value::as_bool);
+    match has_card {
+        Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
+        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
+        None => page.heading(Tone::Warn, "unknown", "the answer does not say yes or no"),
+    };
+    if has_card.is_some() {
+        fields.take("has_card");
+    }
+    for (path, value) in fields.rest().iter().chain(around) {
+        page.field("other", format!("{path} = {value}"));
     }
     page
 }

@@ -127,19 +127,6 @@ fn the_status_of_a_service_that_says_little_is_shown_all_the_same() {
     home.run(["status", "--json"]).refused(4, "unauthorized");
 }
 
-/// A script that ended with a code asks for what it means.
-#[test]
-fn an_exit_code_is_explained_with_the_codes_that_lead_to_it() {
-    let home = Home::new();
-    let document = home.run(["explain", "11", "--json"]).exits(0).json();
-    assert_eq!(document["exit_code"]["code"], 11);
-    let codes = document["codes"].as_array().unwrap();
-    assert!(codes.iter().any(|it| it["code"] == "failed"), "{document}");
-    assert!(codes.iter().all(|it| it["exit_code"] == 11), "{document}");
-    home.run(["explain", "11"]).exits(0).prints("exit code\t11");
-    home.run(["explain", "17"]).exits(0).prints("after `book`");
-}
-
 #[test]
 fn a_code_that_is_mistyped_or_half_remembered_gets_a_suggestion() {
     let home = Home::new();
