@@ -5,7 +5,6 @@
 
 mod delivery_worker;
 mod http;
-mod page;
 mod rules;
 pub(crate) mod seed;
 mod store;

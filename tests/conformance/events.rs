@@ -142,17 +142,6 @@ async fn events_1d_the_bookings_own_webhook_url_is_never_used() {
 }
 
 #[tokio::test]
-async fn events_4a_a_delivery_is_a_post_with_a_json_body() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    let attempt = receiver.event("booking.confirmed", &booking).await;
-    assert_eq!(attempt.method, "POST");
-    assert_eq!(attempt.headers["content-type"], "application/json");
-    assert!(attempt.event.is_object());
-}
-
-#[tokio::test]
 async fn events_4b_data_object_is_the_summary_with_what_is_present() {
     let receiver = Receiver::start().await;
     let service = subscribed(&[], &receiver).await;

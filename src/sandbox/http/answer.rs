@@ -5,10 +5,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::endpoints::Endpoint;
 use super::reply::Outcome;
-use super::request::{Request, RequestContext};
+use super::request::{Context, Request};
 use super::{Service, bookings, faults};
-use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE, masked};
-use crate::sandbox::rules::api_error::{ApiError, NoKey, Scope};
+use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
+use crate::sandbox::rules::api_error::{ApiError, Scope};
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 
@@ -68,9 +68,8 @@ fn check_and_run(
     let key = request.key()?;
     let organization = tx.organization(&key.organization)?;
     // The organization of a key that is not built in may have been removed, or may never have been.
-    let unknown = || ApiError::Unauthorized(NoKey::Unknown(masked(&key.secret)));
-    let organization = organization.ok_or_else(unknown)?;
-    let context = RequestContext {
+    let organization = organization.ok_or_else(|| access::unknown(&key.secret))?;
+    let context = Context {
         tx,
         request,
         key,
@@ -82,7 +81,7 @@ fn check_and_run(
         Some(Scope::SessionsRead | Scope::SessionsWrite)
     );
     if is_of_sessions && context.key.kind != KeyKind::Live {
-        return Err(ApiError::LiveKeyRequired);
+        return Err(ApiError::LIVE_KEY_REQUIRED);
     }
     if limits && let Some(rate_limit) = endpoint.rate_limit {
         counted

@@ -4,11 +4,10 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::availability::{choose_slot, with_held};
 use super::reply::{Outcome, Reply};
-use super::request::RequestContext;
+use super::request::Context;
 use super::sessions::require_session;
-use super::venues::known_venue;
+use super::venues::{choose_slot, known_venue, with_held};
 use crate::sandbox::rules::access::KeyKind;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
@@ -24,14 +23,14 @@ use crate::sandbox::store::{Tx, one_time_code, reference};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
-pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
+pub(super) fn read(context: &Context<'_>) -> Outcome {
     let document = find(context, |organization, number| {
         context.tx.document(organization, number)
     })?;
     Ok(Reply::new(StatusCode::OK, document.into()))
 }
 
-fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
+fn apply(context: &Context<'_>, mut booking: Booking, event: &Event) -> Outcome {
     let now = context.tx.now;
     let mut transition = step(&booking.state, event, now);
     let denial = transition.denial.take();
@@ -55,14 +54,14 @@ fn denied(denial: ApiError, booking: &Booking) -> ApiError {
     }
 }
 
-fn find_booking(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
+fn find_booking(context: &Context<'_>) -> Result<Booking, ApiError> {
     find(context, |organization, number| {
         context.tx.booking(organization, number)
     })
 }
 
 fn find<T>(
-    context: &RequestContext<'_, '_>,
+    context: &Context<'_>,
     read: impl Fn(&str, i64) -> rusqlite::Result<Option<T>>,
 ) -> Result<T, ApiError> {
     let number = IdKind::Booking.number(&context.request.id);
@@ -75,13 +74,13 @@ fn find<T>(
     }
 }
 
-fn open_bookings(context: &RequestContext<'_, '_>) -> Result<Vec<Value>, ApiError> {
+fn open_bookings(context: &Context<'_>) -> Result<Vec<Value>, ApiError> {
     let open = context.tx.open_bookings(&context.organization.id)?;
     let summary = |booking| json!(BookingSummary::of(booking));
     Ok(open.iter().map(summary).collect())
 }
 
-pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, ApiError> {
+pub(super) fn replay(context: &Context<'_>) -> Result<Option<Reply>, ApiError> {
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
@@ -89,7 +88,7 @@ pub(super) fn replay(context: &RequestContext<'_, '_>) -> Result<Option<Reply>, 
     Ok(document.map(|it| Reply::new(StatusCode::OK, it.into())))
 }
 
-pub(super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
+pub(super) fn create(context: &Context<'_>) -> Outcome {
     let tx = context.tx;
     let now = tx.now;
     let request = CreateRequest::of(&context.request.fields()?, now)?;
@@ -164,7 +163,7 @@ pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result
     Ok(())
 }
 
-pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
+pub(super) fn continue_(context: &Context<'_>) -> Outcome {
     let answer = ContinueRequest::read(&context.request.fields()?)?;
     let booking = find_booking(context)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
@@ -172,7 +171,7 @@ pub(super) fn continue_(context: &RequestContext<'_, '_>) -> Outcome {
     apply(context, booking, &Event::Continued { answer, payment })
 }
 
-pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
+pub(super) fn modify(context: &Context<'_>) -> Outcome {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;
     let booking = find_booking(context)?;
@@ -208,7 +207,7 @@ pub(super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
 /// The slot that the booking would move to: at the new time if there is one, with the preferred
 /// seating if that has room. A seating preference alone never moves a booking to a full slot.
 fn new_slot(
-    context: &RequestContext<'_, '_>,
+    context: &Context<'_>,
     request: &ModifyRequest,
     booking: &Booking,
     venue: &Venue,
@@ -228,7 +227,7 @@ fn new_slot(
     }
 }
 
-pub(super) fn cancel(context: &RequestContext<'_, '_>) -> Outcome {
+pub(super) fn cancel(context: &Context<'_>) -> Outcome {
     #[derive(Deserialize)]
     struct Body {
         #[expect(dead_code, reason = "checked but not stored")]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::reply::{Outcome, Reply};
-use super::request::RequestContext;
-use super::{availability, bookings, sessions, venues};
+use super::request::Context;
+use super::{bookings, sessions, venues};
 use crate::sandbox::rules::api_error::Scope;
 use crate::sandbox::rules::rate_limit::RateLimit;
 
@@ -15,7 +15,7 @@ pub(crate) struct Endpoint {
     /// What the key must be allowed, and what the organization must have paid for with it.
     pub(crate) scope: Option<Scope>,
     pub(crate) rate_limit: Option<RateLimit>,
-    pub(crate) answer: fn(&RequestContext<'_, '_>) -> Outcome,
+    pub(crate) answer: fn(&Context<'_>) -> Outcome,
 }
 
 const fn endpoint(
@@ -24,7 +24,7 @@ const fn endpoint(
     summary: &'static str,
     scope: Option<Scope>,
     rate_limit: Option<RateLimit>,
-    answer: fn(&RequestContext<'_, '_>) -> Outcome,
+    answer: fn(&Context<'_>) -> Outcome,
 ) -> Endpoint {
     Endpoint {
         method,
@@ -41,7 +41,7 @@ const fn endpoint(
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     endpoint("GET", "/v1/", "Name, version, server time and the endpoints", None, None, index),
     endpoint("POST", "/v1/venues/search", "Search venues of a vertical", Some(Scope::VenuesRead), Some(RateLimit::VENUE_SEARCH), venues::search),
-    endpoint("POST", "/v1/availability/search", "Read the bookable slots of a venue", Some(Scope::VenuesRead), Some(RateLimit::AVAILABILITY_SEARCH), availability::search),
+    endpoint("POST", "/v1/availability/search", "Read the bookable slots of a venue", Some(Scope::VenuesRead), Some(RateLimit::AVAILABILITY_SEARCH), venues::slots),
     endpoint("POST", "/v1/bookings", "Create a booking", Some(Scope::BookingsCreate), Some(RateLimit::BOOKING_CREATE), bookings::create),
     endpoint("GET", "/v1/bookings/{booking_id}", "Read a booking", Some(Scope::BookingsRead), Some(RateLimit::BOOKING_READ), bookings::read),
     endpoint("POST", "/v1/bookings/{booking_id}/continue", "Answer what a booking waits for", Some(Scope::BookingsWrite), Some(RateLimit::BOOKING_CONTINUE), bookings::continue_),
@@ -57,7 +57,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
 ];
 
 /// `GET /v1/`: name, version, server time and this table.
-fn index(context: &RequestContext<'_, '_>) -> Outcome {
+fn index(context: &Context<'_>) -> Outcome {
     let endpoints: Vec<Value> = ENDPOINTS
         .iter()
         .map(|it| json!({"method": it.method, "path": it.path, "summary": it.summary}))

@@ -34,7 +34,7 @@ pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
         None => false,
     };
     if writes && request.uri.path().starts_with("/sandbox") && is_from_elsewhere(headers, is_own) {
-        return Err(ApiError::CrossOrigin);
+        return Err(ApiError::CROSS_ORIGIN);
     }
     Ok(())
 }

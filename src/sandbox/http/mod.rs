@@ -1,7 +1,6 @@
 //! The HTTP surface: the service under `/v1`, the sandbox's own controls under `/sandbox`.
 
 mod answer;
-mod availability;
 mod bookings;
 mod control;
 mod endpoints;
@@ -106,8 +105,8 @@ fn router(service: &Arc<Service>) -> Router {
         router = router.route(control.path, on(filter(control.method), answer));
     }
     router
-        .fallback(async || ApiError::PathNotFound)
-        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+        .fallback(async || ApiError::PATH_NOT_FOUND)
+        .method_not_allowed_fallback(async || ApiError::METHOD_NOT_ALLOWED)
         .layer(from_fn_with_state(Arc::clone(service), receive::receive))
         .with_state(Arc::clone(service))
 }

@@ -5,11 +5,13 @@ use std::sync::LazyLock;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use super::reply::{Outcome, Reply};
 use super::request::Request;
-use crate::sandbox::page::Page;
+use crate::platform::crypto::sha256;
 use crate::sandbox::store::Tx;
 
 /// OpenAPI 3.1 of everything under `/v1`, and of the webhook events.
@@ -17,6 +19,40 @@ pub(super) const SERVICE: &str = include_str!("../../../docs/openapi.json");
 const CONTROLS: &str = include_str!("../../../docs/sandbox-openapi.json");
 
 static PAGE: LazyLock<Page> = LazyLock::new(Page::assemble);
+
+const HTML: &str = include_str!("../page/index.html");
+const STYLE: &str = include_str!("../page/style.css");
+/// One script in several files: they share a scope.
+const SCRIPT: &str = concat!(
+    include_str!("../page/base.js"),
+    include_str!("../page/state.js"),
+    include_str!("../page/bookings.js"),
+    include_str!("../page/requests.js"),
+    include_str!("../page/webhooks.js"),
+    include_str!("../page/setup.js"),
+    include_str!("../page/main.js"),
+);
+
+/// The document and its `Content-Security-Policy`.
+struct Page {
+    html: String,
+    policy: String,
+}
+
+impl Page {
+    fn assemble() -> Self {
+        let html = HTML
+            .replace("/* style */", STYLE)
+            .replace("/* script */", SCRIPT);
+        let policy = format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
+             img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            STANDARD.encode(sha256([SCRIPT.as_bytes()])),
+            STANDARD.encode(sha256([STYLE.as_bytes()])),
+        );
+        Self { html, policy }
+    }
+}
 
 pub(super) fn service_document(_tx: &Tx<'_>, _request: &Request) -> Outcome {
     Ok(Reply::new(StatusCode::OK, SERVICE.into()))

@@ -40,7 +40,7 @@ pub(super) async fn receive(
             Ok(body) => {
                 exchange.request.keep(&body);
                 if body.len() > request::BODY_LIMIT {
-                    ApiError::BodyTooLarge.into_response()
+                    ApiError::BODY_TOO_LARGE.into_response()
                 } else {
                     let request = Request::from_parts(parts, body.into());
                     next.run(request).await

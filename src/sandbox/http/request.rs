@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::REQUEST_TIMEOUT;
 use crate::sandbox::rules::access::{self, ApiKey};
-use crate::sandbox::rules::api_error::{ApiError, NoKey};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::parse_body;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
@@ -29,7 +29,7 @@ pub(super) async fn read(body: Body) -> Result<Bytes, ApiError> {
         if error.into_inner().is::<axum::Error>() {
             broke_off()
         } else {
-            ApiError::BodyTooLarge
+            ApiError::BODY_TOO_LARGE
         }
     })
 }
@@ -80,11 +80,7 @@ impl Request {
     }
 
     pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
-        let elsewhere = || self.place_of_a_key().map(NoKey::Elsewhere);
-        access::identify(self.header("authorization")).map_err(|why| match why {
-            NoKey::Missing => ApiError::Unauthorized(elsewhere().unwrap_or(why)),
-            why => ApiError::Unauthorized(why),
-        })
+        access::identify(self.header("authorization"), || self.place_of_a_key())
     }
 
     /// Where something that looks like a key came, if not in `Authorization`.
@@ -115,8 +111,8 @@ impl Request {
     }
 }
 
-pub(crate) struct RequestContext<'a, 't> {
-    pub(crate) tx: &'a Tx<'t>,
+pub(crate) struct Context<'a> {
+    pub(crate) tx: &'a Tx<'a>,
     pub(crate) request: &'a Request,
     pub(crate) key: ApiKey,
     /// The key's organization, as the transaction finds it.

@@ -1,16 +1,21 @@
-//! `POST /v1/venues/search`.
+//! `POST /v1/venues/search` and `POST /v1/availability/search`, and the choice of a slot.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use serde::Serialize;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::reply::{Outcome, Reply};
-use super::request::RequestContext;
+use super::request::Context;
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::create::serving;
+use crate::sandbox::rules::fields::{self, FieldErrors};
+use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::rules::search::VenueSearch;
-use crate::sandbox::seed::{Venue, venues};
-use crate::sandbox::wire::listed::VenueDocument;
+use crate::sandbox::seed::{Scenario, Slot, Venue, slots_at, slots_on, venues};
+use crate::sandbox::wire::listed::{SlotDocument, VenueDocument};
 
 #[derive(Serialize)]
 struct Found<'a> {
@@ -20,7 +25,7 @@ struct Found<'a> {
     providers_failed: Vec<&'static str>,
 }
 
-pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
+pub(super) fn search(context: &Context<'_>) -> Outcome {
     let body = context.request.fields()?;
     let own = context.tx.own_venues(Some(&context.organization.id))?;
     let search = VenueSearch::read(&body, &own)?;
@@ -47,15 +52,94 @@ pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
 
 /// The venue with this id. Fails unless a search of the organization returned it.
 pub(super) fn known_venue(
-    context: &RequestContext<'_, '_>,
+    context: &Context<'_>,
     id: &str,
 ) -> Result<Cow<'static, Venue>, ApiError> {
     let organization = &context.organization.id;
     let venue = context.tx.venue(organization, id)?;
-    let venue = venue.ok_or(ApiError::VenueNotFound)?;
+    let venue = venue.ok_or(ApiError::VENUE_NOT_FOUND)?;
     if context.tx.knows_venue(organization, &venue)? {
         Ok(venue)
     } else {
-        Err(ApiError::VenueNotFound)
+        Err(ApiError::VENUE_NOT_FOUND)
     }
+}
+
+#[derive(Deserialize)]
+struct AvailabilityQuery {
+    venue_id: Option<String>,
+    datetime: Option<String>,
+    #[serde(default, deserialize_with = "fields::whole")]
+    party_size: Option<i64>,
+    provider: Option<String>,
+}
+
+/// Lists the slots of the venue's local day that are neither past nor full. Of several providers, the request need name none.
+pub(super) fn slots(context: &Context<'_>) -> Outcome {
+    let tx = context.tx;
+    let body: AvailabilityQuery = fields::read(&context.request.fields()?)?;
+    let mut errors = FieldErrors::default();
+    let venue_id = errors.required("venue_id", body.venue_id);
+    let at = errors.future_moment("datetime", body.datetime, tx.now);
+    let party_size = errors.required_party_size(body.party_size);
+    let ((venue_id, at), party_size) = errors.finish(venue_id.zip(at).zip(party_size))?;
+    let venue = known_venue(context, &venue_id)?;
+    let venue = venue.as_ref();
+    let provider = match &body.provider {
+        Some(name) => Some(serving(venue, name)?),
+        None => venue.sole_provider(),
+    };
+    if venue.scenario == Some(Scenario::AvailabilityFails)
+        && let Some(provider) = venue.providers.first()
+    {
+        return Err(ApiError::AvailabilityFailed(*provider));
+    }
+
+    let day = at.to_zoned(venue.timezone.clone()).date();
+    let mut free = Vec::new();
+    for slot in slots_on(venue, day) {
+        if slot.datetime.timestamp() > tx.now
+            && has_room(&slot, tx.held(&context.organization.id, &slot.id)?)
+        {
+            free.push(slot);
+        }
+    }
+    let slots = free.iter();
+    let slots: Vec<_> = slots.map(|it| SlotDocument::of(it, party_size)).collect();
+    Reply::ok(&json!({
+        "object": "list",
+        "venue_id": venue.id,
+        "provider": provider.map(|it| it.id()),
+        "slots": slots,
+    }))
+}
+
+/// The slot at an instant, with the number of bookings in it. Of several seatings, the first wanted
+/// one that has room, else the first wanted one.
+pub(super) fn choose_slot(
+    context: &Context<'_>,
+    venue: &Venue,
+    at: Timestamp,
+    wanted: impl Fn(&Slot) -> bool,
+) -> rusqlite::Result<Option<(Slot, u32)>> {
+    let mut full = None;
+    for slot in slots_at(venue, at).filter(wanted) {
+        let (slot, held) = with_held(context, slot)?;
+        if has_room(&slot, held) {
+            return Ok(Some((slot, held)));
+        }
+        full = full.or(Some((slot, held)));
+    }
+    Ok(full)
+}
+
+pub(super) fn slot_of(venue: &Venue, at: Timestamp, seating: Option<&str>) -> Option<Slot> {
+    let is_preferred = |slot: &Slot| slot.seating.as_deref() == seating;
+    let preferred = slots_at(venue, at).find(is_preferred);
+    preferred.or_else(|| slots_at(venue, at).next())
+}
+
+pub(super) fn with_held(context: &Context<'_>, slot: Slot) -> rusqlite::Result<(Slot, u32)> {
+    let held = context.tx.held(&context.organization.id, &slot.id)?;
+    Ok((slot, held))
 }

@@ -1,6 +1,6 @@
 //! The API keys, and the checks of a request's key ("Authentication").
 
-use super::api_error::{ApiError, NoKey, Scope};
+use super::api_error::{ApiError, Scope};
 use super::organization::{CheckStatus, Organization};
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
@@ -110,24 +110,50 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     keys.into_iter().find(|it| it.secret == secret)
 }
 
-pub(crate) fn identify(authorization: Option<&str>) -> Result<ApiKey, NoKey> {
+/// The key of a request. The reason of an error says what came instead; `elsewhere` is where a key came, if in another
+/// part of the request.
+pub(crate) fn identify(
+    authorization: Option<&str>,
+    elsewhere: impl FnOnce() -> Option<String>,
+) -> Result<ApiKey, ApiError> {
+    let no_key =
+        |what: &str| ApiError::Unauthorized(format!("No key: {what} (Authentication, 2)."));
     let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer");
     let header = authorization.map(str::trim).filter(|it| !it.is_empty());
-    let header = header.ok_or(NoKey::Missing)?;
-    let (scheme, key) = header.split_once(' ').ok_or(if is_scheme(header) {
-        NoKey::SchemeAlone
-    } else {
-        NoKey::NoScheme
-    })?;
+    let Some(header) = header else {
+        let missing = "Authorization is missing";
+        return Err(match elsewhere() {
+            None => no_key(missing),
+            Some(place) => no_key(&format!("{missing}, and a key came in {place}: {SEND}")),
+        });
+    };
+    let Some((scheme, key)) = header.split_once(' ') else {
+        return Err(if is_scheme(header) {
+            no_key("nothing follows the word Bearer")
+        } else {
+            no_key(&format!("the word Bearer is missing: {SEND}"))
+        });
+    };
     if !is_scheme(scheme) {
-        return Err(NoKey::OtherScheme(scheme.to_owned()));
+        return Err(no_key(&format!(
+            "the scheme is {scheme}, and must be Bearer"
+        )));
     }
     let secret = key.trim();
     self::key(secret).ok_or_else(|| match secret.split(' ').next() {
-        Some(first) if is_scheme(first) => NoKey::SchemeTwice,
-        _ if secret.starts_with("whsec_") => NoKey::WebhookSecret,
-        _ => NoKey::Unknown(masked(secret)),
+        Some(first) if is_scheme(first) => no_key("the word Bearer came twice"),
+        _ if secret.starts_with("whsec_") => {
+            no_key("a webhook secret came, which signs deliveries; a key begins with sk_")
+        }
+        _ => unknown(secret),
     })
+}
+
+const SEND: &str = "send Authorization: Bearer and the key";
+
+pub(crate) fn unknown(secret: &str) -> ApiError {
+    let key = masked(secret);
+    ApiError::Unauthorized(format!("The sandbox has no key {key} (Authentication, 2)."))
 }
 
 /// Checks environment, suspension and scope, in this order.
@@ -137,7 +163,7 @@ pub(crate) fn admit(
     scope: Option<Scope>,
 ) -> Result<(), ApiError> {
     if key.kind == KeyKind::Beta {
-        return Err(ApiError::WrongKeyEnvironment);
+        return Err(ApiError::WRONG_KEY_ENVIRONMENT);
     }
     if organization.suspended {
         return Err(ApiError::OrgSuspended {
@@ -160,7 +186,7 @@ pub(crate) fn check_plan(
 ) -> Result<(), ApiError> {
     if key.kind == KeyKind::Live && scope.is_some() {
         if organization.billing_check == CheckStatus::Unavailable {
-            return Err(ApiError::BillingCheckUnavailable);
+            return Err(ApiError::BILLING_CHECK_UNAVAILABLE);
         }
         if !organization.billing {
             return Err(ApiError::BillingRequired);
@@ -170,7 +196,7 @@ pub(crate) fn check_plan(
         return Ok(());
     }
     if organization.entitlement_check == CheckStatus::Unavailable {
-        return Err(ApiError::EntitlementCheckUnavailable);
+        return Err(ApiError::ENTITLEMENT_CHECK_UNAVAILABLE);
     }
     if key.kind == KeyKind::Test && used()? >= TEST_ALLOWANCE {
         return Err(ApiError::FreeTierExhausted {

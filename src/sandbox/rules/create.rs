@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
-use super::availability::serving;
 use super::booking::Customer;
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
@@ -81,16 +80,16 @@ impl CreateRequest {
     pub(crate) fn provider(&self, venue: &Venue) -> Result<Provider, ApiError> {
         match &self.provider {
             Some(name) => serving(venue, name),
-            None => venue.sole_provider().ok_or(ApiError::ProviderNeeded),
+            None => venue.sole_provider().ok_or(ApiError::PROVIDER_NEEDED),
         }
     }
 
     pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), ApiError> {
         if is_placeholder(&self.customer.name) {
-            return Err(ApiError::PlaceholderCustomer);
+            return Err(ApiError::PLACEHOLDER_CUSTOMER);
         }
         if provider == Provider::A && !has_last_name(&self.customer.name) {
-            return Err(ApiError::MissingLastName);
+            return Err(ApiError::MISSING_LAST_NAME);
         }
         Ok(())
     }
@@ -107,7 +106,7 @@ impl CreateRequest {
         if slot.datetime.timestamp() == self.at {
             Ok(Some(slot))
         } else {
-            Err(ApiError::SlotNotOffered)
+            Err(ApiError::SLOT_NOT_OFFERED)
         }
     }
 
@@ -120,11 +119,11 @@ impl CreateRequest {
         if !self.pays_by_vendor {
             Ok(())
         } else if !organization.vendor_payments {
-            Err(ApiError::VendorDisabled)
+            Err(ApiError::VENDOR_DISABLED)
         } else if has_vault(venue, provider) {
             Ok(())
         } else {
-            Err(ApiError::VaultUnavailable)
+            Err(ApiError::VAULT_UNAVAILABLE)
         }
     }
 
@@ -132,6 +131,13 @@ impl CreateRequest {
     pub(crate) fn needs_session(&self, provider: Provider) -> Option<&str> {
         self.end_user.as_deref().filter(|_| provider == Provider::B)
     }
+}
+
+/// The provider with this id. Fails if it does not serve the venue.
+pub(crate) fn serving(venue: &Venue, name: &str) -> Result<Provider, ApiError> {
+    Provider::parse(name)
+        .filter(|it| venue.providers.contains(it))
+        .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
 /// Whether the venue takes vendor payments: dining venues of provider A do.

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::api_error::ApiError;
 use super::booking::Customer;
-use super::error_code::ErrorCode;
 use super::fields::{rfc3339, typed};
+use super::state::ErrorCode;
 use super::state::Status;
 use crate::sandbox::seed::{self, Currency, Offer, Provider, Scenario, Venue, Vertical};
 use crate::sandbox::wire::IdKind;

@@ -2,12 +2,10 @@
 
 pub(crate) mod access;
 pub(crate) mod api_error;
-pub(crate) mod availability;
 pub(crate) mod booking;
 pub(crate) mod continue_;
 pub(crate) mod create;
 pub(crate) mod delivery;
-pub(crate) mod error_code;
 pub(crate) mod fault;
 pub(crate) mod fields;
 pub(crate) mod fixtures;
@@ -15,7 +13,6 @@ pub(crate) mod modify;
 pub(crate) mod organization;
 pub(crate) mod provider_response;
 pub(crate) mod rate_limit;
-pub(crate) mod reason;
 pub(crate) mod search;
 pub(crate) mod session;
 pub(crate) mod state;

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::api_error::ApiError;
 use super::booking::{Booking, Modification};
-use super::error_code::ErrorCode;
 use super::fields::{self, FieldErrors};
 use super::provider_response::has_room;
+use super::state::ErrorCode;
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 use crate::sandbox::wire::Moment;
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::booking::Customer;
-use super::error_code::ErrorCode;
+use super::state::ErrorCode;
 use super::state::{
     ACTION_WINDOW, Ask, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause,
 };

@@ -129,15 +129,12 @@ impl VenueSearch {
         }
         let vertical = errors.finish(vertical)?;
         let around = body.around(own);
+        let parse = |name: &String| Provider::parse(name).ok_or(ApiError::UNKNOWN_SEARCH_PROVIDER);
         let named = body.providers.filter(|it| !it.is_empty());
-        let named = named.map(|it| it.iter().map(|it| Provider::parse(it)).collect());
-        let unknown = ApiError::NoSearchProvider { named: true };
-        let named = named
-            .map(|it: Option<Vec<_>>| it.ok_or(unknown))
-            .transpose()?;
+        let named = named.map(|it| it.iter().map(parse).collect()).transpose()?;
         Ok(Self {
             vertical,
-            around: around.ok_or(ApiError::LocationUnresolved)?,
+            around: around.ok_or(ApiError::LOCATION_UNRESOLVED)?,
             named,
         })
     }
@@ -157,9 +154,9 @@ impl VenueSearch {
         let usable = asked.iter().copied();
         let usable = usable.filter(|it| organization.search_providers.contains(it));
         let (failed, answering): (Vec<_>, Vec<_>) = usable.partition(fails);
-        let named = self.named.is_some();
         match (answering.as_slice(), failed.as_slice()) {
-            ([], []) => Err(ApiError::NoSearchProvider { named }),
+            ([], []) if self.named.is_some() => Err(ApiError::UNKNOWN_SEARCH_PROVIDER),
+            ([], []) => Err(ApiError::NO_SEARCH_PROVIDER),
             ([], _) => Err(ApiError::SearchFailed(failed)),
             _ => Ok((answering, failed)),
         }

@@ -94,16 +94,16 @@ impl Session {
     /// Tries a code. Returns the session afterwards, and an error if the code is wrong or no longer valid.
     pub(crate) fn verify(mut self, code: &str, now: Timestamp) -> (Self, Result<(), ApiError>) {
         let outcome = match self.state(now) {
-            SessionState::Active => Err(ApiError::SessionActive),
-            SessionState::Lapsed => Err(ApiError::ReconnectRequired),
-            SessionState::Expired => Err(ApiError::InvalidCode),
+            SessionState::Active => Err(ApiError::SESSION_ACTIVE),
+            SessionState::Lapsed => Err(ApiError::RECONNECT_REQUIRED),
+            SessionState::Expired => Err(ApiError::INVALID_CODE),
             SessionState::Pending if code == self.code => {
                 self.active_since = Some(now);
                 Ok(())
             }
             SessionState::Pending => {
                 self.attempts_left = self.attempts_left.saturating_sub(1);
-                Err(ApiError::InvalidCode)
+                Err(ApiError::INVALID_CODE)
             }
         };
         (self, outcome)
@@ -113,7 +113,7 @@ impl Session {
     pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, ApiError> {
         match self.state(now) {
             SessionState::Active => Ok(!self.phone.ends_with('0')),
-            _ => Err(ApiError::ReconnectRequired),
+            _ => Err(ApiError::RECONNECT_REQUIRED),
         }
     }
 }

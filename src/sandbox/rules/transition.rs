@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::api_error::ApiError;
 use super::continue_::ContinueRequest;
-use super::error_code::ErrorCode;
+use super::state::ErrorCode;
 use super::state::{Ask, BookingState, Pause, Status};
 use crate::sandbox::seed::Provider;
 
@@ -140,15 +140,15 @@ pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Trans
                 ContinueRequest::PspResponse(_) => Transition::stay(&Failed {
                     error: payment.late,
                 })
-                .denied(ApiError::LateAnswer),
-                ContinueRequest::PspAbort => stay().denied(ApiError::LateAnswer),
+                .denied(ApiError::LATE_ANSWER),
+                ContinueRequest::PspAbort => stay().denied(ApiError::LATE_ANSWER),
                 _ => stay().denied(ApiError::NotPaused(state.status())),
             }
         }
         (_, Event::Continued { .. }) => stay().denied(ApiError::NotPaused(state.status())),
 
         (Confirmed { .. }, Event::Modify { provider, venue }) => match (provider, venue) {
-            (Provider::B | Provider::C, _) => stay().denied(ApiError::ModifyUnsupported),
+            (Provider::B | Provider::C, _) => stay().denied(ApiError::MODIFY_UNSUPPORTED),
             (Provider::A, Err(code)) => stay().denied(ApiError::VenueRefused {
                 code: *code,
                 booking: Value::Null,
@@ -202,7 +202,7 @@ fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutc
         }
         (Ask::Payment { approval_id, .. }, ContinueRequest::PspResponse(given)) => {
             if !ContinueRequest::approves(given, approval_id) {
-                return stay().denied(ApiError::MalformedApproval);
+                return stay().denied(ApiError::MALFORMED_APPROVAL);
             }
             match payment.in_time {
                 Ok(()) => confirmed(),

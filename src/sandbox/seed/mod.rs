@@ -4,21 +4,17 @@
 //! read. The same venue and day give the same slots with the same ids on every machine.
 
 mod city;
-mod money;
 mod offer;
 mod place;
 mod scenario;
 mod slot;
-mod venue;
 mod venues;
 
-pub(crate) use city::{country_of, timezone};
-pub(crate) use money::{Currency, Money};
+pub(crate) use city::{Currency, Money, country_of, timezone};
 pub(crate) use offer::{Offer, Vertical};
 pub(crate) use place::{Place, names_city, resolve_place, within_reach};
 pub(crate) use scenario::Scenario;
 pub(crate) use slot::{
     CancellationTerms, CardTerms, Slot, chance, local_time, number_of, slots_at, slots_on,
 };
-pub(crate) use venue::{Provider, Venue};
-pub(crate) use venues::{venue, venues};
+pub(crate) use venues::{Provider, Venue, venue, venues};

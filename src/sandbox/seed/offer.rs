@@ -3,8 +3,7 @@
 use jiff::civil::{Date, DateTime, Time, time};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::city::City;
-use super::money::{Currency, Money};
+use super::city::{City, Currency, Money};
 use super::scenario::Scenario;
 
 /// What kind of booking a venue takes ("What the service does").

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::city::{CITIES, City, SANDBOX};
-use super::venue::Venue;
+use super::venues::Venue;
 
 const REACH_KM: f64 = 50.0;
 const EARTH_RADIUS_KM: f64 = 6_371.0;

@@ -5,9 +5,9 @@ use jiff::fmt::temporal::DateTimePrinter;
 use jiff::{Timestamp, ToSpan, Zoned};
 use serde::Serialize;
 
-use super::money::{Currency, Money};
+use super::city::{Currency, Money};
 use super::offer::{CancellationFee, CardDemand, Vertical};
-use super::venue::Venue;
+use super::venues::Venue;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slot {

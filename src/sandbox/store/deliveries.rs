@@ -1,4 +1,4 @@
-//! The tables of webhook deliveries and their attempts.
+//! The tables of webhook events, of their deliveries and the attempts. An event is committed with the change that it reports.
 
 use std::collections::HashSet;
 
@@ -7,9 +7,13 @@ use rusqlite::{Result, Row};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::number::next_number;
 use super::tx::{Tx, from_json, json as text, moment};
+use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::delivery::{DeliveryAttempt, DeliveryState, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
+use crate::sandbox::rules::transition::EventKind;
+use crate::sandbox::wire::booking::BookingSummary;
 use crate::sandbox::wire::{IdKind, Moment};
 
 /// How long an attempt belongs to the process that began it, in real time. Longer than the timeout of an attempt, so
@@ -48,8 +52,75 @@ struct Attempt<'a> {
     attempt: &'a DeliveryAttempt,
 }
 
+#[derive(Serialize)]
+struct EventDocument<'a> {
+    id: String,
+    object: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    created_at: Moment,
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    object: BookingSummary<'a>,
+}
+
 impl Tx<'_> {
-    pub(super) fn queue_delivery(&self, event: i64, url: &str) -> Result<()> {
+    /// Records events of these kinds with the booking as it is now, and queues their deliveries.
+    pub(super) fn record_events(
+        &self,
+        booking: &Booking,
+        kinds: impl IntoIterator<Item = EventKind>,
+        at: Timestamp,
+    ) -> Result<()> {
+        let organization = self.organization(&booking.organization)?;
+        let url = organization.and_then(|it| it.webhook_url);
+        for kind in kinds {
+            let event = self.insert_event(booking, kind, at)?;
+            if let Some(url) = &url {
+                self.queue_delivery(event, url)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn insert_event(
+        &self,
+        booking: &Booking,
+        kind: EventKind,
+        at: Timestamp,
+    ) -> Result<i64> {
+        let number = next_number();
+        let document = EventDocument {
+            id: IdKind::Event.id(number),
+            object: "event",
+            kind: kind.as_str(),
+            created_at: Moment(at),
+            data: Data {
+                object: BookingSummary::of(booking),
+            },
+        };
+        let organization = &booking.organization;
+        let row = (
+            number,
+            organization,
+            booking.number,
+            kind.as_str(),
+            text(&document)?,
+        );
+        self.run("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)?;
+        Ok(number)
+    }
+
+    /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was set are among them.
+    pub(crate) fn events(&self, booking: i64) -> Result<Vec<Value>> {
+        let sql = "SELECT body FROM events WHERE booking = ? ORDER BY number";
+        self.all(sql, [booking], |row| from_json(row, "body"))
+    }
+
+    fn queue_delivery(&self, event: i64, url: &str) -> Result<()> {
         let sql = "INSERT INTO deliveries (event, url, state, failures, next_attempt_at) \
                    VALUES (?, ?, 'pending', 0, ?)";
         self.run(sql, (event, url, self.now.as_millisecond()))

@@ -7,7 +7,6 @@
 mod bookings;
 mod changes;
 mod deliveries;
-mod events;
 mod faults;
 mod fixtures;
 mod number;
@@ -92,7 +91,7 @@ impl Store {
 
     pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
         let found = Tx::begin(&self.lock())?.organization_named(name)?;
-        let found = found.ok_or(ApiError::OrganizationUnknown)?;
+        let found = found.ok_or(ApiError::ORGANIZATION_UNKNOWN)?;
         Ok(found.id)
     }
 

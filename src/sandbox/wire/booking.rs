@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{IdKind, Moment};
 use crate::sandbox::rules::booking::{Booking, Customer, Modification};
-use crate::sandbox::rules::error_code::ErrorCode;
+use crate::sandbox::rules::state::ErrorCode;
 use crate::sandbox::rules::state::{Ask, Pause, Status};
 use crate::sandbox::seed::{self, Provider};
 

@@ -51,7 +51,7 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> Outcome {
     let changed = match typed(&Value::Object(body))? {
         Change::Freeze(true) => tx.freeze()?,
         Change::Resume(true) => tx.resume()?,
-        Change::Next(true) => move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NothingDue)?)?,
+        Change::Next(true) => move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NOTHING_DUE)?)?,
         Change::Advance(by) => {
             let demand = "must be a duration ahead of at most ten years, as 21m, 1h30m, 2d or 90s";
             let by = parse_advance(&by).ok_or_else(|| ApiError::invalid("advance", demand))?;

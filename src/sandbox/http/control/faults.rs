@@ -51,7 +51,7 @@ pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
     let number = IdKind::Fault.number(&request.id);
     match number.map(|number| tx.delete_fault(number)).transpose()? {
         Some(true) => list(tx, request),
-        _ => Err(ApiError::FaultNotFound),
+        _ => Err(ApiError::FAULT_NOT_FOUND),
     }
 }
 

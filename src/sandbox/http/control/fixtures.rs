@@ -6,16 +6,16 @@ use std::collections::{HashMap, HashSet};
 use jiff::Zoned;
 use serde_json::{Map, Value, json};
 
-use super::super::availability::slot_of;
 use super::super::bookings::{generated_codes, send_code};
 use super::super::reply::{Outcome, Reply};
 use super::super::request::Request;
+use super::super::venues::slot_of;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::error_code::ErrorCode;
 use crate::sandbox::rules::fixtures::{BookingFixture, Fixtures};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::provider_response::pause;
+use crate::sandbox::rules::state::ErrorCode;
 use crate::sandbox::rules::state::{BookingState, PROCESSING_TIME, Status};
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::seed::{Slot, Venue, local_time, number_of};

@@ -54,7 +54,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
     let organization = named(tx, &request.id)?;
     if Organization::is_built_in(&organization.id) {
-        return Err(ApiError::OrganizationBuiltIn);
+        return Err(ApiError::ORGANIZATION_BUILT_IN);
     }
     tx.delete_organization(&organization.id)?;
     Reply::ok(&json!({"id": organization.id, "object": "organization", "deleted": true}))
@@ -105,5 +105,5 @@ fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization, ApiError> {
 
 pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {
     tx.organization_named(name)?
-        .ok_or(ApiError::OrganizationUnknown)
+        .ok_or(ApiError::ORGANIZATION_UNKNOWN)
 }

@@ -58,17 +58,17 @@ pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> Outcome {
 
 pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> Outcome {
     let event = IdKind::Event.number(&request.id);
-    let event = event.ok_or(ApiError::DeliveryNotFound)?;
-    Reply::ok(&tx.delivery(event)?.ok_or(ApiError::DeliveryNotFound)?)
+    let event = event.ok_or(ApiError::DELIVERY_NOT_FOUND)?;
+    Reply::ok(&tx.delivery(event)?.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
 }
 
 /// Restarts the schedule of a delivery, whatever its state.
 pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> Outcome {
     let event = IdKind::Event.number(&request.id);
-    let event = event.ok_or(ApiError::DeliveryNotFound)?;
+    let event = event.ok_or(ApiError::DELIVERY_NOT_FOUND)?;
     tx.resend(event)?;
     let delivery = tx.deliveries(Some(event), None)?.pop();
-    Reply::ok(&delivery.ok_or(ApiError::DeliveryNotFound)?)
+    Reply::ok(&delivery.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
 }
 
 /// What a booking does at each scenario's venues, those of fixtures among them.
@@ -112,5 +112,5 @@ pub(super) fn request(service: &Arc<Service>, request: &Request) -> Result<Respo
     let number = IdKind::Request.number(&request.id);
     let kept = service.exchanges.as_ref().zip(number);
     let found = kept.and_then(|(log, number)| log.numbered(number));
-    Ok(Reply::ok(&found.ok_or(ApiError::RequestNotFound)?.document()).into_response())
+    Ok(Reply::ok(&found.ok_or(ApiError::REQUEST_NOT_FOUND)?.document()).into_response())
 }

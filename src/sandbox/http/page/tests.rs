@@ -6,8 +6,8 @@ use super::*;
 use crate::sandbox::http::control;
 use crate::sandbox::http::endpoints::ENDPOINTS;
 use crate::sandbox::rules::api_error::Scope;
-use crate::sandbox::rules::error_code::ERROR_CODES;
 use crate::sandbox::rules::rate_limit::RateLimit;
+use crate::sandbox::rules::state::ERROR_CODES;
 
 fn service() -> Value {
     serde_json::from_str(SERVICE).unwrap()
@@ -244,4 +244,32 @@ fn every_example_is_what_its_schema_describes() {
             }
         });
     }
+}
+
+/// The hashes are those of the whole content of the elements.
+#[test]
+fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
+    let page = Page::assemble();
+    let style = format!("<style>{STYLE}</style>");
+    let script = format!("<script type=\"module\">{SCRIPT}</script>");
+    assert!(page.html.contains(&style) && page.html.contains(&script));
+    assert_eq!(page.html.matches("<script").count(), 1);
+    assert!(!SCRIPT.contains("</script") && !STYLE.contains("</style"));
+}
+
+#[test]
+fn text_becomes_a_page_by_text_content_alone_and_nothing_is_loaded_from_elsewhere() {
+    let page = Page::assemble();
+    for name in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "style=",
+    ] {
+        assert!(!page.html.contains(name), "{name}");
+    }
+    let elsewhere = ["src=", "@import", " url(", "https://"];
+    assert!(elsewhere.iter().all(|it| !page.html.contains(it)));
 }
