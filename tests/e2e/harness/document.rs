@@ -1,16 +1,20 @@
 //! Markdown documents whose `console` blocks are commands with the output that a reader is promised.
 //!
 //! The commands of a `console` block run in a pipe, as in a script, and those of a `console tty` block in a terminal of
-//! 80 columns. A document with such a block has the same ids and times on every run (see `fixed`), so that it shows
-//! what a person sees; `UPDATE_DOCS=1` writes these blocks anew.
+//! 80 columns, with the same ids and times on every run (see `fixed`); `UPDATE_DOCS=1` writes these blocks anew. A line
+//! `<!-- $ COMMAND -->` between blocks runs a command whose output is for nobody. Where a command names
+//! http://127.0.0.1:4010, the sandbox of the document's home is served there.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::fixed::{Fixed, as_run, as_shown, names_a_day, set_clock};
-use super::{Home, Running, Terminal};
+use super::fixed::{Fixed, as_run, as_shown, set_clock};
+use super::{Home, Running, Served, Terminal};
+
+/// Where documents serve a sandbox.
+const ADDRESS: &str = "http://127.0.0.1:4010";
 
 /// A command of a document, and what is promised to follow it.
 struct Step {
@@ -21,7 +25,7 @@ struct Step {
     on_a_terminal: bool,
 }
 
-/// The commands of every block that is marked `console`, in order. A command begins with `$ ` and goes on where a
+/// The commands of every block that is marked `console`, and the hidden ones, in order. A command begins with `$ ` and goes on where a
 /// line ends with a backslash, or until the `EOF` of its here-document; what follows it, up to the next one, is its
 /// output.
 fn steps(document: &str) -> Vec<Step> {
@@ -33,6 +37,15 @@ fn steps(document: &str) -> Vec<Step> {
             .chars()
             .take_while(|c| *c == '`')
             .collect();
+        let hidden = line.strip_prefix("<!-- $ ").filter(|_| fence.is_none());
+        if let Some(command) = hidden.and_then(|it| it.strip_suffix(" -->")) {
+            steps.push(Step {
+                line: number,
+                command: command.to_owned(),
+                promised: vec!["...".to_owned()],
+                on_a_terminal: false,
+            });
+        }
         match &fence {
             None if mark.len() >= 3 => {
                 let kind = line.trim_start()[mark.len()..].trim();
@@ -107,10 +120,12 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let home = home.with("PATH", &path);
     let steps = steps(document);
-    let has_days = steps.iter().any(|step| names_a_day(&step.command));
-    if has_days || steps.iter().any(|step| step.on_a_terminal) {
+    if !steps.is_empty() {
         set_clock(&home);
     }
+    let is_served = steps.iter().any(|step| step.command.contains(ADDRESS));
+    let served = is_served.then(|| Served::of(&home));
+    let address = served.as_ref().map_or(ADDRESS, Served::base_url);
     let mut fixed = Fixed::default();
     let mut updates = Vec::new();
     let mut differences = String::new();
@@ -118,22 +133,19 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
         let Some(command) = for_the_shell(&step.command) else {
             continue;
         };
-        let command = if has_days { as_run(&command) } else { command };
+        let command = as_run(&command).replace(ADDRESS, address);
         let shell = ["bash", "-c", SHELL, "bash", &command];
         let (shown, stderr) = if step.on_a_terminal {
             let ended = Terminal::of_program(&home, 80, &shell).end();
-            (fixed.text(&ended.text()), String::new())
+            (ended.text(), String::new())
         } else {
             let mut program = Command::new(shell[0]);
             home.enter(&mut program);
             program.args(&shell[1..]).stdin(Stdio::null());
             let output = Running::start(program).end();
-            let shown = output.stdout;
-            (
-                if has_days { as_shown(&shown) } else { shown },
-                output.stderr,
-            )
+            (as_shown(&output.stdout), output.stderr)
         };
+        let shown = fixed.text(&shown.replace(address, ADDRESS));
         let lines: Vec<&str> = shown.lines().collect();
         let promised: Vec<&str> = step.promised.iter().map(String::as_str).collect();
         if !matches(&promised, &lines) {
@@ -145,8 +157,12 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
                 difference(&promised, &lines),
                 aside(&stderr)
             );
-            // What a person left out with `...` is for a person to write anew.
-            if step.on_a_terminal && !promised.contains(&"...") {
+            // What a person left out is for a person to write anew.
+            let left_out = ["...", "[..]", "…\n"];
+            if !left_out
+                .iter()
+                .any(|mark| (promised.join("\n") + "\n").contains(mark))
+            {
                 updates.push((step, shown));
             }
         }
@@ -186,8 +202,8 @@ fn for_the_shell(command: &str) -> Option<String> {
     (!command.starts_with("cargo ")).then(|| command.to_owned())
 }
 
-/// Whether the output is what was promised: `...` alone stands for any lines, `[..]` for anything within a line,
-/// and one blank for any run of blanks.
+/// Whether the output is what was promised: `...` alone stands for any lines, `[..]` for anything within a line, `…` at
+/// its end for its rest, and one blank for any run of blanks.
 fn matches(promised: &[&str], shown: &[&str]) -> bool {
     match promised {
         [] => shown.iter().all(|line| line.trim().is_empty()),
@@ -211,7 +227,10 @@ fn matches(promised: &[&str], shown: &[&str]) -> bool {
 
 fn line_matches(promised: &str, shown: &str) -> bool {
     let blanks = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (promised, shown) = (blanks(promised), blanks(shown));
+    let (mut promised, shown) = (blanks(promised), blanks(shown));
+    if let Some(start) = promised.strip_suffix('…') {
+        promised = format!("{start}[..]");
+    }
     let mut parts = promised.split("[..]");
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = shown.strip_prefix(first) else {

@@ -23,13 +23,6 @@ pub(crate) fn set_clock(home: &Home) {
 /// A year as documents show it, and the one in which their commands run: both have the same calendar.
 const YEARS: [(&str, &str); 2] = [("2026", "2037"), ("2027", "2038")];
 
-/// Whether a document's command names a day that is past one day; it then runs at a fixed time (see [`set_clock`]).
-pub(crate) fn names_a_day(command: &str) -> bool {
-    YEARS
-        .iter()
-        .any(|(shown, _)| command.contains(&format!("{shown}-")))
-}
-
 /// A document's text as it runs at the fixed time.
 pub(crate) fn as_run(text: &str) -> String {
     YEARS.iter().fold(text.to_owned(), |text, (shown, run)| {
@@ -73,26 +66,39 @@ impl Fixed {
     fn word(&mut self, word: &str, after: &str) -> String {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
         match (word.len(), digits) {
-            (16, _) if word.starts_with("bk_") => self.id("bk", word),
-            (17, _) if word.starts_with("flt_") => self.id("flt", word),
-            (6, 6) => "327908".to_owned(),
+            _ if kind(word).is_some() => self.id(word),
+            (6, 6) if word != "100000" => "327908".to_owned(),
             (8, 6) => time(word).unwrap_or_else(|| word.to_owned()),
             (5, 4) if after.starts_with(" left") => "19:58".to_owned(),
             (2, 2) if word == "19" && after.starts_with(" minutes") => "20".to_owned(),
+            // What a moment in a document is made of: `27T18:42:07`, and the fraction of the second.
+            (11 | 12, 8) if word[2..].starts_with('T') => {
+                let time = time(&word[3..11]).unwrap_or_else(|| word[3..11].to_owned());
+                format!("{}{time}{}", &word[..3], &word[11..])
+            }
+            (4.., _) if word.ends_with('Z') && digits == word.len() - 1 => "000Z".to_owned(),
             _ if word.starts_with("2037") => word.replacen("2037", "2026", 1),
             _ => word.to_owned(),
         }
     }
 
-    fn id(&mut self, kind: &str, id: &str) -> String {
+    fn id(&mut self, id: &str) -> String {
         if !self.ids.iter().any(|known| known == id) {
             self.ids.push(id.to_owned());
         }
-        let mut same_kind = self.ids.iter().filter(|known| known.starts_with(kind));
+        let mut same_kind = self.ids.iter().filter(|known| kind(known) == kind(id));
         let place = same_kind.position(|known| known == id).unwrap();
         let last = char::from(b'a' + u8::try_from(place % 26).unwrap());
-        format!("{kind}_38fyx0xn0c3w{last}")
+        format!("{}_38fyx0xn0c3w{last}", kind(id).unwrap())
     }
+}
+
+/// What stands before the part that is drawn in an id of the sandbox.
+fn kind(id: &str) -> Option<&str> {
+    let is_drawn = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
+    let (kind, end) = id.rsplit_once('_')?;
+    let is_id = end.len() == 13 && end.starts_with(|c: char| c.is_ascii_digit());
+    (is_id && end.bytes().all(is_drawn)).then_some(kind)
 }
 
 /// A time of day with seconds, as if every command had run in the first minute of the evening.
@@ -100,6 +106,7 @@ fn time(word: &str) -> Option<String> {
     let mut parts = word.split(':').map(str::parse::<u32>);
     let (hour, minute) = (parts.next()?.ok()?, parts.next()?.ok()?);
     let passed = (hour * 60 + minute).checked_sub(EVENING_MINUTES)?;
+    let is_slot = minute % 30 == 0 && word.ends_with(":00");
     let minutes = EVENING_MINUTES + passed / 5 * 5;
-    Some(format!("{:02}:{:02}:07", minutes / 60, minutes % 60))
+    (!is_slot).then(|| format!("{:02}:{:02}:07", minutes / 60, minutes % 60))
 }
