@@ -31,7 +31,6 @@ use app::{Context, Startup};
 use cli::{Cli, completion};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
-use flows::open_attempts::remind_of_open_attempts;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
 use platform::system::process;
@@ -120,11 +119,7 @@ async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
         if needs.service == ServiceNeed::Profile {
             context.refuse_sandbox().await?;
         }
-        let outcome = run(&context).await;
-        if needs.service == ServiceNeed::Profile {
-            remind_of_open_attempts(&context);
-        }
-        outcome
+        run(&context).await
     };
     let outcome = match needs.is_server {
         true => checked.await.map_err(interrupted_instead),

@@ -245,11 +245,6 @@ impl Context {
         answer.map_err(|failure| failure.into_error(call))
     }
 
-    /// Whether the command has talked to the service, or was about to.
-    pub(crate) fn has_connected(&self) -> bool {
-        self.client.get().is_some()
-    }
-
     /// Whether a request would carry a key, as far as that is known without opening a keyring.
     pub(crate) fn has_key(&self) -> bool {
         let service = self.target.service();

@@ -3,7 +3,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use super::arguments::{At, ExtraFields, Limit, Place};
 use crate::app::Context;
 use crate::client::VenueQuery;
-use crate::flows::{offer, pick, understood, venues, walk};
+use crate::flows::{offer, pages, pick, understood, walk};
 use crate::json::Document;
 use crate::model::contact;
 use crate::model::slot::Slot;
@@ -61,7 +61,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         fields: args.extra.body()?,
         page: None,
     };
-    let pages = venues::find_venues(context, &query, args.limit.get()).await?;
+    let pages = pages::find_venues(context, &query, args.limit.get()).await?;
     let ids = pages.items.iter().map(Venue::id);
     context.remember_rows(RecentList::Venues, ids);
     let page = |_: &Document| venues_page(&pages.items);

@@ -5,7 +5,7 @@ use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::client::{Call, session};
-use crate::flows::sessions::waits_for_code;
+use crate::flows::pages::waits_for_code;
 use crate::flows::{
     Confirmation, PENDING, find_sessions, locate_session, note_around, one_time_code, preview,
     read_session, read_stdin, send_guarded,

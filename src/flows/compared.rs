@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::difference::{differences, shown};
 use super::finish::finish;
 use super::wait::read_booking;
-use crate::adapter::{Adapter, WriteKind};
+use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Exit, Result};
@@ -73,32 +73,30 @@ fn unshown(asked: &Map<String, Value>, booking: &Booking) -> Vec<&'static str> {
     if booking.status() == Status::Processing || modification.is_some_and(|it| !it.is_null()) {
         return Vec::new();
     }
-    let asked = MODIFIED
-        .into_iter()
-        .filter(|field| asked.contains_key(*field));
-    asked
-        .filter(|field| shown(booking, field).is_empty())
-        .collect()
+    let mut fields = MODIFIED.to_vec();
+    fields.retain(|field| asked.contains_key(*field) && shown(booking, field).is_empty());
+    fields
 }
 
 /// Warns of a field that was not taken, with the setting that can be the cause.
 fn warn_of_field(context: &Context, what: &str, kind: WriteKind, field: &str) {
-    let cause = cause(context.adapter(), kind, field);
-    context.out.warn(&format!("{what}; {cause}"));
-}
-
-fn cause(adapter: &Adapter, kind: WriteKind, field: &str) -> String {
+    let adapter = context.adapter();
     let names = adapter.names_of(kind);
-    match names.iter().find(|(own, ..)| *own == field) {
-        Some((_, key, _)) if !adapter.write.contains_key(&kind) => format!(
-            "if the service names it otherwise: {}",
-            adapter.set_command(&format!("dialect.{key}=NAME"))
-        ),
-        _ => format!(
-            "if the service wants it in another shape: {}",
-            adapter.set_command(&format!("write.{}=EXPRESSION", kind.as_str()))
-        ),
-    }
+    let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
+        Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
+            ("names it otherwise", format!("dialect.{key}=NAME"))
+        }
+        _ => {
+            let kind = kind.as_str();
+            (
+                "wants it in another shape",
+                format!("write.{kind}=EXPRESSION"),
+            )
+        }
+    };
+    let set = adapter.set_command(&setting);
+    let what = format!("{what}; if the service {why}: {set}");
+    context.out.warn(&what);
 }
 
 /// Says so where a booking still waits for what was just answered: a service may skip a field that it does not know.

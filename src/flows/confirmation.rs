@@ -37,9 +37,9 @@ impl Confirmation<'_> {
     pub(crate) async fn ask(&self, prompter: &Prompter<'_>) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the confirmation");
-        match prompter.confirm(&question, false).await? {
-            true => Ok(()),
-            false => Err(Error::new(Code::Declined, self.declined)),
+        if prompter.confirm(&question, false).await? {
+            return Ok(());
         }
+        Err(Error::new(Code::Declined, self.declined))
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::change::no_booking;
 use super::difference::{difference, is_a_booking};
-use super::guarded::no_booking;
 use super::terms::terms_asked_for;
 use super::understood::booking_of;
 use crate::app::Context;
@@ -55,9 +55,7 @@ pub(crate) async fn create_and_tell(
     Ok(made.booking)
 }
 
-/// Makes a booking under `key`.
-///
-/// The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
+/// Makes a booking under `key`. The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
 ///
 /// # Errors
 ///
@@ -99,10 +97,12 @@ pub(super) async fn create_booking(
             Ok(answer) => return attempt.take(&run, tries, answer),
             Err(failure) => failure,
         };
-        let last = match &failure {
-            failure if failure.sent_nothing() => LastTry::NotSent,
-            failure if failure.is_certain_refusal() => LastTry::Refused,
-            _ => LastTry::NoProof,
+        let last = if failure.sent_nothing() {
+            LastTry::NotSent
+        } else if failure.is_certain_refusal() {
+            LastTry::Refused
+        } else {
+            LastTry::NoProof
         };
         let (conclusion, _) = attempt.end_run(&run, tries, last, failure.status(), None);
         attempt.left_open = conclusion == Conclusion::Unknown;
@@ -401,16 +401,14 @@ impl Sending<'_> {
 /// The error for a key under which the service has made another booking.
 fn another_booking(id: &str, difference: &str, key: &str) -> Error {
     let what = "nothing new was booked: this idempotency key belongs to booking";
-    Error::new(
-        Code::AnotherBooking,
-        format!("{what} {id}, in which {difference}"),
-    )
-    .hint(format!(
-        "use a new idempotency key; to see the other booking: {}; to give up this attempt: {}",
-        show_command(id),
-        abandon_command(key)
-    ))
-    .idempotency_key(key)
+    let what = format!("{what} {id}, in which {difference}");
+    let (show, abandon) = (show_command(id), abandon_command(key));
+    let hint = format!(
+        "use a new idempotency key; to see the other booking: {show}; to give up this attempt: {abandon}"
+    );
+    Error::new(Code::AnotherBooking, what)
+        .hint(hint)
+        .idempotency_key(key)
 }
 
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.

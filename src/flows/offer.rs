@@ -10,7 +10,6 @@ use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::json::Document;
 use crate::model::document_time::DocumentTime;
-use crate::model::similar::did_you_mean;
 use crate::model::slot::Slot;
 use crate::model::time_text::human;
 use crate::model::venue::Venue;
@@ -18,9 +17,6 @@ use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::view::{TermsReader, slot_line};
-
-/// How many venues of earlier searches a mistyped id is compared with.
-const REMEMBERED: u32 = 1000;
 
 /// The zone of a time without an offset: the venue's if a search returned it, else that of `--tz`. `None` if only the venue's
 /// slots can show it.
@@ -303,7 +299,7 @@ impl SlotSearch<'_> {
         };
         let first = query.call(context.adapter())?;
         let pages = listing.read(context, first).await;
-        let pages = pages.map_err(|error| venue_not_found(context, &venue.id, error))?;
+        let pages = pages.map_err(venue_not_found)?;
         drop(progress);
         let named = pages.document.str("provider").map(str::to_owned);
         Ok(Offer {
@@ -320,16 +316,9 @@ impl SlotSearch<'_> {
     }
 }
 
-/// Names the venues of earlier searches that a mistyped id may stand for.
-fn venue_not_found(context: &Context, id: &str, error: Error) -> Error {
+fn venue_not_found(error: Error) -> Error {
     if error.exit != Exit::NotFound {
         return error;
     }
-    let venues = context.recent().and_then(|it| it.recent_venues(REMEMBERED));
-    let venues = venues.unwrap_or_default();
-    let search = "find venues with `bookctl search`, then use the venue's id or @1";
-    error.hint(match did_you_mean(id, venues.iter().map(Venue::id)) {
-        Some(meant) => format!("{meant} Or {search}"),
-        None => search.to_owned(),
-    })
+    error.hint("find venues with `bookctl search`, then use the venue's id or @1")
 }

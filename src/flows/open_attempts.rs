@@ -1,9 +1,7 @@
-//! Open attempts: warns of them before a booking request and once a day, and finds out what happened to them.
+//! Open attempts: warns of them before a booking request, and finds out what happened to them.
 
 use std::collections::HashSet;
 use std::time::Duration;
-
-use jiff::Timestamp;
 
 use super::create::{attempt_request, create_and_tell};
 use super::finish::card;
@@ -15,9 +13,7 @@ use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_acco
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::time_text;
-use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::recent::RecentList;
 use crate::terminal::output::View as _;
 use crate::terminal::prompt::Question;
 
@@ -41,18 +37,12 @@ pub(crate) async fn warn_of_open_attempts(
     context: &Context,
     mine: &HashSet<String>,
 ) -> Result<EarlierAttempts> {
-    let mut attempts = context.journal()?.open_attempts_here()?;
+    let journal = context.journal()?;
+    let mut attempts = journal.open_attempts_here()?;
     attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
-    if !attempts.is_empty() {
-        // Said here, and not once more at the end.
-        reminds_today(context)?;
-    }
     let can_ask = context.prompter.interactive();
-    let (asked, mut open) = {
-        let journal = context.journal()?;
-        let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
-        attempts.into_iter().partition::<Vec<_>, _>(is_asked)
-    };
+    let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
+    let (asked, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(context, &open);
     let mut booked = Vec::new();
     for attempt in asked {
@@ -79,14 +69,12 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
         return;
     };
     let asked = newest.asked();
-    let guest = asked.pointer("/customer/name");
     let parts = [
         asked.get("venue_id").map(plain),
         asked.get("datetime").map(time_text),
-        guest.map(plain),
+        asked.pointer("/customer/name").map(plain),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let described = parts.join(", ");
+    let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     context.out.warn(&match attempts.len() - 1 {
         0 => format!(
             "the result of an earlier booking request is unknown, and it may be booked: {described}; to find out: {}",
@@ -102,49 +90,6 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
 async fn wants_to_find_out(context: &Context, question: &str) -> Result<bool> {
     let question = Question::new(question, "attempts resume", "the confirmation");
     Ok(context.prompter.confirm(&question, true).await?)
-}
-
-/// Mentions earlier booking requests whose outcome is unknown, in one line, if that was not done today. Only after a
-/// command that talked to the service, and never to a script.
-pub(crate) fn remind_of_open_attempts(context: &Context) {
-    let is_silent = !context.out.is_human() || context.out.is_quiet();
-    if !is_silent && context.has_connected() && context.has_journal() {
-        // A reminder is no reason for an error.
-        let _ = remind(context);
-    }
-}
-
-fn remind(context: &Context) -> Result<()> {
-    let mut attempts = context.journal()?.open_attempts_here()?;
-    // What this command itself left open, it has said.
-    let own = Some(std::process::id());
-    attempts.retain(|attempt| attempt.runs.last().is_none_or(|run| run.process != own));
-    if attempts.is_empty() || !reminds_today(context)? {
-        return Ok(());
-    }
-    let (count, command) = if let [only] = attempts.as_slice() {
-        let resume = resume_command(&only.idempotency_key);
-        ("an earlier booking request".to_owned(), resume)
-    } else {
-        let count = format!("{} earlier booking requests", attempts.len());
-        (count, "bookctl attempts".to_owned())
-    };
-    context.out.warn(&format!(
-        "the result of {count} is unknown; to find out: {command}"
-    ));
-    Ok(())
-}
-
-/// Whether nobody was reminded today. From now on, somebody was.
-fn reminds_today(context: &Context) -> Result<bool> {
-    let today = Timestamp::now().to_zoned(system_zone()).date().to_string();
-    let recent = context.recent()?;
-    if recent.listed(RecentList::Reminded, 1)?.as_ref() == Some(&today) {
-        return Ok(false);
-    }
-    // Whoever cannot be remembered as reminded is reminded again.
-    let _ = recent.remember_one(RecentList::Reminded, &today);
-    Ok(true)
 }
 
 /// Finds out what happened to the request under `key`, and finishes it: a booking that was made is read, and else the request
@@ -170,13 +115,11 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     context.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
-    if let Some(other) =
-        Booked::at_venues_of(context, [asked])?.for_guest_of(context, asked, is_own)
-    {
+    let booked = Booked::at_venues_of(context, [asked])?;
+    if let Some(other) = booked.for_guest_of(context, asked, is_own) {
         let confirmed = ask_about(context, &other, "Send the request again?", false).await;
-        confirmed.map_err(|error| {
-            error.hint(format!("to give up the attempt: {}", abandon_command(key)))
-        })?;
+        let give_up = || format!("to give up the attempt: {}", abandon_command(key));
+        confirmed.map_err(|error| error.hint(give_up()))?;
     }
     let (origin, request) = (KeyOrigin::SameRequestOnly, attempt_request(&attempt));
     let created = create_and_tell(context, key, origin, request).await;
@@ -194,12 +137,11 @@ fn refuse_changed(attempt: &Attempt) -> Result<()> {
         let what =
             format!("the attempt is {state} and its guest was deleted, so it cannot be sent again");
         // What is open may be booked.
-        let hint = match attempt.state {
-            State::Unsettled => format!(
-                "look for the booking at the service; then: {}",
-                abandon_command(key)
-            ),
-            _ => "make a new booking with `bookctl book`".to_owned(),
+        let hint = if attempt.state == State::Unsettled {
+            let abandon = abandon_command(key);
+            format!("look for the booking at the service; then: {abandon}")
+        } else {
+            "make a new booking with `bookctl book`".to_owned()
         };
         return Err(Error::new(Code::Http409, what).hint(hint));
     }

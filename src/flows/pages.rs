@@ -1,4 +1,4 @@
-//! Reads a list to its end, page by page, within limits.
+//! Reads a list to its end, page by page, within limits: of venues, of slots, of sessions.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -7,10 +7,11 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::understood::understood;
-use crate::adapter::{List, Misread, NextPage, Reading, next_page};
+use crate::adapter::{List, Misread, NextPage, ReadKind, Reading, Shape, next_page, same_words};
 use crate::app::Context;
-use crate::client::{Answer, Call, Client};
+use crate::client::{Answer, Call, Client, VenueQuery, session};
 use crate::json::{Document, plain};
+use crate::model::venue::Venue;
 use crate::outcome::{Code, Error, Result};
 
 /// How many elements are read where nothing else is said.
@@ -199,7 +200,7 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
 }
 
 /// The call with this parameter in its query, in place of the one before.
-pub(super) fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
+fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
     let (name, value) = (Call::query_value(name), Call::query_value(&plain(value)));
     let is_other = |it: &&str| !it.is_empty() && it.split('=').next() != Some(name.as_str());
@@ -239,6 +240,86 @@ fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value
         value = value.get_mut(name)?;
     }
     value.as_array_mut()
+}
+
+/// Searches for up to `limit` venues, from as many pages as that takes, and remembers them.
+pub(crate) async fn find_venues(
+    context: &Context,
+    query: &VenueQuery,
+    limit: usize,
+) -> Result<Pages<Venue>> {
+    let progress = context.out.progress("searching");
+    let listing = Listing {
+        nouns: "venues",
+        limit,
+        key: |venue: &Venue| venue.id().to_owned(),
+        read: &|document| context.adapter().venues(document),
+        next: &|name, value| {
+            let mut next = query.clone();
+            next.page = Some((name.to_owned(), value.clone()));
+            next.call(context.adapter())
+        },
+    };
+    let first = query.call(context.adapter())?;
+    let pages = listing.read(context, first).await?;
+    context.keep_rate_limits();
+    drop(progress);
+    let failed = pages.document.value().get("providers_failed");
+    let failed = failed.and_then(Value::as_array).into_iter().flatten();
+    let failed: Vec<String> = failed.map(provider_name).collect();
+    if !failed.is_empty() {
+        context.out.warn(&format!(
+            "{} did not answer; their venues are missing from the list",
+            failed.join(", ")
+        ));
+    }
+    context.remember(|recent| recent.remember_venues(&pages.items));
+    Ok(pages)
+}
+
+/// A provider by its name, or by the object that has one.
+fn provider_name(provider: &Value) -> String {
+    let names = ["provider", "name", "id"];
+    let named = names.iter().find_map(|name| provider.get(name));
+    plain(named.unwrap_or(provider))
+}
+
+/// The state of a session that waits for its code.
+pub(crate) const PENDING: &str = "pending";
+
+/// Whether a session is known to wait for the code that was sent to its person.
+pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
+    let Ok(answer) = context.read(session::show(id)).await else {
+        return false;
+    };
+    let read = read_session(context, &answer.document);
+    let state = read.map(|(session, _)| session.get("state").map(plain));
+    matches!(state, Ok(Some(state)) if same_words(&state, PENDING))
+}
+
+/// Reads a session in the contract's shape, with what stands around it.
+pub(crate) fn read_session(
+    context: &Context,
+    document: &Document,
+) -> Result<(Value, Vec<(String, String)>), Misread> {
+    let adapter = context.adapter();
+    adapter.object(ReadKind::Session, Shape::Session, document)
+}
+
+/// Reads up to `limit` sessions, from as many pages as that takes.
+pub(crate) async fn find_sessions(
+    context: &Context,
+    call: Call,
+    limit: usize,
+) -> Result<Pages<Value>> {
+    let listing = Listing {
+        nouns: "sessions",
+        limit,
+        key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
+        read: &|document| context.adapter().sessions(document),
+        next: &|name, value| Ok(with_parameter(&call, name, value)),
+    };
+    listing.read(context, call.clone()).await
 }
 
 #[cfg(test)]

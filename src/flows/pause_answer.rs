@@ -1,9 +1,8 @@
 //! Sends one answer to a paused booking, and judges the result.
 
-use super::change::is_of;
+use super::change::{is_of, no_booking, send_guarded};
 use super::compared::warn_if_still_asked;
 use super::finish::card;
-use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::{another, read_booking};
 use crate::adapter::{Pause, WriteKind};

@@ -81,10 +81,10 @@ pub(crate) async fn booking_or_pick(
     };
     match read {
         Some(Err(error)) if is_not_found(&error) => {
-            let found = match can_choose {
-                true => matching(context, &id)?,
-                false => Vec::new(),
-            };
+            let mut found = Vec::new();
+            if can_choose {
+                found = matching(context, &id)?;
+            }
             if found.is_empty() {
                 return Err(not_found(context, &id, error));
             }
@@ -109,9 +109,9 @@ async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result
     let found = context.journal()?.find(&Sought::default(), Some(MOST))?;
     let mut kept = found.kept;
     if found.more {
-        context.out.note(&format!(
-            "These are the newest {MOST} bookings. To search all: bookctl bookings TEXT"
-        ));
+        let what = format!("These are the newest {MOST} bookings.");
+        let note = format!("{what} To search all: bookctl bookings TEXT");
+        context.out.note(&note);
     }
     kept.retain(|kept| offered(&kept.booking.status()));
     choose(context, question, &kept).await

@@ -26,38 +26,31 @@ pub(crate) async fn choose(
 ) -> Result<Option<(usize, bool)>> {
     let rows = offer.rows_at_wanted(context);
     let can_ask = context.prompter.interactive();
-    let (first, others) = match rows.as_slice() {
+    match rows.as_slice() {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
-        [] => return Ok(Some((choose_row(context, offer, &rows).await?, true))),
         [only] => return Ok(Some((*only, false))),
-        _ if can_ask && !goes_ahead => {
-            return Ok(Some((choose_row(context, offer, &rows).await?, false)));
+        [_, ..] if !can_ask || goes_ahead => {}
+        _ => {
+            return match pick_slot(context, offer, &rows, None, false).await {
+                Err(PromptError::Back) => Err(nothing_chosen()),
+                row => Ok(Some((row?, rows.is_empty()))),
+            };
         }
-        [first, others @ ..] => (*first, others),
-    };
-    let line = |row: usize| line(context, offer, &offer.slots[row]);
-    let others: Vec<String> = others
-        .iter()
-        .map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(*row)))
-        .collect();
+    }
+    let line = |row: &usize| line(context, offer, &offer.slots[*row]);
+    let others = rows[1..].iter();
+    let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
     context.out.note(&format!(
         "{} slots begin at that time; this one is taken: {}. To take another, pass --slot: {}",
         rows.len(),
-        line(first),
-        others.join(", "),
+        line(&rows[0]),
+        others.collect::<Vec<_>>().join(", "),
     ));
-    Ok(Some((first, false)))
+    Ok(Some((rows[0], false)))
 }
 
 fn line(context: &Context, offer: &Offer, slot: &Slot) -> String {
     visible(&slot_line(slot, offer.reader(context))).into_owned()
-}
-
-async fn choose_row(context: &Context, offer: &Offer, rows: &[usize]) -> Result<usize> {
-    match pick_slot(context, offer, rows, None, false).await {
-        Err(PromptError::Back) => Err(nothing_chosen()),
-        row => Ok(row?),
-    }
 }
 
 /// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is selected first, or else the
@@ -71,10 +64,8 @@ pub(super) async fn pick_slot(
 ) -> Result<usize, PromptError> {
     let every: Vec<usize> = (0..offer.slots.len()).collect();
     let rows = if rows.is_empty() { &every } else { rows };
-    let lines = rows
-        .iter()
-        .map(|row| line(context, offer, &offer.slots[*row]));
-    let lines: Vec<String> = lines.collect();
+    let slots = rows.iter().map(|row| &offer.slots[*row]);
+    let lines: Vec<String> = slots.map(|slot| line(context, offer, slot)).collect();
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {
         context.out.warn(&format!(
@@ -93,11 +84,11 @@ pub(super) async fn pick_slot(
         .back(goes_back);
     let is_former = |row: &usize| former == Some(offer.slots[*row].id());
     let nearest = offer.nearest_row();
-    let selected = rows.iter().position(is_former);
+    let mut places = rows.iter();
+    let selected = places.position(is_former);
     let selected = selected.or_else(|| rows.iter().position(|row| *row == nearest));
-    let picked = context
-        .prompter
-        .pick(&question, &lines, selected.unwrap_or(0));
+    let prompter = &context.prompter;
+    let picked = prompter.pick(&question, &lines, selected.unwrap_or(0));
     Ok(rows[picked.await?])
 }
 
@@ -205,13 +196,14 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
 
 /// What the booking may cost beside its price, in one line: a card or a fee.
 fn stakes(slot: &Slot, details: SlotDetails) -> Option<String> {
-    let card = details.card.filter(|_| SlotDetails::may_need_a_card(slot));
-    let fee = details
-        .cancellation
-        .filter(|_| SlotDetails::may_have_a_fee(slot));
-    let card = card.map(|terms| format!("card: {}", terms.text));
-    let fee = fee.map(|terms| format!("cancellation: {}", terms.text));
-    let parts: Vec<String> = card.into_iter().chain(fee).collect();
+    let mut parts = Vec::new();
+    if SlotDetails::may_need_a_card(slot) {
+        parts.extend(details.card.map(|it| format!("card: {}", it.text)));
+    }
+    if SlotDetails::may_have_a_fee(slot) {
+        let fee = details.cancellation;
+        parts.extend(fee.map(|it| format!("cancellation: {}", it.text)));
+    }
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
@@ -220,9 +212,8 @@ fn terms_not_found(draft: &BookingDraft) -> Option<&'static str> {
     let slot = draft.slot.as_ref()?.value();
     let vertical = draft.remembered().and_then(|venue| venue.str("vertical"));
     let vertical = vertical.or(draft.vertical.as_deref());
-    let is_found = ["card_terms", "cancellation_terms"]
-        .into_iter()
-        .any(|name| slot.get(name).is_some_and(|terms| !terms.is_null()));
+    let is_there = |name| slot.get(name).is_some_and(|terms| !terms.is_null());
+    let is_found = is_there("card_terms") || is_there("cancellation_terms");
     (!is_found && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
 }
 
@@ -251,11 +242,12 @@ pub(crate) async fn ask_guest_again(
     refused: &Error,
 ) -> Result<()> {
     let needs_both = refused.code == Code::MissingLastName;
-    context.out.warn(if needs_both {
+    let why = if needs_both {
         NEEDS_BOTH
     } else {
         &refused.message
-    });
+    };
+    context.out.warn(why);
     let question = name_question().former(draft.name.take());
     draft.name = match ask_name(context, &question, needs_both).await {
         Err(PromptError::Back) => return Err(declined()),
@@ -271,11 +263,8 @@ pub(crate) async fn ask_guest_again(
 const NEEDS_BOTH: &str = "this venue needs a first and a last name";
 
 pub(super) fn name_question() -> Question {
-    Question::new(
-        "Guest's name (first and last)",
-        "--name",
-        "the guest's name",
-    )
+    let text = "Guest's name (first and last)";
+    Question::new(text, "--name", "the guest's name")
 }
 
 /// Asks for the guest's name; `needs_both` if the provider refuses a name of one word.

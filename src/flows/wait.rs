@@ -153,10 +153,8 @@ pub(crate) async fn wait_while_processing(
     });
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
-        let why = &error.message;
-        context
-            .out
-            .warn(&format!("booking {id} was made, but cannot be read: {why}"));
+        let what = format!("booking {id} was made, but cannot be read");
+        context.out.warn(&format!("{what}: {}", error.message));
     }
     Ok(last)
 }

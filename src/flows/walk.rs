@@ -6,13 +6,13 @@ use serde_json::Map;
 use super::booking_draft::BookingDraft;
 use super::locate::LocatedVenue;
 use super::offer::{known_zone, offered, resolve};
-use super::pages::DEFAULT_LIMIT;
+use super::pages::{DEFAULT_LIMIT, find_venues};
 use super::review::{
     ask_name, declined, has_consequences, is_confirmed, name_question, not_empty, pick_slot,
 };
-use super::venues::find_venues;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
+use crate::json::Document;
 use crate::model::contact;
 use crate::model::venue::Venue;
 use crate::model::when::When;
@@ -174,20 +174,17 @@ impl Walk<'_> {
         }
         let prompter = &self.context.prompter;
         let check = |text: &str| not_empty(text, "enter a place");
-        let text = if self.is_sandbox {
-            "Where?"
-        } else {
-            "Where? (city or district)"
+        let former = match &self.draft.place {
+            Some(SearchLocation::Near(former)) => Some(former.clone()),
+            _ => None,
         };
-        let mut question = self.question(text, "VENUE", "the venue");
-        if let Some(SearchLocation::Near(former)) = &self.draft.place {
-            question = question.former(Some(former.clone()));
-        }
+        let question = |text| self.question(text, "VENUE", "the venue").former(former);
         let place = if self.is_sandbox {
-            let question = question.of("places of the sandbox");
+            let question = question("Where?").of("places of the sandbox");
             let places = SANDBOX_PLACES.map(str::to_owned);
             prompter.pick_or_type(&question, &places, &check).await?
         } else {
+            let question = question("Where? (city or district)");
             prompter.text(&question, None, &check).await?
         };
         self.draft.place = Some(SearchLocation::Near(place));
@@ -213,7 +210,7 @@ impl Walk<'_> {
             return Ok(false);
         }
         let former = self.draft.party_size.map(|party| party.to_string());
-        let default = if former.is_none() { Some("2") } else { None };
+        let default = former.is_none().then_some("2");
         let question = self.question("How many people?", "--party", "the party size");
         let question = question.former(former);
         let check = |text: &str| contact::party(text).map(drop);
@@ -240,26 +237,19 @@ impl Walk<'_> {
             let what = format!("no {vertical} venues found there; try another place");
             return Err(self.ask_again(&Error::usage(what), Step::Place));
         }
-        let lines = venues
-            .iter()
-            .map(|venue| visible(&venue_line(venue)).into_owned());
-        let lines: Vec<String> = lines.collect();
-        let former = self.draft.venue.as_ref();
-        let row = venues
-            .iter()
-            .position(|venue| former.is_some_and(|former| former.id == venue.id()));
-        let question = self
-            .question("Which venue?", "VENUE", "the venue")
-            .of("venues");
-        let picked = self
-            .context
-            .prompter
-            .pick(&question, &lines, row.unwrap_or(0));
-        let row = picked.await?;
+        let lines = venues.iter().map(venue_line);
+        let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
+        let former = self.draft.venue.as_ref().map(|venue| venue.id.as_str());
+        let row = venues.iter().position(|venue| former == Some(venue.id()));
+        let question = self.question("Which venue?", "VENUE", "the venue");
+        let question = question.of("venues");
+        let prompter = &self.context.prompter;
+        let picked = prompter.pick(&question, &lines, row.unwrap_or(0));
+        let venue = &venues[picked.await?];
         self.draft.provider = self.flags.provider.clone();
-        self.draft.venue = venues.into_iter().nth(row).map(|venue| LocatedVenue {
+        self.draft.venue = Some(LocatedVenue {
             id: venue.id().to_owned(),
-            remembered: Some(venue),
+            remembered: Some(venue.clone()),
         });
         Ok(true)
     }
@@ -268,11 +258,8 @@ impl Walk<'_> {
     /// `step`.
     fn ask_again(&mut self, error: &Error, step: Step) -> Left {
         self.context.out.warn(&error.message);
-        let fields = error
-            .body
-            .as_ref()
-            .and_then(|body| body.value().get("fields"));
-        if fields.is_some_and(|fields| fields.get("party_size").is_some()) {
+        let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
+        if error.body.as_ref().is_some_and(party) {
             self.flags.party_size = None;
             return Left::For(Step::Party);
         }
@@ -285,14 +272,14 @@ impl Walk<'_> {
     }
 
     async fn search(&self) -> Result<Vec<Venue>> {
-        let place = self.draft.place.clone();
+        let (Some(place), Some(when)) = (&self.draft.place, &self.at) else {
+            return Err(Error::usage("no place or no time given"));
+        };
         let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
-        let when = self.at.as_ref();
-        let when = when.ok_or_else(|| Error::usage("no time given"))?;
         let moment = resolve(when, self.context.now()?, &zone)?;
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
-            place: place.ok_or_else(|| Error::usage("no place given"))?,
+            place: place.clone(),
             datetime: self.context.adapter().wire_time(&moment),
             party_size: self.draft.party_size,
             providers: self.flags.provider.clone().into_iter().collect(),
@@ -345,11 +332,9 @@ impl Walk<'_> {
             return Err(self.ask_again(&Error::usage(what), Step::Time));
         }
         // If the time from the flags is offered, the slot is not asked for.
-        let rows = if self.flags.at.is_some() {
-            offer.rows_at_wanted(context)
-        } else {
-            Vec::new()
-        };
+        let is_given = self.flags.at.is_some();
+        let rows = is_given.then(|| offer.rows_at_wanted(context));
+        let rows = rows.unwrap_or_default();
         let row = if let [only] = rows.as_slice() {
             *only
         } else {
@@ -377,9 +362,9 @@ impl Walk<'_> {
         if self.flags.name.is_some() || self.flags.email.is_some() {
             return Ok(false);
         }
-        let (text, former) = ("Guest's email (optional)", self.draft.email.clone());
-        let email = self.ask_optional(text, "--email", former, contact::email);
-        self.draft.email = email.await?;
+        let question = self.question("Guest's email (optional)", "--email", "an answer");
+        let question = question.former(self.draft.email.clone());
+        self.draft.email = self.ask_optional(question, contact::email).await?;
         Ok(true)
     }
 
@@ -387,20 +372,17 @@ impl Walk<'_> {
         if self.flags.name.is_some() || self.flags.phone.is_some() {
             return Ok(false);
         }
-        let (text, former) = ("Guest's phone (optional)", self.draft.phone.clone());
-        let phone = self.ask_optional(text, "--phone", former, contact::phone);
-        self.draft.phone = phone.await?;
+        let question = self.question("Guest's phone (optional)", "--phone", "an answer");
+        let question = question.former(self.draft.phone.clone());
+        self.draft.phone = self.ask_optional(question, contact::phone).await?;
         Ok(true)
     }
 
     async fn ask_optional(
         &self,
-        text: &str,
-        flag: &'static str,
-        former: Option<String>,
+        question: Question,
         check: fn(&str) -> Result<(), String>,
     ) -> Result<Option<String>, PromptError> {
-        let question = self.question(text, flag, "an answer").former(former);
         let check = |text: &str| if text.is_empty() { Ok(()) } else { check(text) };
         let text = self.context.prompter.text(&question, None, &check).await?;
         Ok(Some(text).filter(|text| !text.is_empty()))

@@ -35,8 +35,6 @@ pub(crate) enum RecentList {
     LastSession,
     /// The number of the last received event whose booking the journal took in. All terminals share it.
     TakenIn,
-    /// The day on which a person was last reminded of open attempts. All terminals share it.
-    Reminded,
     /// Those that a sandbox has answered.
     Requests,
     Deliveries,
@@ -137,7 +135,7 @@ impl Recent {
 
     fn terminal_of(&self, list: RecentList) -> &str {
         match list {
-            RecentList::TakenIn | RecentList::Reminded => "",
+            RecentList::TakenIn => "",
             _ => &self.terminal,
         }
     }
@@ -197,13 +195,6 @@ impl Recent {
             row.optional()
         })?;
         Ok(found.flatten())
-    }
-
-    /// The remembered slots of a venue, whatever party they were offered for.
-    pub(crate) fn slots_of(&self, venue_id: &str) -> Result<Vec<Slot>> {
-        let query = "SELECT document FROM slots WHERE origin = ?1 AND venue_id = ?2";
-        let found = self.texts(query, [&self.origin, venue_id])?;
-        Ok(found.iter().filter_map(|text| read_slot(text)).collect())
     }
 
     /// The id in row `position` (from 1) of the last list.

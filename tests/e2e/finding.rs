@@ -336,25 +336,6 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
 }
 
 #[test]
-fn an_unsettled_attempt_is_mentioned_once_a_day_and_never_to_a_script() {
-    let home = unsettled(&["dinner"]);
-    let says = |output: &str| output.contains("bookctl attempts resume dinner");
-    for silent in [
-        &["status", "--json"][..],
-        &["status", "-q"],
-        &["attempts"],
-        &["explain", "otp"],
-    ] {
-        let output = home.run(silent);
-        assert!(!says(&output.stderr), "{silent:?}: {output}");
-    }
-    let first = home.run(["status"]).exits(0);
-    assert!(says(&first.stderr), "{first}");
-    let again = home.run(["status"]).exits(0);
-    assert!(!says(&again.stderr), "{again}");
-}
-
-#[test]
 fn the_last_session_and_the_last_event_need_no_id() {
     let home = Home::new();
     let connect = "session connect --end-user u1 --phone +447700900001 --json".split(' ');
@@ -422,17 +403,6 @@ fn a_list_that_is_left_says_that_nothing_was_chosen() {
         terminal.see("type to filter").press(Key::CtrlC);
         terminal.end().exits(130);
     }
-}
-
-#[test]
-fn a_mistyped_venue_of_an_earlier_search_is_suggested() {
-    let home = Home::new();
-    home.run(["search", "dining", "--near", "Sandbox"]).exits(0);
-    let slots = ["slots", "ven_confirm", "--at", "fri 18:00"];
-    home.run(slots).exits(6).says("did you mean 'ven_confirms'");
-    let slots = ["slots", "ven_nowhere_at_all", "--at", "fri 18:00"];
-    let output = home.run(slots).exits(6);
-    assert!(!output.stderr.contains("did you mean"), "{output}");
 }
 
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree), wherever a booking is named.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::harness::{GUEST, Home, Served, text};
 #[cfg(unix)]
-use crate::harness::{Key, Terminal};
+use crate::harness::{Key, Terminal, words};
 
 /// How many bookings the sandbox has.
 fn made(home: &Home) -> usize {
@@ -284,15 +284,10 @@ fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
     for finds_out in [true, false] {
         let home = Home::new();
         lose(&home);
-        let book = [
-            "book",
-            "ven_confirms",
-            "--at",
-            "tomorrow 19:30",
-            "--party",
-            "2",
-        ];
-        let mut terminal = Terminal::of_width(&home, 80, &book);
+        let mut terminal = Terminal::start(
+            &home,
+            &words("book ven_confirms --at 'tomorrow 19:30' --party 2"),
+        );
         terminal.answer("? Guest's name", "Ada Lovelace");
         terminal
             .answer("? Guest's email", "")

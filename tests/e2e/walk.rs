@@ -229,23 +229,14 @@ fn two_tables() -> Scripted {
 fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was_taken() {
     let server = two_tables();
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let book = [
-        "book",
-        "ven_1",
-        "--at",
-        "2031-12-01T19:30:00+00:00",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-    ];
-    let first = home.run(book.iter().chain(&["--json"])).exits(0);
+    let book = "book ven_1 --at 2031-12-01T19:30:00+00:00 --party 2";
+    let first = format!("{book} --name 'Ada Lovelace' --json");
+    let first = home.run(words(&first)).exits(0);
     assert_eq!(first.json()["id"], "bk_slot_bar");
     first
         .says("2 slots begin at that time; this one is taken: 19:30 · bar.")
         .says("pass --slot: slot_window (19:30 · window)");
-    let other = [&book[..7], &["Grace Hopper"]].concat();
-    let mut terminal = Terminal::start(&home, &other);
+    let mut terminal = Terminal::start(&home, &words(format!("{book} --name 'Grace Hopper'")));
     terminal
         .see("❯ 19:30 · bar")
         .press(Key::Down)
@@ -295,7 +286,7 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     home.run(search).exits(0);
     home.run(&whole)
         .exits(12)
-        .says("--provider provider_a or --provider provider_c");
+        .says("choose one with --provider: provider_a or provider_c");
     let mut terminal = Terminal::start(&home, &whole);
     terminal
         .see("? Which provider?")

@@ -91,14 +91,10 @@ impl BatchRun<'_> {
             if exit != Exit::Done {
                 failed.push(keyed.row.number);
             }
-            unknown = if exit == Exit::OutcomeUnknown {
-                unknown + 1
-            } else {
-                0
-            };
-            let outcome = result.outcome.as_ref();
-            let ends_here =
-                outcome.is_err_and(|error| refuses_all(error) || unknown == UNKNOWN_IN_A_ROW);
+            let is_unknown = exit == Exit::OutcomeUnknown;
+            unknown = if is_unknown { unknown + 1 } else { 0 };
+            let is_last = |error: &Error| refuses_all(error) || unknown == UNKNOWN_IN_A_ROW;
+            let ends_here = result.outcome.as_ref().is_err_and(is_last);
             if !ends_here {
                 self.note_progress(done);
             }
@@ -108,10 +104,8 @@ impl BatchRun<'_> {
                 if done < total && !matches!(read, Ok(true)) {
                     // Whoever started the batch has probably gone: it does not continue unseen.
                     let closed = || Error::new(Code::Io, "the output was closed");
-                    let error = read.err().unwrap_or_else(closed);
-                    return Err(self
-                        .stopped(error, "after", done)
-                        .exiting(Exit::PartialBatch));
+                    let error = self.stopped(read.err().unwrap_or_else(closed), "after", done);
+                    return Err(error.exiting(Exit::PartialBatch));
                 }
                 read?;
             }
@@ -149,15 +143,10 @@ impl BatchRun<'_> {
     /// The error of a batch that ended before its last row.
     fn stopped(&self, mut error: Error, place: &str, row: usize) -> Error {
         let total = self.rows.len();
-        error.message = format!(
-            "batch stopped {place} row {row} of {total}: {}",
-            error.message
-        );
-        error.hint = Some(match error.hint.take() {
-            Some(why) => format!("{why}; then {}", self.again),
-            None => self.again.clone(),
-        });
-        error
+        let why = &error.message;
+        error.message = format!("batch stopped {place} row {row} of {total}: {why}");
+        let first = error.hint.take().map(|first| format!("{first}; then "));
+        error.hint(first.unwrap_or_default() + &self.again)
     }
 
     /// Whether a team shares the journal. Several machines may then book one batch at the same time.
@@ -178,21 +167,20 @@ impl BatchRun<'_> {
                 return Ok(Some(keyed));
             }
             let key = keyed.key(0);
-            let claim = self.context.journal()?.claim(&key, LONGEST_LEASE)?;
-            let Claim::Others { seconds } = claim else {
+            let journal = self.context.journal()?;
+            let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
             // A row with a result needs no claim: its machine may have died before it released its own.
-            let attempt = self.context.journal()?.attempt(&key)?;
+            let attempt = journal.attempt(&key)?;
             if attempt.is_some_and(|attempt| attempt.state == State::Settled) {
                 return Ok(Some(keyed));
             }
             left.push_back(keyed);
             others += 1;
             if others >= left.len() {
-                progress.say(&format!(
-                    "other machines book the last rows; waiting up to {seconds} s"
-                ));
+                let what = "other machines book the last rows; waiting up to";
+                progress.say(&format!("{what} {seconds} s"));
                 tokio::time::sleep(LOOK_AGAIN).await;
                 others = 0;
             }
@@ -235,26 +223,24 @@ impl BatchRun<'_> {
             return Err(refusal(status).idempotency_key(&key));
         }
         let settled = attempt.filter(|attempt| attempt.state == State::Settled);
-        let created = match settled.and_then(|attempt| attempt.booking_id) {
+        let (booking, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
             Some(id) => {
                 let next = context.journal()?.attempt(&keyed.key(retry + 1))?;
                 if next.is_some() {
                     return Ok(None);
                 }
                 let ended = context.journal()?.ended(&id)?;
-                let booking = match ended {
-                    Some(booking) => booking,
-                    None => read_booking(context, &id).await?,
-                };
-                CreatedBooking {
-                    booking,
-                    existed_before: true,
+                match ended {
+                    Some(booking) => (booking, true),
+                    None => (read_booking(context, &id).await?, true),
                 }
             }
-            None => self.send(keyed, &key).await?,
+            None => {
+                let created = self.send(keyed, &key).await?;
+                (created.booking, created.existed_before)
+            }
         };
-        let booking = created.booking;
-        if created.existed_before && self.retry_failed && booking.status() == Status::Failed {
+        if existed_before && self.retry_failed && booking.status() == Status::Failed {
             return Ok(None);
         }
         match self.wait {
@@ -278,15 +264,13 @@ impl BatchRun<'_> {
 
     async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
         let request = row_request(self.context, keyed, key).await?;
-        let is_own = keyed.row.idempotency_key.as_deref() == Some(key);
-        if !is_own && !self.equal_rows {
-            refuse_to_repeat_row(&self.open, &request)?;
+        let mut origin = KeyOrigin::Caller;
+        if keyed.row.idempotency_key.as_deref() != Some(key) {
+            origin = KeyOrigin::SameRequestOnly;
+            if !self.equal_rows {
+                refuse_to_repeat_row(&self.open, &request)?;
+            }
         }
-        let origin = if is_own {
-            KeyOrigin::Caller
-        } else {
-            KeyOrigin::SameRequestOnly
-        };
         create_booking(self.context, key, origin, request).await
     }
 }
@@ -328,15 +312,9 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
         retry += 1;
         attempt = Some(later);
     }
-    let settled = attempt.as_ref().filter(|it| it.state == State::Settled);
-    let kept = match settled.and_then(|attempt| attempt.booking_id.as_ref()) {
-        Some(id) => journal.kept(id)?,
-        None => None,
-    };
-    let outcome = match (kept, attempt) {
-        (Some(kept), _) => Ok(kept.booking),
-        (None, Some(attempt)) => Err(why_not_booked(&attempt)),
-        (None, None) => Err(Error::new(Code::NotSent, "this row was not sent yet")),
+    let outcome = match attempt {
+        Some(attempt) => booked_by(context, &attempt)?,
+        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
     };
     Ok(RowResult {
         keyed,
@@ -345,10 +323,14 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
     })
 }
 
-fn why_not_booked(attempt: &Attempt) -> Error {
+/// The booking that an attempt made, as the journal keeps it, or why there is none.
+fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
     let key = &attempt.idempotency_key;
     let error = match (attempt.state, &attempt.booking_id) {
         (State::Settled, Some(id)) => {
+            if let Some(kept) = context.journal()?.kept(id)? {
+                return Ok(Ok(kept.booking));
+            }
             let what = format!("booking {id} was deleted from the journal");
             Error::new(Code::Http404, what)
         }
@@ -362,7 +344,7 @@ fn why_not_booked(attempt: &Attempt) -> Error {
             Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}"))
         }
     };
-    error.idempotency_key(key)
+    Ok(Err(error.idempotency_key(key)))
 }
 
 /// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.

@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::client::{self, NewBooking};
+use crate::client::{self, NewBooking, VENDOR_PAYMENT};
 use crate::json::plain;
 use crate::model::document_time::DocumentTime;
 use crate::outcome::{Error, Result};
@@ -155,15 +155,13 @@ fn json_lines(text: &str) -> Result<Lines> {
 fn json_row(text: &str) -> Result<Fields, Mistake> {
     // An array would be read as the fields in their order.
     if !text.trim_start().starts_with('{') {
-        let message = "it is not a JSON object".to_owned();
-        return Err(Mistake::of("", message));
+        return Err(Mistake::of("", "it is not a JSON object".to_owned()));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let fields = typed(&mut reader)?;
-    match reader.end() {
-        Ok(()) => Ok(fields),
-        Err(error) => Err(Mistake::of("", in_a_line(&error))),
-    }
+    let end = reader.end();
+    end.map_err(|error| Mistake::of("", in_a_line(&error)))?;
+    Ok(fields)
 }
 
 /// The parser counts the lines of what it is given, which is one.
@@ -235,23 +233,21 @@ fn csv_lines(text: &str) -> Result<Lines> {
 
 /// The names of the columns. Each is a field of a row, and stands there once.
 fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
+    let named = csv::StringRecord::from(vec!["1"]);
     let mut mistakes = Vec::new();
     for (number, column) in columns.iter().enumerate() {
-        if column.is_empty() {
-            continue;
-        }
-        let named = csv::StringRecord::from(vec!["1"]);
-        if columns[..number].contains(column) {
+        if !column.is_empty() && columns[..number].contains(column) {
             let message = format!("column {column} appears twice");
             mistakes.push(Mistake::of(column, message));
-        } else if let Err(unknown) = csv_row(std::slice::from_ref(column), &named) {
-            mistakes.push(unknown);
+        } else if !column.is_empty() {
+            mistakes.extend(csv_row(std::slice::from_ref(column), &named).err());
         }
     }
     if mistakes.is_empty() {
-        return Ok(columns);
+        Ok(columns)
+    } else {
+        Err(report(&mistakes))
     }
-    Err(report(&mistakes))
 }
 
 /// Reads a row as the object that a JSON line would hold. An empty cell is left out.
@@ -281,11 +277,8 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Fields, Mis
 /// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
 fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
     let customer = fields.customer.unwrap_or_default();
-    let (slot, payment, key) = (
-        &fields.availability_id,
-        &fields.payment_collection,
-        &fields.idempotency_key,
-    );
+    let (slot, payment) = (&fields.availability_id, &fields.payment_collection);
+    let key = &fields.idempotency_key;
     let party_size = fields.party_size.as_u64().filter(|size| *size > 0);
     let party_size = party_size.and_then(|size| u32::try_from(size).ok());
     let is_id = |id: &Value| id.is_string() || id.is_number();
@@ -293,38 +286,42 @@ fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow,
     let is_own_key = key.as_str().is_some_and(is_key);
 
     let mut mistakes = Vec::new();
-    let mut must_be = |field: &str, value: &Value, is_valid: bool, form: &str| {
-        if is_valid && !is_blank(value) {
-            return;
-        }
-        let message = if is_blank(value) {
-            format!("{field} is missing")
-        } else {
-            format!("{field} must be {form}, not {}", quoted(value))
+    let (venue, time, party) = (&fields.venue_id, &fields.datetime, &fields.party_size);
+    let (name, an_id) = (&customer.name, "an id");
+    let a_time = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
+    let a_key = "1 to 255 ASCII characters without spaces";
+    let is_party = party_size.is_some();
+    let (required, optional) = (true, false);
+    for (field, value, is_needed, is_valid, form) in [
+        ("venue_id", venue, required, is_id(venue), an_id),
+        ("datetime", time, required, is_time, a_time),
+        (
+            "party_size",
+            party,
+            required,
+            is_party,
+            "a whole number from 1",
+        ),
+        ("customer.name", name, required, name.is_string(), "text"),
+        ("availability_id", slot, optional, is_id(slot), an_id),
+        (
+            "payment_collection",
+            payment,
+            optional,
+            payment == VENDOR_PAYMENT,
+            VENDOR_PAYMENT,
+        ),
+        ("idempotency_key", key, optional, is_own_key, a_key),
+    ] {
+        let message = match is_blank(value) {
+            true if is_needed => format!("{field} is missing"),
+            false if !is_valid => format!("{field} must be {form}, not {}", quoted(value)),
+            _ => continue,
         };
         mistakes.push(Mistake {
             value: (!value.is_null()).then(|| Box::new(value.clone())),
             ..Mistake::of(field, message)
         });
-    };
-    let (venue, time, party) = (&fields.venue_id, &fields.datetime, &fields.party_size);
-    must_be("venue_id", venue, is_id(venue), "an id");
-    let form = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
-    must_be("datetime", time, is_time, form);
-    let form = "a whole number from 1";
-    must_be("party_size", party, party_size.is_some(), form);
-    let name = &customer.name;
-    must_be("customer.name", name, name.is_string(), "text");
-    if !is_blank(slot) {
-        must_be("availability_id", slot, is_id(slot), "an id");
-    }
-    if !is_blank(payment) {
-        let (field, form) = ("payment_collection", "vendor_external");
-        must_be(field, payment, payment == form, form);
-    }
-    if !is_blank(key) {
-        let form = "1 to 255 ASCII characters without spaces";
-        must_be("idempotency_key", key, is_own_key, form);
     }
     let (Some(party_size), []) = (party_size, mistakes.as_slice()) else {
         return Err(mistakes);
@@ -342,7 +339,7 @@ fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow,
         },
         end_user: fields.end_user,
         webhook_url: fields.webhook_url,
-        payment_collection: (!is_blank(payment)).then_some(client::VENDOR_PAYMENT),
+        payment_collection: (!is_blank(payment)).then_some(VENDOR_PAYMENT),
     };
     Ok(BatchRow {
         number,
@@ -372,9 +369,8 @@ pub(crate) fn is_key(text: &str) -> bool {
 
 /// A value as it stands in the file, in quotes and cut if it is long.
 fn quoted(value: &Value) -> String {
-    const LONGEST: usize = 60;
     let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
@@ -408,12 +404,9 @@ pub(super) fn ranges(rows: &[usize]) -> String {
             _ => ranges.push((row, row)),
         }
     }
-    let written = ranges.into_iter().map(|(first, last)| {
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first}-{last}")
-        }
+    let written = ranges.into_iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first}-{last}"),
     });
     written.collect::<Vec<_>>().join(", ")
 }
