@@ -163,15 +163,15 @@ fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
     assert_eq!(below(&folder), [] as [PathBuf; 0]);
 }
 
-/// The command in the README's table for Linux and macOS.
+/// The command in the table of docs/install.md for Linux and macOS.
 #[test]
 #[ignore = "builds and installs packages"]
-fn the_readmes_command_downloads_the_installer_and_runs_it() {
+fn the_documented_command_downloads_the_installer_and_runs_it() {
     let Some((server, home)) = served() else {
         return;
     };
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let row = readme.lines().find(|line| line.starts_with("| Linux"));
+    let page = fs::read_to_string(root().join("docs/install.md")).unwrap();
+    let row = page.lines().find(|line| line.starts_with("| Linux"));
     let line = row.unwrap().split('`').nth(1).unwrap();
     assert!(line.contains(" https://example.com/bookctl/"), "{line}");
     let line = line.replace("https://example.com/bookctl", server.base_url());

@@ -1,4 +1,4 @@
-//! The recipes of docs/recipes.md, run as they are written.
+//! The recipes of docs/testing.md, run as they are written.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,12 +9,13 @@ use crate::harness::Home;
 /// The recipe for Rust is this module.
 mod rust;
 
-const PAGE: &str = include_str!("../../docs/recipes.md");
+const PAGE: &str = include_str!("../../docs/testing.md");
 const BOOKCTL: &str = env!("CARGO_BIN_EXE_bookctl");
 
-/// The first block of a language.
+/// The first block of a language among the recipes.
 fn recipe(language: &str) -> &'static str {
-    let (_, rest) = PAGE.split_once(&format!("```{language}\n")).unwrap();
+    let (_, recipes) = PAGE.split_once("## Recipes").unwrap();
+    let (_, rest) = recipes.split_once(&format!("```{language}\n")).unwrap();
     rest.split_once("```\n").unwrap().0
 }
 
@@ -84,6 +85,6 @@ fn the_recipe_for_rust_is_the_module_that_these_tests_run() {
     let written = include_str!("recipes/rust.rs");
     assert!(
         shown == written,
-        "copy tests/e2e/recipes/rust.rs into docs/recipes.md"
+        "copy tests/e2e/recipes/rust.rs into docs/testing.md"
     );
 }

@@ -64,8 +64,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// A file that `bookctl sandbox load` takes.
 const EXAMPLE: &str = include_str!("example_fixtures.toml");
 
-const HINT: &str =
-    "`bookctl sandbox load --example` prints fixtures that work; docs/sandbox.md lists the fields";
+const HINT: &str = "`bookctl sandbox load --example` prints fixtures that work; docs/sandbox-reference.md lists the fields";
 
 pub(super) struct FixtureFile {
     name: String,
