@@ -16,7 +16,7 @@ tested with differ there, and which tests prove what bookctl makes of it.
 
 The table is generated from `tests/foreign`, an independent service with ten variants, written from the specification
 alone. *Reference* is what bookctl's own sandbox does. What to set where a service differs is in
-[connect.md](../connect.md) and [dialect.md](../dialect.md).
+[connect.md](../connect.md) and [mapping.md](../mapping.md).
 
 | # | part | open | reference | variants that differ | tests |
 | --- | --- | --- | --- | --- | --- |
