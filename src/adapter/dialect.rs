@@ -70,27 +70,6 @@ dialect! {
     event_type_field = "type", "kind of a webhook event";
 }
 
-/// Open names that stand in one object, or say which of two things it is: they must differ from each other, and
-/// from the names beside them that the specification states.
-const BESIDE_EACH_OTHER: &[(&str, &str)] = &[
-    (
-        "providers_field",
-        "vertical datetime location latitude longitude party_size",
-    ),
-    (
-        "slots_venue_field slots_datetime_field slots_party_size_field",
-        "provider",
-    ),
-    (
-        "modify_datetime_field modify_party_size_field modify_seating_field",
-        "",
-    ),
-    ("otp_field", "psp_response psp_abort"),
-    ("otp_action payment_action", ""),
-    ("session_phone_field", "end_user provider"),
-    ("event_id_field event_type_field", "data"),
-];
-
 /// What a paused booking waits for (spec, Booking: next_action).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
@@ -162,29 +141,6 @@ impl Dialect {
         }
         *own = name.to_owned();
         Ok(())
-    }
-
-    /// Two names that would get in each other's way: the key, and why it cannot stand.
-    pub(crate) fn clash(&self) -> Option<(&'static str, String)> {
-        // It is the renamed one that gets in the way.
-        let own = self.own_names();
-        for (keys, stated) in BESIDE_EACH_OTHER {
-            let mut taken: Vec<Path> = stated.split(' ').filter_map(Path::parse).collect();
-            let mut keys: Vec<&str> = keys.split(' ').collect();
-            keys.sort_by_key(|key| own.contains_key(*key));
-            for key in keys {
-                let name = self.get(key).unwrap_or_default();
-                let Some(path) = Path::parse(name) else {
-                    continue;
-                };
-                if taken.iter().any(|other| other.meets(&path)) {
-                    let why = format!("cannot be {name:?}: another field has that name");
-                    return Some((key, why));
-                }
-                taken.push(path);
-            }
-        }
-        None
     }
 
     pub(crate) fn own_names(&self) -> Map<String, Value> {
@@ -271,22 +227,5 @@ mod tests {
         dialect.rename("otp_action", "sms_code").unwrap();
         let action = json!({"action": {"code": "SmsCode"}});
         assert_eq!(pause(&dialect, action), Pause::Otp);
-    }
-
-    #[test]
-    fn two_fields_of_one_object_must_differ() {
-        for (key, name, clashes) in [
-            ("modify_party_size_field", "datetime", true),
-            ("session_phone_field", "provider", true),
-            ("payment_action", "otp", true),
-            ("slots_datetime_field", "venue_id.time", true),
-            ("otp_field", "code", false),
-        ] {
-            let mut dialect = Dialect::default();
-            dialect.rename(key, name).unwrap();
-            let clash = dialect.clash().map(|(key, _)| key);
-            assert_eq!(clash, clashes.then_some(key), "{key}");
-        }
-        assert_eq!(Dialect::default().clash(), None);
     }
 }

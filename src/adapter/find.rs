@@ -1,6 +1,6 @@
 //! Finds objects in a document by their shape, wherever the service put them.
 
-use std::rc::Rc;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -51,10 +51,9 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
     let mut lists = Vec::new();
     let mut level = vec![(String::new(), document)];
     for _ in 0..=DEEPEST {
-        let mut next = Vec::new();
-        for (place, value) in level {
-            match value {
-                Value::Array(elements) => lists.push(ListAt {
+        for (place, value) in std::mem::take(&mut level) {
+            if let Value::Array(elements) = value {
+                lists.push(ListAt {
                     elements: elements.len(),
                     has_objects: elements.iter().any(Value::is_object),
                     place: if place.is_empty() {
@@ -62,127 +61,110 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
                     } else {
                         place
                     },
-                }),
-                Value::Object(object) => {
-                    let members = object.iter().filter(|(key, _)| !is_one_of(BESIDE, key));
-                    next.extend(members.map(|(key, value)| (below(&place, key), value)));
-                }
-                _ => {}
+                });
+            } else if let Value::Object(object) = value {
+                let members = object.iter().filter(|(key, _)| !is_one_of(BESIDE, key));
+                level.extend(members.map(|(key, value)| (below(&place, key), value)));
             }
         }
-        level = next;
     }
     lists
 }
 
-struct Node<'a> {
-    value: &'a Value,
-    /// Its path, the elements of an array all alike.
-    place: Rc<str>,
-    /// The object that has it as a member, with its place. An element of an array has none.
-    parent: Option<(Rc<str>, &'a Map<String, Value>)>,
-    /// The innermost array around it.
-    array: Option<&'a Vec<Value>>,
+/// What stands at one path. The elements of arrays all have the same path.
+struct Place<'a> {
+    path: String,
+    values: Vec<&'a Value>,
+    /// How many elements the innermost list around it has.
+    elements: usize,
+    /// The path of the object that has it as a member, and the object if it is the only one there.
+    parent: Option<(String, Option<&'a Map<String, Value>>)>,
 }
 
-type ObjectAt<'a> = (Node<'a>, &'a Map<String, Value>);
-
-/// The objects that a value is or, through any arrays, holds as elements.
-fn objects_of<'a>(node: Node<'a>, found: &mut Vec<ObjectAt<'a>>) {
-    match node.value {
-        Value::Object(object) => found.push((node, object)),
-        Value::Array(elements) => {
-            let place: Rc<str> = format!("{}[]", node.place).into();
-            for value in elements {
-                let (place, parent) = (Rc::clone(&place), None);
-                let array = Some(elements);
-                objects_of(
-                    Node {
-                        value,
-                        place,
-                        parent,
-                        array,
-                    },
-                    found,
-                );
-            }
-        }
-        _ => {}
-    }
-}
+type Objects<'a> = Vec<&'a Map<String, Value>>;
 
 /// Finds the objects of a shape at the one shallowest place that has any.
 pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
-    let mut level = vec![Node {
-        value: document,
-        place: "".into(),
+    let mut level = vec![Place {
+        path: String::new(),
+        values: vec![document],
+        elements: 0,
         parent: None,
-        array: None,
     }];
     for _ in 0..=DEEPEST {
+        let mut places: Vec<(Place<'_>, Objects<'_>)> = Vec::new();
         // The elements of arrays are as deep as the array.
-        let mut objects = Vec::new();
-        for node in level {
-            objects_of(node, &mut objects);
+        while !level.is_empty() {
+            let mut inner = Vec::new();
+            for place in level {
+                let arrays = place.values.iter().filter_map(|it| it.as_array());
+                let values: Vec<&Value> = arrays.flatten().collect();
+                if !values.is_empty() {
+                    inner.push(Place {
+                        path: format!("{}[]", place.path),
+                        elements: values.len(),
+                        values,
+                        parent: None,
+                    });
+                }
+                let objects = place.values.iter().filter_map(|it| it.as_object());
+                let objects = objects.collect();
+                places.push((place, objects));
+            }
+            level = inner;
         }
-        if objects.iter().any(|(_, object)| shape.fits(object)) {
-            objects.retain(|(_, object)| shape.fits(object));
-            return judge(&objects);
+        let fits = |object: &&Map<String, Value>| shape.fits(object);
+        if places.iter().any(|(_, objects)| objects.iter().any(fits)) {
+            places.iter_mut().for_each(|it| it.1.retain(fits));
+            places.retain(|(_, objects)| !objects.is_empty());
+            return judge(&places);
         }
-        level = Vec::new();
-        for (node, object) in objects {
-            let members = object
-                .iter()
-                .filter(|(_, value)| value.is_object() || value.is_array());
-            level.extend(members.map(|(key, value)| Node {
-                value,
-                place: below(&node.place, key).into(),
-                parent: Some((Rc::clone(&node.place), object)),
-                array: node.array,
-            }));
+        for (place, objects) in places {
+            let mut at: HashMap<&str, usize> = HashMap::new();
+            let only = objects.first().copied().filter(|_| objects.len() == 1);
+            let members = objects.into_iter().flatten();
+            for (key, value) in members.filter(|(_, it)| it.is_object() || it.is_array()) {
+                let at = *at.entry(key).or_insert_with(|| {
+                    level.push(Place {
+                        path: below(&place.path, key),
+                        values: Vec::new(),
+                        elements: place.elements,
+                        parent: Some((place.path.clone(), only)),
+                    });
+                    level.len() - 1
+                });
+                level[at].values.push(value);
+            }
         }
     }
     Search::Nothing
 }
 
 /// Takes the objects that fit if they all stand at one place.
-fn judge<'a>(fitting: &[ObjectAt<'a>]) -> Search<'a> {
-    let mut places: Vec<&Node<'a>> = Vec::new();
-    for (node, _) in fitting {
-        if !places.iter().any(|known| known.place == node.place) {
-            places.push(node);
-        }
-    }
-    let named = |place: &str| if place.is_empty() { "." } else { place }.to_owned();
-    let objects = fitting.iter().map(|(_, object)| *object).collect();
-    if let [only] = places[..] {
-        let mut arrays: Vec<&Vec<Value>> =
-            fitting.iter().filter_map(|(node, _)| node.array).collect();
-        arrays.dedup_by(|one, other| std::ptr::eq(*one, *other));
-        let elements: usize = arrays.iter().map(|array| array.len()).sum();
+fn judge<'a>(places: &[(Place<'a>, Objects<'a>)]) -> Search<'a> {
+    let named = |path: &str| if path.is_empty() { "." } else { path }.to_owned();
+    if let [(place, objects)] = places {
         return Search::Found(Found {
-            place: named(&only.place),
-            elements: elements.max(fitting.len()),
-            objects,
+            place: named(&place.path),
+            elements: place.elements.max(objects.len()),
+            objects: objects.clone(),
         });
     }
     // An object that holds nothing but such objects is a list with keys.
-    let parent = places.first().and_then(|node| node.parent.as_ref());
-    if let Some((place, keyed)) = parent
-        && keyed.len() == fitting.len()
-        && places.iter().all(|node| {
-            node.parent
-                .as_ref()
-                .is_some_and(|(_, it)| std::ptr::eq(*it, *keyed))
-        })
+    let parent = places.first().and_then(|(place, _)| place.parent.as_ref());
+    if let Some((path, Some(keyed))) = parent
+        && keyed.len() == places.len()
+        && places
+            .iter()
+            .all(|(place, _)| place.parent.as_ref().is_some_and(|it| it.0 == *path))
     {
         return Search::Found(Found {
-            place: format!("{}.*", named(place)),
+            place: format!("{}.*", named(path)),
             elements: keyed.len(),
-            objects,
+            objects: places.iter().flat_map(|it| it.1.clone()).collect(),
         });
     }
-    Search::Ambiguous(places.iter().map(|node| named(&node.place)).collect())
+    Search::Ambiguous(places.iter().map(|(place, _)| named(&place.path)).collect())
 }
 
 #[cfg(test)]

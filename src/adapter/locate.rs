@@ -13,9 +13,9 @@ pub(super) fn elements<'a>(
     shape: Shape,
     field: &str,
 ) -> Result<Found<'a>, String> {
+    let nouns = shape.nouns().1;
     let named = Path::parse(field).and_then(|path| path.get(value));
-    let mut unreadable = None;
-    let mut empty = None;
+    let (mut empty, mut unreadable) = (None, None);
     for (place, list) in [(field, named), ("[]", Some(value))] {
         let list = match list {
             Some(Value::Null) if place == field => &[],
@@ -30,26 +30,52 @@ pub(super) fn elements<'a>(
                 elements: list.len(),
             });
         }
-        match list {
-            [] => empty = empty.or(Some(place)),
-            _ => unreadable = unreadable.or(Some(place)),
-        }
+        let kind = if list.is_empty() {
+            &mut empty
+        } else {
+            &mut unreadable
+        };
+        kind.get_or_insert(place);
     }
-    let nouns = shape.nouns().1;
     // The contract's name is nobody's choice, so the objects may stand elsewhere.
-    let is_chosen = field != nouns;
-    match (empty, shallowest(value, shape)) {
-        (Some(place), _) if is_chosen && place == field => Ok(unread(place, 0)),
-        (None, Search::Found(found)) => Ok(found),
-        (None, Search::Ambiguous(places)) => Err(format!(
-            "the answer has {nouns} at `{}`, and nothing says which of them are meant",
-            places.join("` and at `")
-        )),
-        (Some(place), Search::Found(found)) => {
-            Err(elsewhere(nouns, place, &[(found.place, found.elements)]))
-        }
-        (empty, _) => nothing_in(value, nouns, empty, unreadable),
+    if empty == Some(field) && field != nouns {
+        return Ok(unread(field, 0));
     }
+    match (empty, shallowest(value, shape)) {
+        (None, Search::Found(found)) => return Ok(found),
+        (None, Search::Ambiguous(places)) => {
+            return Err(format!(
+                "the answer has {nouns} at `{}`, and nothing says which of them are meant",
+                places.join("` and at `")
+            ));
+        }
+        (Some(place), Search::Found(found)) => {
+            return Err(elsewhere(nouns, place, &[(found.place, found.elements)]));
+        }
+        _ => {}
+    }
+    // None, only where no element came that could be one.
+    let lists = lists(value);
+    let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
+    let with_objects = || full.iter().filter(|list| list.has_objects);
+    if let Some(place) = empty {
+        let others: Vec<_> = with_objects()
+            .map(|it| (it.place.clone(), it.elements))
+            .collect();
+        return match others[..] {
+            [] => Ok(unread(place, 0)),
+            _ => Err(elsewhere(nouns, place, &others)),
+        };
+    }
+    let named = full
+        .iter()
+        .find(|list| Some(list.place.as_str()) == unreadable);
+    let list = named
+        .or(with_objects().next())
+        .or(full.first())
+        .or(empties.first());
+    list.map(|list| unread(&list.place, list.elements))
+        .ok_or_else(|| format!("the answer has no list of {nouns}"))
 }
 
 /// A list of so many elements, none of which can be read.
@@ -75,35 +101,6 @@ pub(super) fn counted(elements: usize) -> String {
     plural(elements, "element", "elements")
 }
 
-/// What a document without a readable element says: none, only where no element came that could be one.
-fn nothing_in<'a>(
-    value: &Value,
-    nouns: &str,
-    empty: Option<&str>,
-    unreadable: Option<&str>,
-) -> Result<Found<'a>, String> {
-    let lists = lists(value);
-    let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
-    let with_objects: Vec<(String, usize)> = full
-        .iter()
-        .filter(|list| list.has_objects)
-        .map(|list| (list.place.clone(), list.elements))
-        .collect();
-    if let Some(place) = empty {
-        if with_objects.is_empty() {
-            return Ok(unread(place, 0));
-        }
-        return Err(elsewhere(nouns, place, &with_objects));
-    }
-    let named = full
-        .iter()
-        .find(|list| Some(list.place.as_str()) == unreadable);
-    let likely = named.or_else(|| full.iter().find(|list| list.has_objects));
-    let list = likely.or(full.first()).or(empties.first());
-    list.map(|list| unread(&list.place, list.elements))
-        .ok_or_else(|| format!("the answer has no list of {nouns}"))
-}
-
 fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
     let object = element.as_object()?;
     if shape.is_usable(object) {
@@ -122,24 +119,17 @@ fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
 
 /// The one object of a shape in a document. The error says what is there instead.
 pub(super) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
+    let (noun, nouns) = shape.nouns();
     let root = value.as_object().filter(|it| shape.is_usable(it));
     match (root, shallowest(value, shape)) {
-        (Some(object), _) if shape.fits(object) => Ok(object),
         (Some(object), Search::Nothing) => Ok(object),
+        (Some(object), _) if shape.fits(object) => Ok(object),
         // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
         (Some(_), Search::Found(found)) => Err(format!(
-            "both it and what stands at `{}` may be the {}",
-            found.place,
-            shape.nouns().0
+            "both it and what stands at `{}` may be the {noun}",
+            found.place
         )),
-        (_, search) => the_one(search, shape),
-    }
-}
-
-fn the_one(search: Search<'_>, shape: Shape) -> Result<&Map<String, Value>, String> {
-    let (noun, nouns) = shape.nouns();
-    match search {
-        Search::Found(found) => match found.objects[..] {
+        (_, Search::Found(found)) => match found.objects[..] {
             [object] => Ok(object),
             _ => Err(format!(
                 "it has {} {nouns} in `{}`",
@@ -147,10 +137,10 @@ fn the_one(search: Search<'_>, shape: Shape) -> Result<&Map<String, Value>, Stri
                 found.place
             )),
         },
-        Search::Ambiguous(places) => Err(format!(
+        (_, Search::Ambiguous(places)) => Err(format!(
             "it has a {noun} at `{}`, and nothing says which of them is meant",
             places.join("` and at `")
         )),
-        Search::Nothing => Err(format!("nothing in it has {}", shape.mark())),
+        (None, Search::Nothing) => Err(format!("nothing in it has {}", shape.mark())),
     }
 }

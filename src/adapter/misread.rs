@@ -21,18 +21,7 @@ impl Misread {
         Self::new(why, format!("`read.{name}`"), document)
     }
 
-    pub(super) fn of_object(kind: ReadKind, why: &str, document: &Document) -> Self {
-        let name = kind.as_str();
-        let why = format!("the answer cannot be read as a {name}: {why}");
-        Self::new(why, format!("`read.{name}`"), document)
-    }
-
-    pub(super) fn of_list(kind: ReadKind, why: String, document: &Document) -> Self {
-        let name = kind.as_str();
-        Self::new(why, format!("`{name}_field` or `read.{name}`"), document)
-    }
-
-    fn new(why: String, settings: String, document: &Document) -> Self {
+    pub(super) fn new(why: String, settings: String, document: &Document) -> Self {
         Misread {
             why,
             settings,

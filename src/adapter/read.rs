@@ -69,7 +69,7 @@ impl Adapter {
             }
         }
         let value = flattened(&document);
-        let misread = |why: String| Misread::of_object(ReadKind::Booking, &why, &document);
+        let misread = |why: String| unreadable(ReadKind::Booking, &why, &document);
         let found = one(&value, Shape::Booking).map_err(misread)?;
         let read = with_contract_names(found, Shape::Booking);
         let item = if read == *document.value() {
@@ -117,7 +117,7 @@ impl Adapter {
         let (value, is_translated) = self.source(kind, document)?;
         if !is_translated {
             let found = one(&value, shape);
-            let found = found.map_err(|why| Misread::of_object(kind, &why, document))?;
+            let found = found.map_err(|why| unreadable(kind, &why, document))?;
             return Ok((with_contract_names(found, shape), around(&value, &[found])));
         }
         match value.as_object().filter(|it| shape.is_usable(it)) {
@@ -158,12 +158,10 @@ impl Adapter {
         make: impl Fn(Value) -> Option<T>,
     ) -> Result<Reading<List<T>>, Misread> {
         let (value, is_translated) = self.source(kind, document)?;
-        let misread = |why| Misread::of_list(kind, why, document);
-        let field = if is_translated {
-            kind.as_str()
-        } else {
-            own_field
-        };
+        let name = kind.as_str();
+        let settings = || format!("`{name}_field` or `read.{name}`");
+        let misread = |why| Misread::new(why, settings(), document);
+        let field = if is_translated { name } else { own_field };
         let found = elements(&value, shape, field).map_err(misread)?;
         let read = found.objects.iter();
         let items: Vec<T> = read
@@ -230,6 +228,12 @@ impl Adapter {
         let expression = self.read.get(&kind)?;
         Some(expression.apply(document.value()))
     }
+}
+
+fn unreadable(kind: ReadKind, why: &str, document: &Document) -> Misread {
+    let name = kind.as_str();
+    let why = format!("the answer cannot be read as a {name}: {why}");
+    Misread::new(why, format!("`read.{name}`"), document)
 }
 
 /// A booking that stands beside what a document is about.

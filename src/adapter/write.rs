@@ -31,13 +31,15 @@ impl Adapter {
         let names = self.names_of(kind);
         let mut written = Map::new();
         for (name, value) in body {
-            let path = names.iter().find(|(own, ..)| *own == name);
-            if let Some(path) = path.and_then(|(.., path)| Path::parse(path)) {
-                path.set(&mut written, value).map_err(|beside| {
-                    format!("the field `{beside}` of the request cannot hold other fields")
-                })?;
-            } else {
-                written.insert(name, value);
+            let named = names.iter().find(|(own, ..)| *own == name);
+            let taken = match named.and_then(|(.., path)| Path::parse(path)) {
+                Some(path) => path.set(&mut written, value).err(),
+                None => written.insert(name.clone(), value).map(|_| name),
+            };
+            if let Some(taken) = taken {
+                return Err(format!(
+                    "the request cannot hold two things at `{taken}`: the dialect gives both that name"
+                ));
             }
         }
         Ok(Value::Object(written))
@@ -99,6 +101,16 @@ mod tests {
         let sent =
             json!({"query": {"venue": 17, "covers": 2}, "datetime": "2026-12-01", "provider": "a"});
         assert_eq!(adapter.request(WriteKind::Slots, body()), Ok(sent));
+        for taken in ["provider", "datetime", "query.venue.size"] {
+            adapter
+                .dialect
+                .rename("slots_party_size_field", taken)
+                .unwrap();
+            assert!(
+                adapter.request(WriteKind::Slots, body()).is_err(),
+                "{taken}"
+            );
+        }
     }
 
     #[test]

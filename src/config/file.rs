@@ -154,12 +154,7 @@ impl Profile {
             let set = adapter.set(&key, value.get_ref());
             set.map_err(|why| (key, value.span().start, why))?;
         }
-        let Some((key, why)) = adapter.dialect.clash() else {
-            return Ok(adapter);
-        };
-        let own = self.dialect.get(key);
-        let at = own.map_or(0, |value| value.span().start);
-        Err((format!("dialect.{key}"), at, why))
+        Ok(adapter)
     }
 
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {

@@ -282,10 +282,7 @@ fn service(
         let set = service.adapter.set(key, value);
         set.map_err(|why| refused(key.trim_start_matches("dialect."), why))?;
     }
-    match service.adapter.dialect.clash() {
-        Some((key, why)) => Err(refused(key, why)),
-        None => Ok(service),
-    }
+    Ok(service)
 }
 
 /// The key and the webhook secret, as far as they are wanted. A profile that has its key may get a webhook secret alone.

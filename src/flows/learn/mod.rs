@@ -164,8 +164,5 @@ fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
         let set = adapter.set(key, value);
         set.map_err(|why| Error::config(format!("{key} {why}")))?;
     }
-    match adapter.dialect.clash() {
-        Some((key, why)) => Err(Error::config(format!("dialect.{key} {why}"))),
-        None => Ok(adapter),
-    }
+    Ok(adapter)
 }
