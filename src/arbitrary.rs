@@ -1,5 +1,7 @@
 //! What tests of properties draw from: documents as nobody would write them.
 
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -23,7 +25,9 @@ pub(crate) fn json() -> impl Strategy<Value = Value> {
 }
 
 /// Texts made of these pieces: closer to what is understood than any text is.
-pub(crate) fn made_of(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(crate) fn made_of(
+    pieces: impl Into<Cow<'static, [&'static str]>>,
+) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         8 => prop::sample::select(pieces).prop_map(str::to_owned),
         1 => any::<char>().prop_map(String::from),

@@ -205,6 +205,23 @@ pub(crate) fn copy<I: Clone + PartialEq, R: Wish>(
 }
 
 impl<I: Clone, R> Attempt<I, R> {
+    /// An attempt that begins with this run.
+    pub(super) fn first(idempotency_key: I, origin: I, request: R, run: Run<I>) -> Self {
+        Attempt {
+            idempotency_key,
+            origin,
+            profile: None,
+            account: run.account.clone(),
+            request,
+            forgotten_at: None,
+            created_at: run.started_at.clone(),
+            runs: vec![run],
+            state: State::Unsettled,
+            booking_id: None,
+            http_status: None,
+        }
+    }
+
     /// A person gives up the runs that may have booked.
     pub(crate) fn abandon(&mut self) {
         let gives_up =
@@ -226,17 +243,11 @@ impl<I: Clone, R> Attempt<I, R> {
             State::Unsettled | State::Abandoned => Outcome::InDoubt,
         };
         self.add(Run {
-            number: 0,
-            process: None,
             outcome,
             http_status: self.http_status,
             booking_id: self.booking_id.clone(),
-            started_at: self.created_at.clone(),
-            ended_at: None,
-            maker: None,
-            token,
             abandoned: self.state == State::Abandoned,
-            account: self.account.clone(),
+            ..Run::begun(token, self.account.clone(), self.created_at.clone())
         });
         self.derive();
         true

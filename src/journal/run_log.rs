@@ -178,31 +178,16 @@ impl Intent<'_> {
 
     /// The attempt with its first run.
     fn first(&self, scope: &Scope, token: &str) -> Attempt {
-        let now = Timestamp::now().to_string();
+        let account = Some(scope.account.clone());
+        let run = Run {
+            maker: Some(scope.maker.clone()),
+            process: Some(std::process::id()),
+            ..Run::begun(token.to_owned(), account, Timestamp::now().to_string())
+        };
+        let request = Request::new(self.request, self.asked);
         Attempt {
-            idempotency_key: self.key.to_owned(),
-            origin: scope.origin.clone(),
             profile: scope.profile.clone(),
-            account: Some(scope.account.clone()),
-            request: Request::new(self.request, self.asked),
-            forgotten_at: None,
-            created_at: now.clone(),
-            runs: vec![Run {
-                number: 1,
-                token: token.to_owned(),
-                account: Some(scope.account.clone()),
-                maker: Some(scope.maker.clone()),
-                process: Some(std::process::id()),
-                outcome: Outcome::UnderWay,
-                abandoned: false,
-                http_status: None,
-                booking_id: None,
-                started_at: now,
-                ended_at: None,
-            }],
-            state: State::Unsettled,
-            booking_id: None,
-            http_status: None,
+            ..Attempt::first(self.key.to_owned(), scope.origin.clone(), request, run)
         }
     }
 }

@@ -89,6 +89,25 @@ pub(crate) struct Run<I = String> {
     pub(crate) ended_at: Option<I>,
 }
 
+impl<I> Run<I> {
+    /// A run that begins, as the first of its attempt.
+    pub(super) fn begun(token: I, account: Option<I>, started_at: I) -> Self {
+        Run {
+            number: 1,
+            token,
+            account,
+            maker: None,
+            process: None,
+            outcome: Outcome::UnderWay,
+            abandoned: false,
+            http_status: None,
+            booking_id: None,
+            started_at,
+            ended_at: None,
+        }
+    }
+}
+
 /// A user on a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Maker {
@@ -190,17 +209,8 @@ mod tests {
 
     fn run(outcome: Outcome) -> Run<&'static str> {
         Run {
-            number: 1,
-            token: "",
-            account: Some("one"),
-            maker: None,
-            process: None,
             outcome,
-            abandoned: false,
-            http_status: None,
-            booking_id: None,
-            started_at: "",
-            ended_at: None,
+            ..Run::begun("", Some("one"), "")
         }
     }
 
@@ -212,70 +222,33 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_or_a_run_that_was_not_sent_says_nothing_about_another_run() {
+    fn what_the_runs_prove_together_is_the_state_of_their_attempt() {
+        for (other, ..) in Outcome::WORDS {
+            for runs in [[other, Outcome::Booked], [Outcome::Booked, other]] {
+                assert_eq!(state_of(&runs.map(run)), State::Settled);
+            }
+        }
         for open in [Outcome::UnderWay, Outcome::InDoubt, Outcome::AnotherBooking] {
             for ended in [Outcome::Refused, Outcome::NotSent] {
                 assert_eq!(state_of(&[run(open), run(ended)]), State::Unsettled);
                 assert_eq!(state_of(&[run(ended), run(open)]), State::Unsettled);
+                assert_eq!(
+                    state_of(&[run(ended), run(Outcome::Refused)]),
+                    State::Refused
+                );
+                assert_eq!(state_of(&[abandoned(open), run(ended)]), State::Abandoned);
             }
         }
-    }
-
-    #[test]
-    fn a_booking_settles_every_run_of_its_key() {
-        for (other, ..) in Outcome::WORDS {
-            assert_eq!(
-                state_of(&[run(other), run(Outcome::Booked)]),
-                State::Settled
-            );
-            assert_eq!(
-                state_of(&[run(Outcome::Booked), run(other)]),
-                State::Settled
-            );
-        }
-    }
-
-    #[test]
-    fn an_attempt_is_refused_where_every_run_was_refused_or_not_sent() {
-        assert_eq!(state_of(&[run(Outcome::Refused)]), State::Refused);
-        assert_eq!(
-            state_of(&[run(Outcome::NotSent), run(Outcome::Refused)]),
-            State::Refused
-        );
-    }
-
-    #[test]
-    fn an_abandoned_attempt_is_open_again_as_soon_as_a_further_run_begins() {
-        let given_up = || abandoned(Outcome::InDoubt);
-        assert_eq!(state_of(&[given_up()]), State::Abandoned);
-        assert_eq!(
-            state_of(&[given_up(), run(Outcome::Refused)]),
-            State::Abandoned
-        );
-        assert_eq!(
-            state_of(&[given_up(), run(Outcome::UnderWay)]),
-            State::Unsettled
-        );
+        let reopened = [abandoned(Outcome::InDoubt), run(Outcome::UnderWay)];
+        assert_eq!(state_of(&reopened), State::Unsettled);
         assert_eq!(state_of(&[abandoned(Outcome::Booked)]), State::Settled);
-    }
-
-    #[test]
-    fn what_is_not_proven_is_open() {
-        assert_eq!(state_of::<&str>(&[]), State::Unsettled);
-        assert_eq!(Outcome::parse("a later version's word"), Outcome::InDoubt);
-        assert_eq!(State::parse("a later version's word"), State::Unsettled);
+        assert_eq!(state_of::<&str>(&[]), State::Unsettled, "nothing is proved");
     }
 
     #[test]
     fn another_account_may_send_only_what_cannot_have_booked() {
-        for (outcome, may) in [
-            (Outcome::UnderWay, false),
-            (Outcome::InDoubt, false),
-            (Outcome::AnotherBooking, false),
-            (Outcome::Booked, false),
-            (Outcome::Refused, true),
-            (Outcome::NotSent, true),
-        ] {
+        for (outcome, ..) in Outcome::WORDS {
+            let may = matches!(outcome, Outcome::Refused | Outcome::NotSent);
             assert_eq!(may_be_sent_by(&"two", &[run(outcome)]), may, "{outcome:?}");
             assert!(may_be_sent_by(&"one", &[run(outcome)]));
         }
@@ -290,28 +263,24 @@ mod tests {
     #[test]
     fn a_run_that_begins_knows_whether_an_earlier_one_may_have_booked() {
         assert_eq!(Earlier::left_by::<&str>(&[]), Earlier::Nothing);
-        assert_eq!(Earlier::left_by(&[run(Outcome::Refused)]), Earlier::Nothing);
-        assert_eq!(
-            Earlier::left_by(&[run(Outcome::AnotherBooking)]),
-            Earlier::Nothing
-        );
-        assert_eq!(
-            Earlier::left_by(&[abandoned(Outcome::InDoubt), run(Outcome::Refused)]),
-            Earlier::MayHaveBooked
-        );
-        assert_eq!(
-            Earlier::left_by(&[run(Outcome::Booked), run(Outcome::UnderWay)]),
-            Earlier::Booked
-        );
+        for (earlier, last, left) in [
+            (Outcome::Refused, Outcome::AnotherBooking, Earlier::Nothing),
+            (Outcome::InDoubt, Outcome::Refused, Earlier::MayHaveBooked),
+            (Outcome::Booked, Outcome::UnderWay, Earlier::Booked),
+        ] {
+            assert_eq!(Earlier::left_by(&[abandoned(earlier), run(last)]), left);
+        }
     }
 
     #[test]
-    fn every_word_is_read_back() {
+    fn every_word_is_read_back_and_an_unknown_one_proves_nothing() {
         for (outcome, ..) in Outcome::WORDS {
             assert_eq!(Outcome::parse(outcome.as_str()), outcome);
         }
         for state in State::ALL {
             assert_eq!(State::parse(state.as_str()), state);
         }
+        assert_eq!(Outcome::parse("a later version's word"), Outcome::InDoubt);
+        assert_eq!(State::parse("a later version's word"), State::Unsettled);
     }
 }

@@ -282,24 +282,6 @@ mod tests {
     use crate::journal::tests::{at, open};
 
     #[test]
-    fn a_damaged_journal_stops_and_is_left_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        fs::write(
-            &path,
-            "this is no database, and long enough to be taken for one ".repeat(40),
-        )
-        .unwrap();
-        let error = Journal::open(&path, at("o")).err().unwrap();
-        assert_eq!(error.code, crate::outcome::Code::Journal);
-        assert!(
-            fs::read_to_string(&path)
-                .unwrap()
-                .starts_with("this is no database")
-        );
-    }
-
-    #[test]
     fn a_journal_of_another_version_is_not_touched() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");

@@ -10,11 +10,11 @@ use stateright::{Checker, HasDiscoveries, Model, Property};
 use super::claim::{LONGEST, is_over};
 use super::judgement::{Conclusion, LastTry, conclusion};
 use super::protocol::{self, End, begin, end};
-use super::runs::{Outcome, Run, State};
+use super::runs::{Run, State};
 use super::wish::Wish;
 
 /// What may happen how often.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Left {
     kills: u8,
     /// Connections that are cut while a commit is under way.
@@ -73,35 +73,6 @@ impl Journal {
 
     fn runs(&self) -> impl Iterator<Item = &Run<usize>> {
         self.attempt.iter().flat_map(|it| &it.runs)
-    }
-}
-
-/// The attempt with the first run of a runner.
-fn first(runner: usize) -> Attempt {
-    Attempt {
-        idempotency_key: 0,
-        origin: 0,
-        profile: None,
-        account: Some(0),
-        request: Request,
-        forgotten_at: None,
-        created_at: 0,
-        runs: vec![Run {
-            number: 1,
-            token: runner,
-            account: Some(0),
-            maker: None,
-            process: None,
-            outcome: Outcome::UnderWay,
-            abandoned: false,
-            http_status: None,
-            booking_id: None,
-            started_at: 0,
-            ended_at: None,
-        }],
-        state: State::Unsettled,
-        booking_id: None,
-        http_status: None,
     }
 }
 
@@ -180,7 +151,12 @@ impl Team {
                 Phase::Done(Some(true))
             }
             Phase::Claimed => {
-                let begun = begin(journal.attempt.take(), first(runner), false, &[]);
+                let begun = begin(
+                    journal.attempt.take(),
+                    Attempt::first(0, 0, Request, Run::begun(runner, Some(0), 0)),
+                    false,
+                    &[],
+                );
                 journal.attempt = Some(begun.ok()?.attempt);
                 Phase::Sent
             }
@@ -381,8 +357,8 @@ fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost(
         kills: 2,
         cuts: 2,
         leases: 2,
-        failovers: 0,
         set_back: 1,
+        ..Left::default()
     });
     team.checker().spawn_bfs().join().assert_properties();
 }
@@ -393,10 +369,9 @@ fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost(
 fn a_server_that_loses_a_commit_which_it_has_answered_forgets_a_booking() {
     let team = two_runners(Left {
         kills: 1,
-        cuts: 0,
         leases: 1,
         failovers: 1,
-        set_back: 0,
+        ..Left::default()
     });
     finds(KNOWN, team);
 }
@@ -406,10 +381,8 @@ fn a_server_that_loses_a_commit_which_it_has_answered_forgets_a_booking() {
 fn a_lease_that_rests_on_the_clock_alone_lasts_for_a_day_where_that_is_set_back() {
     let left = Left {
         kills: 1,
-        cuts: 0,
-        leases: 0,
-        failovers: 0,
         set_back: 1,
+        ..Left::default()
     };
     let team = Team {
         is_over: |lasts| lasts <= 0,

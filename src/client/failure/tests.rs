@@ -2,6 +2,7 @@ use super::*;
 use crate::arbitrary;
 use crate::client::rate_limit::RATE_LIMIT_WINDOW;
 use crate::client::refusal::GIVEN_UP_ON_THE_WAY;
+use crate::model::rows;
 use proptest::prelude::*;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
@@ -18,22 +19,17 @@ fn create() -> Call {
     Call::post("/v1/bookings", json!({}))
 }
 
-#[test]
-fn a_5xx_on_a_write_leaves_it_open_unless_a_documented_code_says_that_nothing_was_done() {
-    let unknown = refused(500, json!({"error": "boom"})).into_error(&create());
-    assert_eq!(
-        (unknown.exit, unknown.code.to_string().as_str()),
-        (Exit::OutcomeUnknown, "outcome_unknown")
-    );
-    let known = refused(
-        503,
-        json!({"error": "off", "error_code": "vendor_disabled"}),
-    )
-    .into_error(&create());
-    assert_eq!(
-        (known.exit, known.code.to_string().as_str()),
-        (Exit::Service, "vendor_disabled")
-    );
+fn said(status: u16, body: Value, call: &Call) -> Error {
+    refused(status, body).into_error(call)
+}
+
+fn page(status: u16) -> Failure {
+    let page = Refusal::bare(status, &HeaderMap::new(), "text/html".to_owned());
+    Failure::Refused(Box::new(page))
+}
+
+fn hint_of(error: &Error) -> &str {
+    error.hint.as_deref().unwrap_or_default()
 }
 
 #[test]
@@ -41,13 +37,10 @@ fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documen
     let certain = |failure: Failure| !failure.may_have_been_carried_out();
     for status in [400, 401, 402, 403, 404, 409, 413, 422, 429, 405, 451] {
         assert!(certain(refused(status, json!({"error": "no"}))), "{status}");
-        assert!(
-            !certain(refused(status, json!({"message": "no"}))),
-            "{status}"
-        );
-        assert!(!certain(refused(status, json!(["error"]))), "{status}");
-        let page = Refusal::bare(status, &HeaderMap::new(), "text/html".into());
-        assert!(!certain(Failure::Refused(Box::new(page))), "{status}");
+        for nothing in [json!({"message": "no"}), json!(["error"])] {
+            assert!(!certain(refused(status, nothing)), "{status}");
+        }
+        assert!(!certain(page(status)), "{status}");
     }
     for status in GIVEN_UP_ON_THE_WAY {
         assert!(
@@ -60,274 +53,176 @@ fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documen
 }
 
 #[test]
-fn a_refusal_that_the_specification_does_not_describe_names_its_status_and_is_an_invalid_request() {
-    for status in [405, 410, 451] {
-        let error = refused(status, json!({"error": "no"})).into_error(&Call::get("/v1/"));
-        assert_eq!(error.exit, Exit::Invalid, "{status}");
-        assert!(error.hint.is_some());
+fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives_it() {
+    for [status, body, method, code, exit, message] in rows(
+        r#"500 | {"error": "boom"}                                | POST | outcome_unknown | OutcomeUnknown | the outcome is unknown: boom
+           503 | {"error": "off", "error_code": "vendor_disabled"} | POST | vendor_disabled | Service        | off
+           405 | {"error": "no"}                                  | GET  | http_405        | Invalid        | the service refused with 405: no
+           410 | {"error": "gone"}                                | GET  | http_410        | Invalid        | the service refused with 410: gone
+           401 | {"error": "unauthorized"}                        | POST | unauthorized    | Unauthorized   |
+           404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,
+    ) {
+        let call = if method == "GET" {
+            Call::get("/v1/")
+        } else {
+            create()
+        };
+        let error = said(status.parse().unwrap(), body.parse().unwrap(), &call);
+        assert_eq!(
+            (&*error.code.to_string(), &*format!("{:?}", error.exit)),
+            (code, exit)
+        );
+        assert!(
+            message.is_empty() || error.message == message,
+            "{}",
+            error.message
+        );
+        assert_eq!(error.hint.is_some(), error.exit != Exit::OutcomeUnknown);
     }
-    let error = refused(410, json!({"error": "gone"})).into_error(&Call::get("/v1/"));
-    assert_eq!(error.message, "the service refused with 410: gone");
+    for [body, sentence] in rows(
+        r#"{"message": "No table.", "error": "x"}       | No table
+           {"error_code": "no_such_code"}               | the service refused with 422: no_such_code
+           {}                                           | the service refused with 422
+           {"error": "no", "missing": ["a", "b"], "reason": null, "attempts_left": 2} | no; missing: a, b; tries left: 2
+           {"error": "no", "fields": {"datetime": "is over"}} | no; datetime: is over"#,
+    ) {
+        assert_eq!(refused(422, body.parse().unwrap()).to_string(), sentence);
+    }
+    let known = refused(422, json!({"error": "slot_taken"})).to_string();
+    assert_eq!(known, code::entry("slot_taken").unwrap().meaning);
 }
 
 #[test]
 fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
-    let hint = |status, call: Call| {
-        let error = refused(status, json!({"error": "no"})).into_error(&call);
-        error.hint.clone()
-    };
-    let has = |hint: Option<String>, words: &str| hint.is_some_and(|it| it.contains(words));
-    assert!(has(
-        hint(404, Call::get("/v1/bookings/bk_1")),
-        "`bookctl bookings TEXT`"
-    ));
-    assert!(has(
-        hint(404, Call::get("/v1/sessions/card?end_user=u")),
-        "`bookctl session list`"
-    ));
-    for (path, list) in [
-        ("deliveries/evt_1", "deliveries"),
-        ("deliveries?organization=org_x", "organization list"),
-        ("organizations/org_x", "organization list"),
-        ("faults/flt_1", "faults"),
-        ("requests/req_1", "requests"),
-    ] {
-        let hint = hint(404, Call::get(format!("/sandbox/{path}")));
-        let list = format!("`bookctl sandbox {list}`");
-        assert!(has(hint, &list), "{path}");
+    for [status, method, path, words] in rows(
+        "404 | GET  | /v1/bookings/bk_1                  | `bookctl bookings TEXT`
+         404 | GET  | /v1/sessions/card?end_user=u       | `bookctl session list`
+         404 | GET  | /sandbox/deliveries/evt_1          | `bookctl sandbox deliveries`
+         404 | GET  | /sandbox/deliveries?organization=x | `bookctl sandbox organization list`
+         404 | GET  | /sandbox/organizations/x           | `bookctl sandbox organization list`
+         404 | GET  | /sandbox/faults/x                  | `bookctl sandbox faults`
+         404 | GET  | /sandbox/requests/x                | `bookctl sandbox requests`
+         404 | POST | /v1/bookings                       | `bookctl search`
+         409 | POST | /v1/bookings/bk_1/cancel           | bookctl show bk_1",
+    ) {
+        let method = method.parse().unwrap();
+        let call = Call {
+            method,
+            ..Call::get(path)
+        };
+        let error = said(status.parse().unwrap(), json!({"error": "no"}), &call);
+        assert!(hint_of(&error).contains(words), "{error:?}");
     }
-    assert!(has(hint(404, create()), "`bookctl search`"));
-    let cancel = Call::post("/v1/bookings/bk_1/cancel", json!({}));
-    assert!(has(hint(409, cancel), "bookctl show bk_1"));
-}
-
-#[test]
-fn older_refusals_carry_their_code_in_error_itself() {
-    let error = refused(401, json!({"error": "unauthorized"})).into_error(&create());
-    assert_eq!(
-        (error.code.to_string().as_str(), error.exit),
-        ("unauthorized", Exit::Unauthorized)
+    let odd = Call::post("/v1/bookings/a%2Fb/cancel", json!({}));
+    let odd = said(409, json!({"error": "no"}), &odd);
+    assert!(
+        !hint_of(&odd).is_empty() && !hint_of(&odd).contains("%2F"),
+        "{odd:?}"
     );
-    let error = refused(404, json!({"error": "venue not found"})).into_error(&create());
-    assert_eq!(
-        (error.code.to_string().as_str(), error.exit),
-        ("http_404", Exit::NotFound)
-    );
-}
-
-#[test]
-fn the_sentence_names_each_field_of_a_failed_validation() {
-    let body =
-        json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}});
-    assert_eq!(
-        refused(400, body).to_string(),
-        "validation failed; datetime: must be in the future"
-    );
-}
-
-#[test]
-fn retry_after_is_clamped_to_the_services_own_window() {
-    let body = json!({"error": "rate_limited", "retry_after_seconds": 999_999});
-    let error = refused(429, body).into_error(&create());
-    assert_eq!(error.retry_after, Some(Duration::from_secs(300)));
 }
 
 #[test]
 fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
-    let unreadable = |status, kind: &str| Failure::Unreadable {
-        status,
-        kind: kind.to_owned(),
-    };
-    let elsewhere = Failure::Redirected {
-        status: 302,
-        to: Some("https://b.example".to_owned()),
-    };
-    let not_reached = Failure::NotReached {
-        why: "refused".to_owned(),
-        timed_out: false,
-    };
-    let is = |failure: Failure, code: &str, exit, message: &str, hint: &str| {
+    let why = String::from;
+    let (status, timed_out) = (302, false);
+    let to = Some(why("https://b.example"));
+    let unreadable = |status, kind| Failure::Unreadable { status, kind };
+    let failures = [
+        Failure::NoKey(why("https://a.example")),
+        Failure::NotSent(why("a header is wrong")),
+        Failure::TimedOut(Duration::from_secs(30)),
+        Failure::NotReached {
+            why: why("refused"),
+            timed_out,
+        },
+        Failure::NoAnswer(why("reset")),
+        Failure::Unusable(why("it is too large")),
+        Failure::Redirected { status, to },
+        unreadable(502, why("")),
+        unreadable(200, why("text/html")),
+        page(404),
+        page(418),
+        Failure::Key(Error::config("the keyring is locked")),
+    ];
+    let told = rows(
+        "no_key            | Unauthorized | no API key for https://a.example              | auth login
+         network           | Network      | cannot send the request: a header is wrong    |
+         timeout           | Network      | within 30 s                                   |
+         network           | Network      | refused                                       | check the base URL
+         network           | Network      | did not answer: reset                         | check the base URL
+         unexpected_answer | Network      | cannot use the response: it is too large      | request less
+         unexpected_answer | Network      | redirects to https://b.example                | final address
+         http_502          | Service      | the response (502) is not                     | try again
+         unexpected_answer | Network      | the response (200, text/html) is not          | check the base URL
+         http_404          | NotFound     | the response (404, text/html) is not          | may not come from
+         http_418          | Network      | the response (418, text/html) is not          | may not come from
+         config            | Config       | the keyring is locked                         |",
+    );
+    for (failure, [code, exit, message, hint]) in failures.into_iter().zip(told) {
         let status = failure.status();
         let error = failure.into_error(&Call::get("/v1/"));
-        assert_eq!(
-            (error.code.to_string().as_str(), error.exit),
-            (code, exit),
-            "{message}"
-        );
+        let shown = (error.code.to_string(), format!("{:?}", error.exit));
+        assert_eq!((&*shown.0, &*shown.1), (code, exit), "{message}");
         assert_eq!(error.http_status, status, "{message}");
         assert!(error.message.contains(message), "{}", error.message);
-        let shown = error.hint.as_deref().unwrap_or_default();
-        assert!(shown.contains(hint), "{shown}");
+        assert!(hint_of(&error).contains(hint), "{error:?}");
         assert_eq!(error.request.as_deref(), Some("GET /v1/"));
-    };
-    let (network, unexpected) = (Exit::Network, "unexpected_answer");
-    let no_key = Failure::NoKey("https://a.example".to_owned());
-    let message = "no API key for https://a.example";
-    is(no_key, "no_key", Exit::Unauthorized, message, "auth login");
-    let message = "cannot send the request: a header is wrong";
-    is(
-        Failure::NotSent("a header is wrong".to_owned()),
-        "network",
-        network,
-        message,
-        "",
-    );
-    let timed_out = Failure::TimedOut(Duration::from_secs(30));
-    is(timed_out, "timeout", network, "within 30 s", "");
-    is(
-        not_reached,
-        "network",
-        network,
-        "refused",
-        "check the base URL",
-    );
-    let no_answer = Failure::NoAnswer("reset".to_owned());
-    is(
-        no_answer,
-        "network",
-        network,
-        "did not answer: reset",
-        "check the base URL",
-    );
-    let unusable = Failure::Unusable("it is too large".to_owned());
-    let message = "cannot use the response: it is too large";
-    is(unusable, unexpected, network, message, "request less");
-    let message = "redirects to https://b.example";
-    is(elsewhere, unexpected, network, message, "final address");
-    let message = "the response (502) is not";
-    is(
-        unreadable(502, ""),
-        "http_502",
-        Exit::Service,
-        message,
-        "try again",
-    );
-    let message = "the response (200, text/html) is not";
-    is(
-        unreadable(200, "text/html"),
-        unexpected,
-        network,
-        message,
-        "check the base URL",
-    );
-}
-
-#[test]
-fn a_key_that_is_not_to_be_had_is_said_in_its_own_words() {
-    let why = Error::config("the keyring is locked");
-    let error = Failure::Key(why).into_error(&create());
-    assert_eq!(
-        (error.exit, error.message.as_str()),
-        (Exit::Config, "the keyring is locked")
-    );
-    assert_eq!(error.request.as_deref(), Some("POST /v1/bookings"));
+    }
 }
 
 #[test]
 fn a_write_is_open_unless_it_never_left_or_was_refused() {
-    let unreadable = Failure::Unreadable {
-        status: 200,
-        kind: String::new(),
-    };
-    let elsewhere = Failure::Redirected {
-        status: 302,
-        to: None,
-    };
-    for open in [
-        Failure::NoAnswer(String::new()),
-        Failure::TimedOut(Duration::ZERO),
-        Failure::Unusable(String::new()),
-        unreadable,
-        elsewhere,
-        refused(500, json!({"error": "boom"})),
-        refused(500, json!({"error": "boom", "error_code": "no_such_code"})),
-    ] {
-        assert!(open.may_have_been_carried_out(), "{open:?}");
-        assert_eq!(open.into_error(&create()).exit, Exit::OutcomeUnknown);
-    }
-    for closed in [
-        Failure::NoKey(String::new()),
-        Failure::NotSent(String::new()),
-        Failure::NotReached {
-            why: String::new(),
-            timed_out: false,
-        },
-        refused(400, json!({"error": "no"})),
-        refused(422, json!({"error": "no"})),
-        refused(
-            503,
-            json!({"error": "off", "error_code": "vendor_disabled"}),
+    let none = String::new;
+    let coded = |status, code| refused(status, json!({"error": "off", "error_code": code}));
+    for (open, failure) in [
+        (true, Failure::NoAnswer(none())),
+        (true, Failure::TimedOut(Duration::ZERO)),
+        (true, Failure::Unusable(none())),
+        (
+            true,
+            Failure::Unreadable {
+                status: 200,
+                kind: none(),
+            },
         ),
+        (
+            true,
+            Failure::Redirected {
+                status: 302,
+                to: None,
+            },
+        ),
+        (true, coded(500, "no_such_code")),
+        (false, Failure::NoKey(none())),
+        (false, Failure::NotSent(none())),
+        (
+            false,
+            Failure::NotReached {
+                why: none(),
+                timed_out: false,
+            },
+        ),
+        (false, refused(422, json!({"error": "no"}))),
+        (false, coded(503, "vendor_disabled")),
     ] {
-        assert!(!closed.may_have_been_carried_out(), "{closed:?}");
-        assert_ne!(closed.into_error(&create()).exit, Exit::OutcomeUnknown);
+        assert_eq!(failure.may_have_been_carried_out(), open, "{failure:?}");
+        let is_unknown = failure.into_error(&create()).exit == Exit::OutcomeUnknown;
+        assert_eq!(is_unknown, open);
     }
-}
-
-#[test]
-fn a_delivery_and_an_id_that_no_command_could_repeat_have_hints_of_their_own() {
-    let hint = |status, call: Call| {
-        let error = refused(status, json!({"error": "no"})).into_error(&call);
-        error.hint.clone().unwrap_or_default()
-    };
-    let delivery = hint(404, Call::get("/sandbox/deliveries/evt_1"));
-    assert!(delivery.contains("sandbox deliveries"), "{delivery}");
-    let odd = hint(409, Call::post("/v1/bookings/a%2Fb/cancel", json!({})));
-    assert!(!odd.is_empty() && !odd.contains("%2F"), "{odd}");
 }
 
 #[test]
 fn other_peoples_unfinished_bookings_are_not_shown_with_a_refusal() {
     let open = json!([{"id": "bk_0", "status": "requires_action", "next_action": {"message": "the code"}}]);
-    let error = refused(404, json!({"error": "no", "open_bookings": open}));
-    let error = error.into_error(&create());
-    assert!(error.details.is_empty(), "{error:?}");
-    let hint = error.hint.as_deref().unwrap_or_default();
-    assert!(!hint.contains("bk_0"), "{hint}");
-}
-
-#[test]
-fn the_sentence_of_a_refusal_is_its_own_words_or_else_what_its_code_means() {
-    let sentence = |body: Value| refused(422, body).to_string();
-    assert_eq!(
-        sentence(json!({"message": "No table.", "error": "x"})),
-        "No table"
+    let error = said(
+        404,
+        json!({"error": "no", "open_bookings": open}),
+        &create(),
     );
-    assert_eq!(
-        sentence(json!({"error": "slot_taken"})),
-        code::entry("slot_taken").unwrap().meaning
+    assert!(
+        error.details.is_empty() && !hint_of(&error).contains("bk_0"),
+        "{error:?}"
     );
-    assert_eq!(
-        sentence(json!({"error_code": "no_such_code"})),
-        "the service refused with 422: no_such_code"
-    );
-    assert_eq!(sentence(json!({})), "the service refused with 422");
-    assert_eq!(
-        sentence(json!({"error": "no", "missing": ["a", "b"], "reason": null, "attempts_left": 2})),
-        "no; missing: a, b; tries left: 2"
-    );
-}
-
-#[test]
-fn a_page_in_place_of_a_refusal_is_said_to_be_one_and_is_the_services_only_by_a_status_it_uses() {
-    let page = |status, kind: &str| {
-        let page = Refusal::bare(status, &HeaderMap::new(), kind.to_owned());
-        Failure::Refused(Box::new(page)).into_error(&Call::get("/v1/"))
-    };
-    for (status, exit) in [(404, Exit::NotFound), (418, Exit::Network)] {
-        let error = page(status, "text/html");
-        assert_eq!(error.exit, exit, "{status}");
-        let said = format!("the response ({status}, text/html) is not a document of the service");
-        assert_eq!(error.message, said);
-        let hint = error.hint.as_deref().unwrap_or_default();
-        assert!(hint.contains("may not come from"), "{hint}");
-    }
-}
-
-#[test]
-fn a_refusal_that_the_specification_describes_is_told_in_the_services_words_alone() {
-    let error = refused(404, json!({"error": "venue not found"})).into_error(&create());
-    assert_eq!(error.message, "venue not found");
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::journal::tests::{at, journal};
+use crate::journal::tests::journal;
 use jiff::{SignedDuration, Timestamp};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -33,17 +33,6 @@ fn corrected(known: &RateLimitWindow, shown: RateLimitWindow) -> u32 {
 }
 
 #[test]
-fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
-    let two = seen(2, after(60));
-    let one = two.taken(NOW).unwrap();
-    let none = one.taken(NOW).unwrap();
-    assert!(none.is_exhausted(after(59)) && !none.is_exhausted(after(60)));
-    assert_eq!(none.clone().taken(after(59)), None);
-    let next = none.taken(after(60)).unwrap();
-    assert_eq!((next.remaining, next.resets_at), (9, after(360)));
-}
-
-#[test]
 fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_ever() {
     let none = seen(0, after(60));
     assert!(none.is_exhausted(after(-240)) && !none.is_exhausted(after(-3600)));
@@ -54,81 +43,7 @@ fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_e
     assert!(holds_nothing.taken(after(60)).is_some());
 }
 
-#[test]
-fn an_answer_never_gives_back_what_others_have_taken_meanwhile() {
-    // Ours said that 5 are left; two more were sent by others since, whose answers are still to come.
-    let known = seen(3, after(60));
-    assert_eq!(corrected(&known, seen(5, after(61))), 3);
-    assert_eq!(corrected(&known, seen(1, after(60))), 1);
-    assert_eq!(corrected(&known, seen(9, after(300))), 9, "a new window");
-}
-
-#[test]
-fn two_processes_share_one_window_whichever_key_they_send() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let open = |account: &str| {
-        let account = account.to_owned();
-        Journal::open(&path, Scope { account, ..at("o") }).unwrap()
-    };
-    let (first, second) = (open("a"), open("b"));
-    first.observe(RATE_LIMIT, Some(seen(1, after(60))));
-    first.write_observed().unwrap();
-    assert_eq!(
-        second.count_request("POST /v1/bookings", &|_| NOW).unwrap(),
-        None
-    );
-    assert_eq!(
-        first
-            .count_request("POST /v1/bookings", &|_| NOW)
-            .unwrap()
-            .map(|exhausted| exhausted.resets_at),
-        Some(after(60))
-    );
-    assert_eq!(second.rate_limits().unwrap(), first.rate_limits().unwrap());
-}
-
 const RATE_LIMIT: &str = "POST /v1/bookings";
-
-#[test]
-fn what_is_left_of_a_window_is_told_with_the_time_until_it_resets() {
-    let two = seen(2, after(60));
-    assert_eq!(two.left(NOW), (2, Duration::from_secs(60)));
-    assert_eq!(two.left(after(59)), (2, Duration::from_secs(1)));
-    assert_eq!(two.left(after(60)), (10, Duration::ZERO));
-}
-
-#[test]
-fn a_window_is_believed_to_last_five_minutes_and_the_slack_at_most() {
-    assert!(seen(0, after(302)).is_exhausted(NOW));
-    assert!(!seen(0, after(303)).is_exhausted(NOW));
-}
-
-#[test]
-fn a_reset_that_is_told_within_the_slack_is_the_same_windows() {
-    let known = seen(3, after(60));
-    assert_eq!(corrected(&known, seen(9, after(62))), 3);
-    assert_eq!(corrected(&known, seen(9, after(63))), 9);
-}
-
-#[test]
-fn a_window_is_kept_with_all_that_was_seen_of_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder, "o");
-    let window = RateLimitWindow {
-        ahead: SignedDuration::from_millis(-1_500),
-        seen_at: after(7),
-        ..seen(3, after(60))
-    };
-    journal.observe(RATE_LIMIT, Some(window.clone()));
-    journal.write_observed().unwrap();
-    assert_eq!(
-        journal.rate_limit(RATE_LIMIT).unwrap(),
-        Some(window.clone())
-    );
-    assert_eq!(journal.rate_limits().unwrap(), [window]);
-    assert_eq!(journal.rate_limit("GET /v1/bookings").unwrap(), None);
-}
 
 #[test]
 fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_over() {
@@ -148,15 +63,46 @@ fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_ov
 }
 
 #[test]
-fn the_windows_of_one_service_are_forgotten_and_those_of_another_stay() {
+fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
+    let two = seen(2, after(60));
+    assert_eq!(two.left(after(59)), (2, Duration::from_secs(1)));
+    assert_eq!(two.left(after(60)), (10, Duration::ZERO));
+    let none = two.taken(NOW).unwrap().taken(NOW).unwrap();
+    assert!(none.is_exhausted(after(59)) && !none.is_exhausted(after(60)));
+    assert_eq!(none.clone().taken(after(59)), None);
+    let next = none.taken(after(60)).unwrap();
+    assert_eq!((next.remaining, next.resets_at), (9, after(360)));
+    // Five minutes and the slack are the longest.
+    assert!(seen(0, after(302)).is_exhausted(NOW) && !seen(0, after(303)).is_exhausted(NOW));
+}
+
+#[test]
+fn an_answer_never_gives_back_what_others_have_taken_meanwhile() {
+    let known = seen(3, after(60));
+    for (left, resets_at, remaining) in [(5, 61, 3), (1, 60, 1), (9, 62, 3), (9, 63, 9)] {
+        let shown = seen(left, after(resets_at));
+        assert_eq!(corrected(&known, shown), remaining, "{left} {resets_at}");
+    }
+}
+
+#[test]
+fn two_processes_share_one_window_of_a_service_whichever_key_they_send() {
     let folder = tempfile::tempdir().unwrap();
-    let one = journal(&folder, "one");
-    let other = journal(&folder, "other");
-    for journal in [&one, &other] {
-        journal.observe(RATE_LIMIT, Some(seen(3, after(60))));
+    let [first, second, elsewhere] = ["o", "o", "other"].map(|origin| journal(&folder, origin));
+    let window = RateLimitWindow {
+        ahead: SignedDuration::from_millis(-1_500),
+        seen_at: after(7),
+        ..seen(1, after(60))
+    };
+    for journal in [&first, &elsewhere] {
+        journal.observe(RATE_LIMIT, Some(window.clone()));
         journal.write_observed().unwrap();
     }
-    one.forget_rate_limits().unwrap();
-    assert_eq!(one.rate_limit(RATE_LIMIT).unwrap(), None);
-    assert!(other.rate_limit(RATE_LIMIT).unwrap().is_some());
+    assert_eq!(second.rate_limits().unwrap(), [window]);
+    let count = |journal: &Journal| journal.count_request(RATE_LIMIT, &|_| NOW).unwrap();
+    assert_eq!(count(&second), None);
+    assert_eq!(count(&first).unwrap().resets_at, after(60));
+    first.forget_rate_limits().unwrap();
+    assert_eq!(second.rate_limit(RATE_LIMIT).unwrap(), None);
+    assert!(elsewhere.rate_limit(RATE_LIMIT).unwrap().is_some());
 }

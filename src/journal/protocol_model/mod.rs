@@ -19,6 +19,7 @@ use stateright::{Model, Property};
 use crate::journal::judgement::KeyOrigin;
 use crate::journal::runs::Earlier;
 use actions::{Action, OtherKeys, Program, Task};
+use properties::Reached;
 use rule::Rule;
 use state::{Answer, Booking, Left, Phase, Process, Request, Text, World};
 
@@ -40,8 +41,7 @@ struct Protocol {
     older: Option<Request>,
     /// `--retention 0`: guests are deleted whenever a run ends.
     forgets_at_once: bool,
-    /// States that must be reached, to prove that the model covers them.
-    reaches: Vec<Property<Protocol>>,
+    reaches: &'static [Reached],
     /// The token of the first process's first run.
     first_token: Text,
     /// States for which "a resume always ends" is already proved.
@@ -62,7 +62,7 @@ impl Protocol {
             other_keys: OtherKeys::None,
             older: None,
             forgets_at_once: true,
-            reaches: Vec::new(),
+            reaches: &[],
         }
     }
 
@@ -133,7 +133,8 @@ impl Model for Protocol {
 
     fn properties(&self) -> Vec<Property<Self>> {
         let mut all = properties::promises();
-        all.extend(self.reaches.iter().cloned());
+        let reached = self.reaches.iter();
+        all.extend(reached.map(|(name, is_reached)| Property::sometimes(name, *is_reached)));
         all
     }
 }

@@ -72,183 +72,124 @@ fn is_known(model: &Protocol, world: &World, machine: usize, key: usize) -> bool
     })
 }
 
-/// A command that is run again under a new key is refused.
-pub(super) fn a_wish_is_not_sent_again() -> Property<Protocol> {
-    Property::sometimes("a wish in doubt is not sent again", |_, world: &World| {
-        let mut phases = world.processes.iter().map(|it| it.phase);
-        phases.any(|it| it == Phase::Done(Report::AskedBefore))
-    })
+/// A state that must be reached, to prove that the model covers it.
+pub(super) type Reached = (&'static str, fn(&Protocol, &World) -> bool);
+
+fn is_in(world: &World, machine: usize, key: usize, state: State) -> bool {
+    world
+        .attempt(machine, key)
+        .is_some_and(|it| it.state == state)
 }
+
+fn has_run(attempt: &Attempt, outcome: Outcome) -> bool {
+    attempt.runs.iter().any(|run| run.outcome == outcome)
+}
+
+/// Whether an attempt of the first machine is in this state, and has a run with this outcome.
+fn stands(world: &World, key: usize, state: State, outcome: Outcome) -> bool {
+    let attempt = world.attempt(0, key).filter(|it| it.state == state);
+    attempt.is_some_and(|it| has_run(it, outcome))
+}
+
+fn is_phase(world: &World, phase: Phase) -> bool {
+    world.processes.iter().any(|it| it.phase == phase)
+}
+
+/// A command that is run again under a new key is refused.
+pub(super) const A_WISH_IS_NOT_SENT_AGAIN: Reached =
+    ("a wish in doubt is not sent again", |_, world| {
+        is_phase(world, Phase::Done(Report::AskedBefore))
+    });
 
 /// A copy brings a run that a journal did not know, and its guest.
-pub(super) fn a_copy_opens_an_attempt() -> Property<Protocol> {
-    Property::sometimes(
-        "a copy opens an attempt whose guest was deleted",
-        |model, world: &World| {
-            let was_copied = world.left.copies < model.left.copies;
-            let attempt = world.attempt(1, 0).filter(|_| was_copied);
-            attempt.is_some_and(|it| {
-                let first = it.runs.first().map(|run| run.outcome);
-                first == Some(Outcome::Refused) && it.state == State::Unsettled
-            })
-        },
-    )
-}
+pub(super) const A_COPY_OPENS_AN_ATTEMPT: Reached = (
+    "a copy opens an attempt whose guest was deleted",
+    |model, world| {
+        let was_copied = world.left.copies < model.left.copies;
+        let first = world.attempt(1, 0).and_then(|it| it.runs.first());
+        let was_refused = first.is_some_and(|run| run.outcome == Outcome::Refused);
+        was_copied && was_refused && is_in(world, 1, 0, State::Unsettled)
+    },
+);
 
 /// A booking of another key settles nothing.
-pub(super) fn another_keys_booking_settles_nothing() -> Property<Protocol> {
-    Property::sometimes(
-        "both keys have their own booking, although one was shown for both",
-        |_, world: &World| {
-            let of = |key| world.attempt(0, key);
-            of(0).is_some_and(|it| it.state == State::Settled)
-                && of(1).is_some_and(|it| {
-                    let in_doubt = it.runs.iter().any(|run| run.outcome == Outcome::InDoubt);
-                    in_doubt && it.state == State::Settled
-                })
-        },
-    )
-}
+pub(super) const ANOTHER_KEYS_BOOKING_SETTLES_NOTHING: Reached = (
+    "both keys have their own booking, although one was shown for both",
+    |_, world| {
+        is_in(world, 0, 0, State::Settled) && stands(world, 1, State::Settled, Outcome::InDoubt)
+    },
+);
 
-/// A process was killed, and another one settled the attempt.
-pub(super) fn a_killed_run_is_settled() -> Property<Protocol> {
-    Property::sometimes(
-        "a run was killed, and its attempt is settled",
-        |_, world: &World| {
-            let died = world.processes.iter().any(|it| it.phase == Phase::Dead);
-            let cut = world.attempt(0, 0).filter(|it| {
-                let under_way = it.runs.iter().any(|run| run.outcome == Outcome::UnderWay);
-                under_way && it.state == State::Settled
-            });
-            died && cut.is_some()
-        },
-    )
-}
+pub(super) const A_KILLED_RUN_IS_SETTLED: Reached = (
+    "a run was killed, and its attempt is settled",
+    |_, world| is_phase(world, Phase::Dead) && stands(world, 0, State::Settled, Outcome::UnderWay),
+);
 
-/// The case of C1: a refusal meets an open run.
-pub(super) fn a_refusal_meets_an_open_run() -> Property<Protocol> {
-    Property::sometimes(
-        "a run is refused while another is open",
-        |_, world: &World| {
-            (0..KEYS).any(|key| {
-                world.attempt(0, key).is_some_and(|it| {
-                    let refused = it.runs.iter().any(|run| run.outcome == Outcome::Refused);
-                    refused && it.state == State::Unsettled
-                })
-            })
-        },
-    )
-}
+/// The case of C1.
+pub(super) const A_REFUSAL_MEETS_AN_OPEN_RUN: Reached =
+    ("a run is refused while another is open", |_, world| {
+        (0..KEYS).any(|key| stands(world, key, State::Unsettled, Outcome::Refused))
+    });
 
-pub(super) fn a_guest_is_forgotten() -> Property<Protocol> {
-    Property::sometimes("a guest is forgotten", |_, world: &World| {
-        world
-            .attempt(0, 0)
-            .is_some_and(|it| it.forgotten_at.is_some())
-    })
-}
+pub(super) const A_GUEST_IS_FORGOTTEN: Reached = ("a guest is forgotten", |_, world| {
+    world
+        .attempt(0, 0)
+        .is_some_and(|it| it.forgotten_at.is_some())
+});
 
 /// After `recover`, one run stands for the lost ones, and settles the attempt.
-pub(super) fn a_recovered_attempt_is_settled() -> Property<Protocol> {
-    Property::sometimes(
-        "a recovered attempt is resumed and settled",
-        |_, world: &World| {
-            let attempt = world.attempt(0, 0);
-            world.journals[0].generation > 0
-                && attempt.is_some_and(|it| {
-                    let stands_in =
-                        it.runs.first().map(|run| run.outcome) == Some(Outcome::InDoubt);
-                    stands_in && it.state == State::Settled
-                })
-        },
-    )
-}
+pub(super) const A_RECOVERED_ATTEMPT_IS_SETTLED: Reached =
+    ("a recovered attempt is resumed and settled", |_, world| {
+        let first = world.attempt(0, 0).and_then(|it| it.runs.first());
+        let stands_in = first.is_some_and(|run| run.outcome == Outcome::InDoubt);
+        world.journals[0].generation > 0 && stands_in && is_in(world, 0, 0, State::Settled)
+    });
 
-pub(super) fn a_late_request_books() -> Property<Protocol> {
-    Property::sometimes(
-        "a request books after everybody gave it up",
-        |_, world: &World| {
-            let over = |phase| matches!(phase, Phase::Done(_) | Phase::Dead | Phase::NotStarted);
-            let is_open = world
-                .attempt(0, 0)
-                .is_some_and(|it| it.state == State::Unsettled);
-            is_open
-                && world.service[0][0].is_some()
-                && world.processes.iter().all(|it| over(it.phase))
-        },
-    )
-}
+pub(super) const A_LATE_REQUEST_BOOKS: Reached =
+    ("a request books after everybody gave it up", |_, world| {
+        let over = |phase| matches!(phase, Phase::Done(_) | Phase::Dead | Phase::NotStarted);
+        is_in(world, 0, 0, State::Unsettled)
+            && world.service[0][0].is_some()
+            && world.processes.iter().all(|it| over(it.phase))
+    });
 
 /// A run ends in doubt after a person gave it up, and no other run was begun.
-pub(super) fn doubt_opens_an_abandoned_attempt() -> Property<Protocol> {
-    Property::sometimes(
-        "an abandoned attempt is open again",
-        |model, world: &World| {
-            let was_abandoned = world.left.abandons < model.left.abandons;
-            let others = world.processes.get(1..).unwrap_or_default();
-            was_abandoned
-                && others.iter().all(|it| it.phase == Phase::NotStarted)
-                && world.processes[0].phase == Phase::Done(Report::Unknown)
-                && world
-                    .attempt(0, 0)
-                    .is_some_and(|it| it.state == State::Unsettled)
-        },
-    )
-}
+pub(super) const DOUBT_OPENS_AN_ABANDONED_ATTEMPT: Reached =
+    ("an abandoned attempt is open again", |model, world| {
+        let others = world.processes.get(1..).unwrap_or_default();
+        world.left.abandons < model.left.abandons
+            && others.iter().all(|it| it.phase == Phase::NotStarted)
+            && world.processes[0].phase == Phase::Done(Report::Unknown)
+            && is_in(world, 0, 0, State::Unsettled)
+    });
 
 /// The last process belongs to another organization, and is not allowed to send.
-pub(super) fn another_organization_is_kept_out() -> Property<Protocol> {
-    Property::sometimes(
-        "another organization's process sends nothing",
-        |_, world: &World| {
-            let last = world.processes.last();
-            last.is_some_and(|it| it.phase == Phase::Done(Report::NotAllowed))
-                && world.attempt(0, 0).is_some()
-        },
-    )
-}
+pub(super) const ANOTHER_ORGANIZATION_IS_KEPT_OUT: Reached = (
+    "another organization's process sends nothing",
+    |_, world| {
+        let last = world.processes.last();
+        last.is_some_and(|it| it.phase == Phase::Done(Report::NotAllowed))
+            && world.attempt(0, 0).is_some()
+    },
+);
 
 /// If nothing can have been booked, another organization may use the key.
-pub(super) fn another_organization_books() -> Property<Protocol> {
-    Property::sometimes(
-        "another organization's process books",
-        |_, world: &World| world.service[1][0].is_some(),
-    )
-}
+pub(super) const ANOTHER_ORGANIZATION_BOOKS: Reached =
+    ("another organization's process books", |_, world| {
+        world.service[1][0].is_some()
+    });
 
-pub(super) fn two_machines_get_one_booking() -> Property<Protocol> {
-    Property::sometimes(
-        "two machines are answered with one booking",
-        |_, world: &World| {
-            (0..MACHINES).all(|machine| {
-                world
-                    .attempt(machine, 0)
-                    .is_some_and(|it| it.state == State::Settled)
-            })
-        },
-    )
-}
+pub(super) const TWO_MACHINES_GET_ONE_BOOKING: Reached =
+    ("two machines are answered with one booking", |_, world| {
+        (0..MACHINES).all(|machine| is_in(world, machine, 0, State::Settled))
+    });
 
-pub(super) fn another_booking_is_told() -> Property<Protocol> {
-    Property::sometimes(
-        "a key is found to have another booking",
-        |_, world: &World| {
-            let mut phases = world.processes.iter().map(|it| it.phase);
-            phases.any(|it| it == Phase::Done(Report::Another))
-        },
-    )
-}
+pub(super) const ANOTHER_BOOKING_IS_TOLD: Reached =
+    ("a key is found to have another booking", |_, world| {
+        is_phase(world, Phase::Done(Report::Another))
+    });
 
-pub(super) fn a_whole_batch_is_settled() -> Property<Protocol> {
-    Property::sometimes(
-        "a batch waits for the limit, and all of it is settled",
-        |_, world: &World| {
-            let attempts = world.journals[0].attempts.iter();
-            attempts.flatten().count() == KEYS
-                && world.journals[0].attempts.iter().flatten().all(|it| {
-                    let refused = it.runs.iter().any(|run| run.outcome == Outcome::Refused);
-                    refused && it.state == State::Settled
-                })
-        },
-    )
-}
+pub(super) const A_WHOLE_BATCH_IS_SETTLED: Reached = (
+    "a batch waits for the limit, and all of it is settled",
+    |_, world| (0..KEYS).all(|key| stands(world, key, State::Settled, Outcome::Refused)),
+);

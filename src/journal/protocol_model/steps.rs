@@ -212,31 +212,9 @@ impl Protocol {
     /// The attempt with the run that a process begins.
     fn first_run(&self, machine: usize, number: usize, process: &Process) -> Attempt {
         let account = Some((self.rule.fingerprint)(self.programs[number].account));
-        Attempt {
-            idempotency_key: process.key as Text,
-            origin: ONLY,
-            profile: None,
-            account,
-            request: process.request,
-            forgotten_at: None,
-            created_at: ONLY,
-            runs: vec![Run {
-                number: 1,
-                token: process.token + 100 * machine as Text,
-                account,
-                maker: None,
-                process: None,
-                outcome: Outcome::UnderWay,
-                abandoned: false,
-                http_status: None,
-                booking_id: None,
-                started_at: ONLY,
-                ended_at: None,
-            }],
-            state: State::Unsettled,
-            booking_id: None,
-            http_status: None,
-        }
+        let token = process.token + 100 * machine as Text;
+        let run = Run::begun(token, account, ONLY);
+        Attempt::first(process.key as Text, ONLY, process.request, run)
     }
 
     fn told(&self, world: &mut World, number: usize, answer: Answer) {

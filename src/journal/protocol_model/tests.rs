@@ -124,15 +124,6 @@ fn finds(property: &'static str, model: Protocol) {
     say(&format!("not so: {property}. {path}"));
 }
 
-/// How many states the tests go through, and for how long, is said in `docs/reliability.md`.
-const NOTHING: Left = Left {
-    kills: 0,
-    abandons: 0,
-    forgets: 0,
-    recovers: 0,
-    copies: 0,
-};
-
 /// Two creates with one key and a resume, in one home.
 fn two_creates_and_a_resume(rule: Rule) -> Protocol {
     Protocol {
@@ -141,16 +132,16 @@ fn two_creates_and_a_resume(rule: Rule) -> Protocol {
             kills: bound(1, 3),
             abandons: bound(1, 2),
             forgets: bound(0, 1),
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 3),
         instead: &[Answer::Page, STRANGERS_NEW, STRANGERS_OLDER],
-        reaches: vec![
-            reached::a_killed_run_is_settled(),
-            reached::a_refusal_meets_an_open_run(),
-            reached::a_guest_is_forgotten(),
-            reached::a_late_request_books(),
-            reached::doubt_opens_an_abandoned_attempt(),
+        reaches: &[
+            reached::A_KILLED_RUN_IS_SETTLED,
+            reached::A_REFUSAL_MEETS_AN_OPEN_RUN,
+            reached::A_GUEST_IS_FORGOTTEN,
+            reached::A_LATE_REQUEST_BOOKS,
+            reached::DOUBT_OPENS_AN_ABANDONED_ATTEMPT,
         ],
         ..Protocol::new(vec![BOOK, BOOK, RESUME])
     }
@@ -165,13 +156,13 @@ fn two_organizations_and_recover(rule: Rule) -> Protocol {
             abandons: 1,
             forgets: bound(0, 1),
             recovers: bound(1, 2),
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 2),
-        reaches: vec![
-            reached::another_organization_is_kept_out(),
-            reached::another_organization_books(),
-            reached::a_recovered_attempt_is_settled(),
+        reaches: &[
+            reached::ANOTHER_ORGANIZATION_IS_KEPT_OUT,
+            reached::ANOTHER_ORGANIZATION_BOOKS,
+            reached::A_RECOVERED_ATTEMPT_IS_SETTLED,
         ],
         ..Protocol::new(vec![BOOK, RESUME, of_two(BOOK)])
     }
@@ -191,10 +182,10 @@ fn many_processes_with_one_key_keep_every_promise() {
         left: Left {
             kills: bound(1, 2),
             abandons: 1,
-            ..NOTHING
+            ..Left::default()
         },
         tries: 1,
-        reaches: vec![reached::a_refusal_meets_an_open_run()],
+        reaches: &[reached::A_REFUSAL_MEETS_AN_OPEN_RUN],
         ..Protocol::new(bound(
             vec![BOOK, BOOK, BOOK],
             vec![BOOK, BOOK, BOOK, RESUME],
@@ -218,14 +209,14 @@ fn a_batch_that_is_started_twice_and_waits_for_the_limit_keeps_every_promise() {
             kills: 1,
             abandons: bound(0, 1),
             forgets: bound(0, 1),
-            ..NOTHING
+            ..Left::default()
         },
         tries: 1,
         waits: 1,
         forgets_at_once: false,
-        reaches: vec![
-            reached::a_whole_batch_is_settled(),
-            reached::a_refusal_meets_an_open_run(),
+        reaches: &[
+            reached::A_WHOLE_BATCH_IS_SETTLED,
+            reached::A_REFUSAL_MEETS_AN_OPEN_RUN,
         ],
         ..Protocol::new(vec![BATCH, bound(LAST_ROW, BATCH)])
     };
@@ -238,10 +229,10 @@ fn two_machines_with_one_key_keep_every_promise() {
         left: Left {
             kills: bound(1, 2),
             abandons: bound(0, 1),
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 3),
-        reaches: vec![reached::two_machines_get_one_booking()],
+        reaches: &[reached::TWO_MACHINES_GET_ONE_BOOKING],
         ..Protocol::new(vec![BOOK, RESUME, elsewhere(BOOK)])
     };
     holds("two machines", model);
@@ -254,10 +245,10 @@ fn two_machines_that_use_one_key_for_two_requests_keep_every_promise() {
         left: Left {
             kills: bound(1, 2),
             abandons: bound(0, 1),
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 3),
-        reaches: vec![reached::another_booking_is_told()],
+        reaches: &[reached::ANOTHER_BOOKING_IS_TOLD],
         ..Protocol::new(vec![BOOK, RESUME, eve])
     };
     holds("two machines, two requests", model);
@@ -276,10 +267,10 @@ fn a_renewed_key(rule: Rule) -> Protocol {
             kills: bound(1, 2),
             abandons: bound(0, 1),
             recovers: 1,
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 2),
-        reaches: vec![reached::another_organization_is_kept_out()],
+        reaches: &[reached::ANOTHER_ORGANIZATION_IS_KEPT_OUT],
         ..Protocol::new(vec![BOOK, renewed, of_two(BOOK)])
     }
 }
@@ -302,11 +293,11 @@ fn a_wish_that_is_repeated(rule: Rule) -> Protocol {
         left: Left {
             kills: bound(1, 2),
             abandons: 1,
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 2),
         instead: &[STRANGERS_OLDER, SHOWS_IT, Answer::Document],
-        reaches: vec![reached::a_wish_is_not_sent_again()],
+        reaches: &[reached::A_WISH_IS_NOT_SENT_AGAIN],
         ..Protocol::new(vec![WISH, WISH_AGAIN, RESUME])
     }
 }
@@ -325,12 +316,12 @@ fn two_equal_bookings(rule: Rule, other_keys: OtherKeys) -> Protocol {
         rule,
         left: Left {
             kills: bound(0, 1),
-            ..NOTHING
+            ..Left::default()
         },
         tries: bound(1, 2),
         instead: &[STRANGERS_MODIFIED],
         other_keys,
-        reaches: vec![reached::another_keys_booking_settles_nothing()],
+        reaches: &[reached::ANOTHER_KEYS_BOOKING_SETTLES_NOTHING],
         ..Protocol::new(vec![
             BOOK,
             with_key(1, Request::Ada, KeyOrigin::Caller),
@@ -359,7 +350,7 @@ fn a_key_that_somebody_used_before_keeps_every_promise() {
         let model = Protocol {
             left: Left {
                 kills: bound(1, 2),
-                ..NOTHING
+                ..Left::default()
             },
             tries: bound(1, 2),
             instead: &[STRANGERS_OLDER, SHOWS_IT],
@@ -379,10 +370,10 @@ fn a_copied_journal(rule: Rule) -> Protocol {
             abandons: 1,
             forgets: bound(0, 1),
             copies: 2,
-            ..NOTHING
+            ..Left::default()
         },
         tries: 1,
-        reaches: vec![reached::a_copy_opens_an_attempt()],
+        reaches: &[reached::A_COPY_OPENS_AN_ATTEMPT],
         ..Protocol::new(match is_large() {
             true => vec![BOOK, elsewhere(BOOK), elsewhere(WISH_AGAIN)],
             false => vec![BOOK, elsewhere(BOOK)],

@@ -1,6 +1,5 @@
 use super::*;
 use crate::journal::tests::{at, open};
-use crate::model::retention::Retention;
 use serde_json::json;
 
 fn journal(folder: &tempfile::TempDir) -> Journal {
@@ -24,10 +23,6 @@ fn run(journal: &Journal, request: &Value) -> (RunId, Earlier) {
 
 fn request() -> Value {
     json!({"party_size": 2, "customer": {"name": "Ada Lovelace"}})
-}
-
-fn booking(id: &str) -> Booking {
-    Booking::from_document(json!({"id": id, "status": "confirmed"}).into()).unwrap()
 }
 
 #[test]
@@ -59,85 +54,6 @@ fn a_key_is_never_sent_to_another_service() {
 }
 
 #[test]
-fn an_attempt_is_open_from_before_the_first_byte_and_settled_for_ever() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    let (first, _) = run(&journal, &request());
-    assert_eq!(
-        journal.attempt("k").unwrap().unwrap().state,
-        State::Unsettled
-    );
-    assert_eq!(
-        journal.end_booked(&first, &booking("bk_1"), 201).unwrap(),
-        State::Settled
-    );
-    let (second, earlier) = run(&journal, &request());
-    assert_eq!(earlier, Earlier::Booked);
-    assert_eq!(journal.end_refused(&second, 429).unwrap(), State::Settled);
-    let (third, _) = run(&journal, &request());
-    assert_eq!(journal.end_not_sent(&third).unwrap(), State::Settled);
-    let attempt = journal.attempt("k").unwrap().unwrap();
-    assert_eq!(attempt.booking_id.as_deref(), Some("bk_1"));
-    assert_eq!(attempt.runs.len(), 3);
-}
-
-#[test]
-fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    journal.scope.retention.set(Retention::parse("0").unwrap());
-    let (a, _) = run(&journal, &request());
-    let (b, _) = run(&journal, &request());
-    assert_eq!(journal.end_refused(&a, 429).unwrap(), State::Unsettled);
-    assert_eq!(journal.open_attempts().unwrap()[0].request.body, request());
-    assert_eq!(
-        journal.end_in_doubt(&b, &request(), None).unwrap(),
-        State::Unsettled
-    );
-    assert_eq!(journal.open_attempts().unwrap()[0].request.body, request());
-    assert_eq!(journal.open_attempts_here().unwrap().len(), 1);
-}
-
-#[test]
-fn a_run_that_was_not_sent_removes_itself_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    let (a, _) = run(&journal, &request());
-    let (b, _) = run(&journal, &request());
-    assert_eq!(journal.end_not_sent(&a).unwrap(), State::Unsettled);
-    assert_eq!(journal.open_attempts().unwrap().len(), 1);
-    assert_eq!(journal.end_not_sent(&b).unwrap(), State::Refused);
-    assert!(journal.attempts().unwrap().is_empty());
-}
-
-#[test]
-fn a_run_in_doubt_opens_what_was_abandoned_and_forgotten_meanwhile() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    journal.scope.retention.set(Retention::parse("0").unwrap());
-    let (a, _) = run(&journal, &request());
-    let (b, _) = run(&journal, &request());
-    assert_eq!(journal.abandon("k").unwrap(), State::Abandoned);
-    // Ending any run purges: the guest of the abandoned attempt goes.
-    assert_eq!(journal.end_refused(&a, 400).unwrap(), State::Abandoned);
-    let attempt = journal.attempt("k").unwrap().unwrap();
-    assert!(attempt.forgotten_at.is_some() && !attempt.request.is_intact());
-    assert_eq!(
-        journal.end_in_doubt(&b, &request(), None).unwrap(),
-        State::Unsettled
-    );
-    let attempt = journal.attempt("k").unwrap().unwrap();
-    assert_eq!(
-        (
-            attempt.request.is_intact(),
-            attempt.request.body,
-            attempt.forgotten_at
-        ),
-        (true, request(), None)
-    );
-}
-
-#[test]
 fn another_organization_may_take_over_only_what_was_refused() {
     let folder = tempfile::tempdir().unwrap();
     let one = journal(&folder);
@@ -151,15 +67,6 @@ fn another_organization_may_take_over_only_what_was_refused() {
     assert!(refused.message.contains("another API key"));
     one.scope.takes_any_account.set(true);
     run(&one, &request());
-}
-
-#[test]
-fn a_run_says_which_process_it_belongs_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    run(&journal, &request());
-    let attempt = journal.attempt("k").unwrap().unwrap();
-    assert_eq!(attempt.runs[0].process, Some(std::process::id()));
 }
 
 /// A1: also where the run of the first attempt is still under way, and with another API key.

@@ -178,28 +178,6 @@ proptest! {
 }
 
 #[test]
-fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let journal = journal(&folder);
-    for number in 0..16 {
-        made(&journal, number, usize::from(number == 5), 0);
-    }
-    let holds = |part: &str| {
-        let file = std::fs::read(&path).unwrap();
-        file.windows(part.len()).any(|it| it == part.as_bytes())
-    };
-    assert_eq!(
-        ids(&journal, &sought(Some("lovelace"), None, None), None).len(),
-        1
-    );
-    assert!(holds("ada lovelace"));
-    journal.forget_booking("Bk_5").unwrap();
-    Journal::rewrite_file(&path).unwrap();
-    assert!(!holds("ada lovelace") && holds("jurgen muller"));
-}
-
-#[test]
 fn a_search_reads_no_documents_of_what_it_does_not_find() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);

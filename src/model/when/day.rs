@@ -1,14 +1,14 @@
-//! A day as it was written, and the date it resolves to.
+//! A day as it was written, the date it resolves to, and the instant of a local time in a zone.
 
-use jiff::civil::{Date, Time, Weekday};
-use jiff::tz::TimeZone;
+use std::time::Duration;
+
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Span, Timestamp, ToSpan};
 
-use super::local::{self, TOO_FAR};
-use crate::model::moment::Moment;
+use crate::model::moment::{Moment, local_text};
 
-/// 29 February returns after at most eight years: 2096, 2104.
-const YEARS_AHEAD: usize = 9;
+pub(super) const TOO_FAR: &str = "it is after the year 9999; try `in 3 days 19:30`";
 
 /// A day that was written or implied.
 #[derive(Clone, Copy, Debug)]
@@ -22,23 +22,9 @@ pub(super) enum Day {
     /// Of the weekdays around a date the nearest one on which the time is in the future.
     WeekdayNear(Weekday, Date),
     Date(Date),
-    /// The next such date on which the time is in the future. A weekday that was written must match it.
-    Yearly {
-        month: i8,
-        day: i8,
-        weekday: Option<Weekday>,
-    },
 }
 
 impl Day {
-    pub(super) fn yearly(month: i8, day: i8, weekday: Option<Weekday>) -> Self {
-        Day::Yearly {
-            month,
-            day,
-            weekday,
-        }
-    }
-
     pub(super) fn resolve(
         self,
         time: Time,
@@ -51,7 +37,7 @@ impl Day {
             days.and_then(|days| today.checked_add(days))
                 .map_err(|_| TOO_FAR.to_owned())
         };
-        let to_come = |date: &Date| local::is_to_come(date.to_datetime(time), now, zone);
+        let to_come = |date: &Date| is_to_come(date.to_datetime(time), now, zone);
         let date = match self {
             Day::Date(date) => Some(date),
             Day::Ahead(days) => Some(ahead(days)?),
@@ -67,30 +53,48 @@ impl Day {
                 // If both are over, the service says so.
                 dates.into_iter().find(to_come).or(Some(dates[0]))
             }
-            Day::Yearly { month, day, .. } => (today.year()..)
-                .take(YEARS_AHEAD)
-                .filter_map(|year| Date::new(year, month, day).ok())
-                .find(to_come),
         };
-        let date = date.ok_or(TOO_FAR)?;
-        if let Day::Yearly {
-            weekday: Some(weekday),
-            ..
-        } = self
-        {
-            on_weekday(date, weekday)?;
-        }
-        local::at(date.to_datetime(time), zone)
+        at(date.ok_or(TOO_FAR)?.to_datetime(time), zone)
     }
 }
 
-/// Refuses a date that is not on the weekday that was written with it.
-pub(super) fn on_weekday(date: Date, written: Weekday) -> Result<(), String> {
-    if date.weekday() == written {
-        return Ok(());
-    }
+/// The instant at which the clock of `zone` shows `local`. A time that a clock change skips or repeats is an error that
+/// names the instants that may be meant.
+fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
+    let instant = |offset: Offset| {
+        let instant = offset.to_timestamp(local).map_err(|_| TOO_FAR)?;
+        Ok::<_, String>(Moment::new(instant.to_zoned(zone.clone())))
+    };
+    let (what, one, other) = match zone.to_ambiguous_timestamp(local).offset() {
+        AmbiguousOffset::Unambiguous { offset } => return instant(offset),
+        AmbiguousOffset::Fold { before, after } => ("happens twice", before, after),
+        AmbiguousOffset::Gap { before, after } => ("does not exist", after, before),
+    };
     Err(format!(
-        "{date} is a {:?}, not a {written:?}; use only the date, e.g. `{date}`",
-        date.weekday()
+        "{} {what} in {}, where the clock is changed; use an offset: `{}` or `{}`",
+        local_text(local),
+        zone.iana_name().unwrap_or("this zone"),
+        instant(one)?.wire(),
+        instant(other)?.wire(),
     ))
+}
+
+/// Whether `zone`'s clock has yet to show `local`, or to skip it.
+///
+/// This compares local times, whatever clock changes lie in between. Only a time that is shown twice can still come
+/// although the clock has already shown a later one.
+fn is_to_come(local: DateTime, now: Timestamp, zone: &TimeZone) -> bool {
+    let again = match zone.to_ambiguous_timestamp(local).offset() {
+        AmbiguousOffset::Fold { after, .. } => after.to_timestamp(local).is_ok_and(|t| t > now),
+        _ => false,
+    };
+    again || zone.to_datetime(now) < local
+}
+
+/// The instant `length` after `now`, in whole seconds.
+pub(super) fn after(now: Timestamp, length: Duration, zone: &TimeZone) -> Result<Moment, String> {
+    now.checked_add(length)
+        .and_then(|then| Timestamp::from_second(then.as_second()))
+        .map(|then| Moment::new(then.to_zoned(zone.clone())))
+        .map_err(|_| TOO_FAR.to_owned())
 }

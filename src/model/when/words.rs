@@ -6,8 +6,7 @@ use jiff::Span;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
 
-use super::day::{Day, on_weekday};
-use super::local::TOO_FAR;
+use super::day::{Day, TOO_FAR};
 use crate::model::moment::Moment;
 use crate::model::similar::did_you_mean;
 use crate::model::typed::quotable;
@@ -34,8 +33,15 @@ pub(super) enum Written {
 /// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of time from now.
 pub(super) fn time(text: &str) -> Result<Written, String> {
     let words = split(text);
-    if let Some(length) = elapsed(&words)? {
-        return Ok(Written::Elapsed(length));
+    if let Some((span, rest)) = amount(&words)?.filter(|(span, _)| days_of(span) == 0) {
+        if !rest.is_empty() {
+            return Err(
+                "hours and minutes count from now, so nothing can follow them; try `in 2 hours` or `in 3 days 19:30`"
+                    .to_owned(),
+            );
+        }
+        let length = duration::length(&span).ok_or(TOO_FAR)?;
+        return Ok(Written::Elapsed(length.unsigned_abs()));
     }
     let (mut day, mut time, mut own) = (None, None, None);
     let mut rest = &words[..];
@@ -86,10 +92,7 @@ pub(super) fn day(text: &str) -> Result<Day, String> {
     match read_day(&words)? {
         Some((day, [])) => Ok(day),
         Some((_, [word, ..])) => Err(unknown(word, DAY_EXAMPLE)),
-        None => Err(match words.first() {
-            Some(word) => unknown(word, DAY_EXAMPLE),
-            None => format!("there is no day in it; try {DAY_EXAMPLE}"),
-        }),
+        None => Err(unknown(words.first().unwrap_or(&""), DAY_EXAMPLE)),
     }
 }
 
@@ -110,24 +113,6 @@ fn split(text: &str) -> Vec<&str> {
 
 fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Parses `in 2 hours` or `in 1h30m`. Returns `None` for a count of days and for anything else.
-fn elapsed(words: &[&str]) -> Result<Option<Duration>, String> {
-    let Some((span, rest)) = amount(words)? else {
-        return Ok(None);
-    };
-    if days_of(&span) != 0 {
-        return Ok(None);
-    }
-    if !rest.is_empty() {
-        return Err(
-            "hours and minutes count from now, so nothing can follow them; try `in 2 hours` or `in 3 days 19:30`"
-                .to_owned(),
-        );
-    }
-    let length = duration::length(&span).ok_or(TOO_FAR)?;
-    Ok(Some(length.unsigned_abs()))
 }
 
 fn days_of(span: &Span) -> i32 {
@@ -157,142 +142,76 @@ fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Span> {
 }
 
 fn read_day<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
-    Ok(match words {
-        ["today", rest @ ..] => Some((Day::Ahead(0), rest)),
-        ["tomorrow", rest @ ..] => Some((Day::Ahead(1), rest)),
-        ["yesterday", rest @ ..] => Some((Day::Ahead(-1), rest)),
-        ["in", ..] => amount(words)?.map(|(span, rest)| (Day::Ahead(days_of(&span)), rest)),
-        ["next", ..] => {
-            return Err(
-                "`next` is ambiguous; use `fri` for the coming Friday, or the date, e.g. `2026-12-04`".to_owned(),
-            );
-        }
-        ["this", word, after @ ..] | [word, after @ ..] => {
-            let Some(weekday) = weekday(word) else {
-                return read_date(words);
-            };
-            Some(match read_date(after)? {
-                Some((day, rest)) => (agreeing(day, weekday)?, rest),
-                None => (Day::Weekday(weekday), after),
-            })
-        }
-        [] => None,
-    })
-}
-
-/// Adds the weekday that was written before a day. It must match a full date.
-fn agreeing(day: Day, written: Weekday) -> Result<Day, String> {
-    match day {
-        Day::Date(date) => on_weekday(date, written).map(|()| day),
-        Day::Yearly { month, day, .. } => Ok(Day::yearly(month, day, Some(written))),
-        day => Ok(day),
-    }
-}
-
-/// Parses `2026-12-01`, `1 dec`, `1st december 2026` or `december 1, 2026`.
-fn read_date<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
     let [first, rest @ ..] = words else {
         return Ok(None);
     };
-    if let Some(month) = month(first) {
-        return match rest {
-            [number, rest @ ..] if is_number(without_ordinal(number)) => {
-                of_month(month, number, rest).map(Some)
+    let of_date = |(date, rest)| (Day::Date(date), rest);
+    let day = match (*first, weekday(first)) {
+        ("today", _) => Day::Ahead(0),
+        ("tomorrow", _) => Day::Ahead(1),
+        ("yesterday", _) => Day::Ahead(-1),
+        ("in", _) => {
+            let amount = amount(words)?;
+            return Ok(amount.map(|(span, rest)| (Day::Ahead(days_of(&span)), rest)));
+        }
+        (_, Some(written)) => match read_date(rest)? {
+            Some((date, _)) if date.weekday() != written => {
+                return Err(format!(
+                    "{date} is a {:?}, not a {written:?}; use only the date, e.g. `{date}`",
+                    date.weekday()
+                ));
             }
-            _ => Err("the day of the month is missing; try `1 dec`".to_owned()),
+            Some(found) => return Ok(Some(of_date(found))),
+            None => Day::Weekday(written),
+        },
+        (_, None) => return Ok(read_date(words)?.map(of_date)),
+    };
+    Ok(Some((day, rest)))
+}
+
+/// Parses `2026-12-01` or `1 dec 2026`.
+fn read_date<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Date> {
+    let [first, rest @ ..] = words else {
+        return Ok(None);
+    };
+    if let [named, rest @ ..] = rest
+        && is_number(first)
+        && let Some(month) = month(named)
+    {
+        return match rest {
+            [year, rest @ ..] if is_number(year) => Ok(Some((date(year, month, first)?, rest))),
+            _ => Err(format!("the year is missing; try `1 {named} 2026`")),
         };
     }
-    if !first.starts_with(|c: char| c.is_ascii_digit()) || first.contains(':') {
-        return Ok(None);
-    }
-    if let [year, month, day] = first.split('-').collect::<Vec<_>>()[..]
-        && year.len() >= 4
-        && let (Some(month), Some(day)) = (two_digits(month), two_digits(day))
-    {
-        return Ok(Some((full(year, month, day)?, rest)));
-    }
-    if first.contains(['-', '/', '.']) {
-        return Err(
-            "the order of day and month is ambiguous, and a time has a colon; \
-             try `2026-12-01` or `1 dec`"
-                .to_owned(),
-        );
-    }
-    let named = rest
-        .split_first()
-        .and_then(|(word, rest)| Some((month(word)?, rest)));
-    named
-        .map(|(month, rest)| of_month(month, first, rest))
-        .transpose()
-}
-
-fn two_digits(digits: &str) -> Option<i8> {
-    let is_two = digits.len() == 2 && is_number(digits);
-    is_two.then(|| digits.parse().ok())?
-}
-
-fn without_ordinal(word: &str) -> &str {
-    let is_letter = |c: char| c.is_ascii_alphabetic();
-    match word.trim_start_matches(|c: char| c.is_ascii_digit()) {
-        "st" | "nd" | "rd" | "th" => word.trim_end_matches(is_letter),
-        _ => word,
-    }
-}
-
-/// Parses the year of four digits that may follow a day and its month.
-fn of_month<'t, 'a>(
-    month: i8,
-    day: &str,
-    rest: &'t [&'a str],
-) -> Result<(Day, &'t [&'a str]), String> {
-    let Ok(day) = without_ordinal(day).parse() else {
-        return Err(format!(
-            "`{}` is not a day of a month; try `1 dec 2026`",
-            quotable(day)
-        ));
-    };
-    match rest {
-        [year, rest @ ..] if year.len() >= 4 && is_number(year) => {
-            Ok((full(year, month, day)?, rest))
+    match first.split('-').collect::<Vec<_>>()[..] {
+        [year, month, day] if [year, month, day].into_iter().all(is_number) => {
+            let month = month.parse().unwrap_or(0);
+            Ok(Some((date(year, month, day)?, rest)))
         }
-        // 2000 was a leap year, so it has every possible date.
-        _ if Date::new(2000, month, day).is_err() => Err(no_such_day(None, month, day)),
-        _ => Ok((Day::yearly(month, day, None), rest)),
+        _ => Ok(None),
     }
 }
 
-fn full(year: &str, month: i8, day: i8) -> Result<Day, String> {
-    match year.parse() {
-        Ok(number @ 1..=9999) if year.len() == 4 => Date::new(number, month, day)
-            .map(Day::Date)
-            .map_err(|_| no_such_day(Some(number), month, day)),
-        _ => Err("a year is 0001 to 9999 in four digits; try `2026-12-01`".to_owned()),
-    }
-}
-
-fn no_such_day(year: Option<i16>, month: i8, day: i8) -> String {
-    let Ok(first) = Date::new(year.unwrap_or(2000), month, 1) else {
-        return format!("there is no month {month}; try `2026-12-01`");
+fn date(year: &str, month: i8, day: &str) -> Result<Date, String> {
+    let first = match year.parse() {
+        Ok(number @ 1..=9999) if year.len() == 4 => Date::new(number, month, 1),
+        _ => return Err("a year is 0001 to 9999 in four digits; try `2026-12-01`".to_owned()),
     };
-    let last = first.days_in_month();
-    let name = first.strftime("%B").to_string().to_lowercase();
-    let year = year.map_or(String::new(), |year| format!(" {year}"));
-    format!(
-        "there is no day {day} in {name}{year}; use a day from 1 to {last}, e.g. `{last} {name}{year}`"
-    )
+    let first = first.map_err(|_| "there is no such month; try `2026-12-01`")?;
+    let found = day.parse().ok();
+    let found = found.and_then(|day| Date::new(first.year(), month, day).ok());
+    found.ok_or_else(|| {
+        let name = first.strftime("%B %Y").to_string().to_lowercase();
+        let (day, last) = (quotable(day), first.days_in_month());
+        format!("there is no day {day} in {name}; use a day from 1 to {last}, e.g. `{last} {name}`")
+    })
 }
 
 /// Parses a time of day: `19:30`, `19:30:15.5+01:00`, `8pm`, `7:30 pm` or `noon`, with its offset.
 fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Option<Offset>>)> {
     let (word, half, rest) = match words {
         [] => return Ok(None),
-        ["noon", rest @ ..] => return Ok(Some(((Time::constant(12, 0, 0, 0), None), rest))),
-        ["midnight", ..] => {
-            return Err(
-                "midnight ends one day and begins another; use `00:00` with the day it begins, e.g. `2026-12-02 00:00`"
-                    .to_owned(),
-            );
-        }
+        ["noon", rest @ ..] => ("12:00", "", rest),
         [word, half @ ("am" | "pm"), rest @ ..] => (*word, *half, rest),
         [word, rest @ ..] => match (word.strip_suffix("am"), word.strip_suffix("pm")) {
             (Some(word), _) => (word, "am", rest),
@@ -304,48 +223,33 @@ fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Option
     if !is_clock || !word.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok(None);
     }
-    let (word, offset) = word.split_at(word.find(['z', '+', '-']).unwrap_or(word.len()));
+    let (digits, offset) = word.split_at(word.find(['z', '+', '-']).unwrap_or(word.len()));
     let own = (!offset.is_empty())
         .then(|| read_offset(offset))
         .transpose()?;
-    let mut parts = word.splitn(3, ':');
-    let hour = parts.next().unwrap_or_default();
-    let minute = sixtieth(parts.next().unwrap_or("00"), "minutes")?;
-    let second = match parts.next() {
-        Some(seconds) => sixtieth(seconds.split('.').next().unwrap_or_default(), "seconds")?,
-        None => 0,
-    };
-    let time = Time::new(hour_of(hour, half)?, minute, second, 0);
-    // Hour, minute and second have already been checked, each with its own error.
-    let time = time.map_err(|_| "there is no such time of day; try `19:30`".to_owned())?;
+    let time = time_of_day(digits, half).ok_or_else(|| {
+        format!(
+            "`{}{half}` is no time of day; try `19:30`, `19:30:15` or `7:30pm`",
+            quotable(digits)
+        )
+    })?;
     Ok(Some(((time, own), rest)))
 }
 
-fn hour_of(digits: &str, half: &str) -> Result<i8, String> {
-    match (digits.parse::<i8>(), half) {
-        (Ok(hour @ 0..=23), "") => Ok(hour),
-        (Ok(hour @ 1..=12), "am") => Ok(hour % 12),
-        (Ok(hour @ 1..=12), "pm") => Ok(hour % 12 + 12),
-        (_, "") => Err(format!(
-            "a day has hours 0 to 23, not {}; try `19:30` or `7:30pm`",
-            quotable(digits)
-        )),
-        _ => Err(format!(
-            "the hour before {half} is 1 to 12, not {}; try `7:30pm` or `19:30`",
-            quotable(digits)
-        )),
-    }
-}
-
-fn sixtieth(digits: &str, what: &str) -> Result<i8, String> {
-    two_digits(digits)
-        .filter(|value| *value < 60)
-        .ok_or_else(|| {
-            format!(
-                "{what} are 00 to 59, not `{}`; try `19:30` or `19:30:15`",
-                quotable(digits)
-            )
-        })
+/// A time of day in whole seconds; an hour without am or pm is of 24.
+fn time_of_day(digits: &str, half: &str) -> Option<Time> {
+    let (hour, rest) = digits.split_once(':').unwrap_or((digits, "00"));
+    let (minute, second) = rest.split_once(':').unwrap_or((rest, "00"));
+    let second = second.split_once('.').map_or(second, |(whole, _)| whole);
+    let two =
+        |digits: &str| (digits.len() == 2 && is_number(digits)).then(|| digits.parse().ok())?;
+    let hour = match (hour.parse::<i8>().ok()?, half) {
+        (hour, "") => hour,
+        (hour @ 1..=12, "am") => hour % 12,
+        (hour @ 1..=12, _) => hour % 12 + 12,
+        _ => return None,
+    };
+    Time::new(hour, two(minute)?, two(second)?, 0).ok()
 }
 
 /// `None` is UTC by its name.
@@ -356,62 +260,31 @@ fn read_offset(word: &str) -> Result<Option<Offset>, String> {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
+const MONTHS: &str =
+    "january february march april may june july august september october november december";
+const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
 
-/// A month by its name, or the first three or more letters of it.
 fn month(word: &str) -> Option<i8> {
-    let place = MONTHS.iter().position(|name| begins(name, word))?;
-    i8::try_from(place + 1).ok()
+    i8::try_from(place_of(MONTHS, word)? + 1).ok()
 }
 
-/// A weekday by its name, or the first three or more letters of it.
 fn weekday(word: &str) -> Option<Weekday> {
-    let place = WEEKDAYS.iter().position(|name| begins(name, word))?;
-    Weekday::from_monday_zero_offset(i8::try_from(place).ok()?).ok()
+    Weekday::from_monday_zero_offset(i8::try_from(place_of(WEEKDAYS, word)?).ok()?).ok()
 }
 
-/// Three letters are enough to tell all months and weekdays apart.
-fn begins(name: &str, word: &str) -> bool {
-    word.len() >= 3 && name.starts_with(word)
+/// The place of the name that begins with a word. Three letters are enough to tell all months and weekdays apart.
+fn place_of(names: &str, word: &str) -> Option<usize> {
+    let begins = |name: &str| word.len() >= 3 && name.starts_with(word);
+    names.split(' ').position(begins)
 }
 
 fn unknown(word: &str, example: &str) -> String {
-    if word == "now" {
-        return "`now` is already over when the request arrives; try `in 30 minutes`".to_owned();
-    }
+    let quoted = quotable(word);
     if is_number(word) {
-        return format!(
-            "`{}` is no year (4 digits) and no time (19:30, 8pm); try {example}",
-            quotable(word)
-        );
+        return format!("`{quoted}` is no year (4 digits) and no time (19:30, 8pm); try {example}");
     }
     let known = ["today", "tomorrow", "noon"].into_iter();
-    let known = known.chain(WEEKDAYS).chain(MONTHS);
-    let quoted = quotable(word);
-    match did_you_mean(word, known) {
-        Some(meant) => format!("unknown word `{quoted}`; {meant}"),
-        None => format!("unknown word `{quoted}`; try {example}"),
-    }
+    let known = known.chain(WEEKDAYS.split(' '));
+    let advice = did_you_mean(word, known).unwrap_or_else(|| format!("try {example}"));
+    format!("unknown word `{quoted}`; {advice}")
 }

@@ -34,37 +34,6 @@ fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
     }
 }
 
-/// Whether a booking request that purges a guest leaves no free page in a file that holds this many bytes more.
-fn is_rewritten_with(bytes: u32) -> bool {
-    let place = TestJournal::new();
-    let journal = place.journal();
-    journal.scope.retention.set(Retention::parse("0").unwrap());
-    let free = |journal: &Journal| -> u32 {
-        let pages = "PRAGMA freelist_count";
-        let file = journal.file().unwrap().0;
-        file.query_row(pages, [], |row| row.get(0)).unwrap()
-    };
-    journal.execute(&format!(
-        "CREATE TABLE more (bytes BLOB); CREATE TABLE gone (bytes BLOB);
-         INSERT INTO more VALUES (zeroblob({bytes}));
-         INSERT INTO gone VALUES (zeroblob(99999));"
-    ));
-    journal.execute("DELETE FROM gone");
-    assert!(free(&journal) > 0);
-    journal.run("open", &request(GUEST));
-    journal.clean_after(0);
-    assert!(free(&journal) > 0, "nothing was purged");
-    let run = journal.run("k", &request(GUEST));
-    journal.end_refused(&run, 400).unwrap();
-    free(&journal) == 0
-}
-
-#[test]
-fn a_create_that_purges_rewrites_a_file_of_two_megabytes_and_none_of_seventeen() {
-    assert!(is_rewritten_with(2_000_000));
-    assert!(!is_rewritten_with(17_000_000));
-}
-
 #[test]
 fn more_guests_than_one_transaction_deletes_are_forgotten() {
     let place = TestJournal::new();
