@@ -101,10 +101,6 @@ impl Client {
         self.skew.get()
     }
 
-    pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
-        self.rate_limit.get().flatten()
-    }
-
     /// `Some(None)` is a success that showed none.
     pub(crate) fn limit_seen(&self) -> Option<Option<RateLimit>> {
         self.rate_limit.get()
@@ -164,32 +160,26 @@ impl Client {
 
     /// Sends the call once. A 2xx answer with a JSON document is an [`Answer`], everything else a [`Failure`].
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
-        let (status, headers, body) = self.exchange(call).await?;
-        self.read_answer(status, &headers, body)
+        self.exchange(call, self.key(call).await?).await?.2
     }
 
     /// Sends the call once, and returns the status and the headers too.
     pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
-        let (status, headers, body) = self.exchange(call).await?;
+        let (status, headers, answer) = self.exchange(call, self.key(call).await?).await?;
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             let value = String::from_utf8_lossy(value.as_bytes());
             (name.to_string(), value.into_owned())
         };
-        let head = Head {
-            status,
-            headers: headers.iter().map(shown).collect(),
-        };
-        let answer = self.read_answer(status, &headers, body);
+        let headers = headers.iter().map(shown).collect();
         Ok(RawAnswer {
-            head,
+            head: Head { status, headers },
             answer: answer.map(|it| it.document),
         })
     }
 
     /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.
     pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
-        let (status, headers, body) = self.exchange_with(&Call::get("/v1/"), key).await?;
-        self.read_answer(status, &headers, body)
+        self.exchange(&Call::get("/v1/"), key).await?.2
     }
 
     /// Reads an answer: a refusal as the profile says. A refused key is told how it was sent.
@@ -216,16 +206,11 @@ impl Client {
         answer
     }
 
-    async fn exchange(&self, call: &Call) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
-        let key = self.key(call).await?;
-        self.exchange_with(call, key).await
-    }
-
-    async fn exchange_with(
+    async fn exchange(
         &self,
         call: &Call,
         key: Option<&Secret>,
-    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
+    ) -> Result<(StatusCode, HeaderMap, Result<Answer, Failure>), Failure> {
         let headers = self.headers(call, key)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
         let adapter = &self.connection.adapter;
@@ -262,7 +247,8 @@ impl Client {
         let limit = RateLimit::of(status, &headers);
         self.rate_limit
             .set((limit.is_some() || status.is_success()).then_some(limit));
-        Ok((status, headers, body))
+        let answer = self.read_answer(status, &headers, body);
+        Ok((status, headers, answer))
     }
 
     fn observe_clock(&self, headers: &HeaderMap) {

@@ -82,7 +82,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;
             if same_organization {
-                context.journal()?.take_any_account();
+                context.journal()?.scope.takes_any_account.set(true);
             }
             return finish::finish(context, &open_attempts::resume(context, &key).await?);
         }

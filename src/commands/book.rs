@@ -153,10 +153,10 @@ const ONE_BOOKING: &[&str] = &[
 /// Tells the journal what flags say of it. It is opened only once the rest of the input is known to be usable.
 fn tell_journal(context: &Context, any_account: bool, retention: Option<Retention>) -> Result<()> {
     if any_account {
-        context.journal()?.take_any_account();
+        context.journal()?.scope.takes_any_account.set(true);
     }
     if let Some(retention) = retention {
-        context.journal()?.keep_for(retention);
+        context.journal()?.scope.retention.set(retention);
     }
     Ok(())
 }

@@ -117,11 +117,6 @@ impl Attempt {
 }
 
 impl Journal {
-    /// From here on, treats attempts of every account as this organization's, because its API key was changed.
-    pub(crate) fn take_any_account(&self) {
-        self.scope.takes_any_account.set(true);
-    }
-
     /// Whether the attempt may be sent, or its booking read, with the present API key.
     pub(crate) fn owns(&self, attempt: &Attempt) -> bool {
         self.scope.may_send(&attempt.runs)

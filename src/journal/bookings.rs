@@ -87,11 +87,11 @@ pub(super) fn hold(statements: &dyn Statements, origin: &str, id: &str) -> Answe
     }))
 }
 
-/// A booking as it is to be stored.
+/// What is stored with a booking.
+#[derive(Default)]
 pub(super) struct Seen<'a> {
-    pub(super) booking: &'a Booking,
     pub(super) origin: &'a str,
-    pub(super) profile: &'a Option<String>,
+    pub(super) profile: Option<&'a str>,
     pub(super) seen_at: &'a str,
     /// If it is not known yet.
     pub(super) created_at: &'a str,
@@ -109,11 +109,12 @@ pub(super) fn store(
     statements: &dyn Statements,
     scope: &Scope,
     held: Option<&Held>,
+    booking: &Booking,
     seen: &Seen<'_>,
 ) -> Answer<()> {
-    let booking = seen.booking;
     let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
-    let (document, terms, searched) = if seen.is_forgotten {
+    let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
+    let (document, terms, searched) = if is_forgotten {
         (Cow::Borrowed(""), None, Searched::default())
     } else {
         let terms = seen.terms.map(stored_terms);
@@ -172,17 +173,16 @@ pub(super) fn keep(
 ) -> Answer<()> {
     let held = hold(statements, &attempt.origin, booking.id())?;
     let seen = Seen {
-        booking,
         origin: &attempt.origin,
-        profile: &attempt.profile,
+        profile: attempt.profile.as_deref(),
         seen_at: &Timestamp::now().to_string(),
         created_at: &attempt.created_at,
         key: Some(&attempt.idempotency_key),
         asked: Some(attempt.asked()),
         terms,
-        is_forgotten: held.as_ref().is_some_and(|held| held.is_forgotten),
+        is_forgotten: false,
     };
-    store(statements, scope, held.as_ref(), &seen)
+    store(statements, scope, held.as_ref(), booking, &seen)
 }
 
 /// Stores a booking that nobody here may have made, seen at a moment.
@@ -195,17 +195,13 @@ fn keep_seen(
 ) -> Answer<()> {
     let at = at.to_string();
     let seen = Seen {
-        booking,
         origin: &scope.origin,
-        profile: &scope.profile,
+        profile: scope.profile.as_deref(),
         seen_at: &at,
         created_at: &at,
-        key: None,
-        asked: None,
-        terms: None,
-        is_forgotten: held.is_some_and(|held| held.is_forgotten),
+        ..Seen::default()
     };
-    store(statements, scope, held, &seen)
+    store(statements, scope, held, booking, &seen)
 }
 
 impl Journal {
@@ -274,7 +270,9 @@ impl Journal {
     /// How many bookings the service has lost.
     pub(crate) fn lost(&self) -> Result<u32> {
         self.read(|statements, scope| {
-            let row = statements.first(LOST, values![&scope.origin])?;
+            // SQLite would take the primary key, which has all bookings.
+            let lost = "SELECT count(*) FROM bookings INDEXED BY bookings_gone WHERE origin = ?1 AND gone_at IS NOT NULL";
+            let row = statements.first(lost, values![&scope.origin])?;
             row.map_or(Ok(0), |row| row.at(0))
         })
     }
@@ -302,7 +300,8 @@ impl Journal {
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
     pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
         self.read(|statements, scope| {
-            let rows = statements.query(NEWEST_IDS, values![&scope.origin, limit])?;
+            let newest = "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
+            let rows = statements.query(newest, values![&scope.origin, limit])?;
             rows.iter().map(|row| row.get("id")).collect()
         })
     }
@@ -310,7 +309,9 @@ impl Journal {
     /// Whether the booking was made by an attempt of the journal, as far as it still knows.
     pub(crate) fn made(&self, booking_id: &str) -> Result<bool> {
         self.read(|statements, scope| {
-            let row = statements.first(MADE, values![&scope.origin, booking_id])?;
+            let made = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
+                        UNION ALL SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
+            let row = statements.first(made, values![&scope.origin, booking_id])?;
             Ok(row.is_some())
         })
     }
@@ -343,16 +344,6 @@ impl Journal {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 }
-
-// SQLite would take the primary key, which has all bookings.
-const LOST: &str = "SELECT count(*) FROM bookings INDEXED BY bookings_gone WHERE origin = ?1 AND gone_at IS NOT NULL";
-
-const MADE: &str = "
-    SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
-    UNION ALL SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
-
-const NEWEST_IDS: &str =
-    "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
 
 #[cfg(test)]
 mod tests;

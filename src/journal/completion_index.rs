@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::{Row, params};
-use serde::Deserialize;
+use rusqlite::params;
 
-use crate::platform::sqlite::{Peek, fields, prefix_end};
+use crate::platform::sqlite::{Peek, prefix_end};
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
@@ -30,19 +29,9 @@ pub(crate) struct KnownBooking {
     pub(crate) guest: Option<String>,
 }
 
-/// The fields that bookings and booking requests have in common.
-#[derive(Default, Deserialize)]
-struct BookingDocument {
-    venue_name: Option<String>,
-    venue_id: Option<String>,
-    datetime: Option<String>,
-    customer: Option<GuestDocument>,
-}
-
-#[derive(Default, Deserialize)]
-struct GuestDocument {
-    name: Option<String>,
-}
+/// What is read of a document; nothing of one whose guest was deleted.
+const SHOWN: &str = "CAST(coalesce(document ->> 'venue_name', document ->> 'venue_id') AS TEXT) AS venue,
+    CAST(document ->> 'datetime' AS TEXT) AS datetime, CAST(document -> 'customer' ->> 'name' AS TEXT) AS guest";
 
 impl CompletionIndex {
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
@@ -53,43 +42,37 @@ impl CompletionIndex {
     /// Bookings of this machine whose ids start with `prefix`, latest first.
     pub(crate) fn bookings(&self, prefix: &str) -> Vec<KnownBooking> {
         // A prefix is looked up by id; without one, the latest bookings are taken. Both use an index.
-        let query = if prefix.is_empty() {
-            "SELECT id, status, document FROM bookings WHERE origin = ?1 AND +id >= ?2 AND +id < ?3
-             ORDER BY created_at DESC LIMIT ?4"
-        } else {
-            "SELECT id, status, document FROM bookings WHERE origin = ?1 AND id >= ?2 AND id < ?3
-             ORDER BY id DESC LIMIT ?4"
+        let (id, order, most) = match prefix {
+            "" => ("+id", "created_at", LAST_BOOKINGS),
+            _ => ("id", "id", MOST),
         };
-        let most = if prefix.is_empty() {
-            LAST_BOOKINGS
-        } else {
-            MOST
-        };
-        let values = params![self.origin, prefix, prefix_end(prefix), most];
-        self.file.rows(query, values, known_booking)
+        let rows = format!(
+            "SELECT id, status, iif(json_valid(document), document, '{{}}') AS document FROM bookings
+             WHERE origin = ?1 AND {id} >= ?2 AND {id} < ?3 ORDER BY {order} DESC LIMIT ?4"
+        );
+        self.rows(&rows, prefix, most)
     }
 
     /// Open attempts whose keys start with `prefix`, latest first.
     pub(crate) fn open_attempts(&self, prefix: &str) -> Vec<KnownBooking> {
-        self.file.rows(
-            "SELECT idempotency_key, NULL, request FROM attempts
+        let rows = "SELECT idempotency_key AS id, NULL AS status, iif(json_valid(request), request, '{}') AS document
+             FROM attempts
              WHERE state = 'unsettled' AND origin = ?1 AND +idempotency_key >= ?2 AND +idempotency_key < ?3
-             ORDER BY created_at DESC LIMIT ?4",
-            params![self.origin, prefix, prefix_end(prefix), MOST],
-            known_booking,
-        )
+             ORDER BY created_at DESC LIMIT ?4";
+        self.rows(rows, prefix, MOST)
     }
-}
 
-/// Reads an id, a status and a document.
-fn known_booking(row: &Row<'_>) -> rusqlite::Result<KnownBooking> {
-    let document: Option<String> = row.get(2)?;
-    let document: BookingDocument = fields(document.as_deref());
-    Ok(KnownBooking {
-        id: row.get(0)?,
-        status: row.get(1)?,
-        venue: document.venue_name.or(document.venue_id),
-        datetime: document.datetime,
-        guest: document.customer.and_then(|guest| guest.name),
-    })
+    fn rows(&self, rows: &str, prefix: &str, most: u32) -> Vec<KnownBooking> {
+        let query = format!("SELECT id, status, {SHOWN} FROM ({rows})");
+        let values = params![self.origin, prefix, prefix_end(prefix), most];
+        self.file.rows(&query, values, |row| {
+            Ok(KnownBooking {
+                id: row.get("id")?,
+                status: row.get("status")?,
+                venue: row.get("venue")?,
+                datetime: row.get("datetime")?,
+                guest: row.get("guest")?,
+            })
+        })
+    }
 }

@@ -102,13 +102,13 @@ fn copy_booking(
             statements.later(add, row)?;
         }
     }
-    let (key, terms): (Option<String>, Option<String>) =
-        (row.get("idempotency_key")?, row.get("terms")?);
+    let [key, terms, profile] = ["idempotency_key", "terms", "profile"].map(|it| row.get(it));
+    let (key, terms, profile): (Option<String>, Option<String>, Option<String>) =
+        (key?, terms?, profile?);
     let terms: Option<Json> = terms.and_then(|it| serde_json::from_str(&it).ok());
     let seen = Seen {
-        booking: &booking,
         origin: &origin,
-        profile: &row.get("profile")?,
+        profile: profile.as_deref(),
         seen_at: &seen_at,
         created_at: &row.get::<String>("created_at")?,
         key: key.as_deref(),
@@ -116,7 +116,7 @@ fn copy_booking(
         terms: terms.as_ref(),
         is_forgotten: forgotten_at.is_some(),
     };
-    bookings::store(statements, scope, held.as_ref(), &seen)?;
+    bookings::store(statements, scope, held.as_ref(), &booking, &seen)?;
     let gone_at: Option<String> = row.get("gone_at")?;
     let mark = "UPDATE bookings SET gone_at = ?3, forgotten_at = ?4 WHERE origin = ?1 AND id = ?2";
     let row = values![&origin, id, &gone_at, &forgotten_at];

@@ -6,11 +6,10 @@
 
 use std::fs;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::Journal;
 use super::scope::Scope;
-use crate::model::retention::Retention;
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, Statements, Trouble, values};
 
@@ -76,16 +75,6 @@ impl Journal {
         }
     }
 
-    /// Sets how long guests are kept.
-    pub(crate) fn keep_for(&self, retention: Retention) {
-        self.scope.retention.set(retention);
-    }
-
-    /// Tells how far the service's clock is ahead of ours.
-    pub(crate) fn know_skew(&self, skew: SignedDuration) {
-        self.scope.skew.set(skew);
-    }
-
     /// What [`Journal::forget_next`] would delete, altogether: bookings and attempts that still have a guest. An attempt with
     /// a booking counts once.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
@@ -148,6 +137,7 @@ mod tests {
     use crate::journal::tests::open;
     use crate::journal::{BeginOutcome, Earlier, State};
     use crate::model::booking::Booking;
+    use crate::model::retention::Retention;
     use serde_json::{Value, json};
     use std::path::PathBuf;
 

@@ -23,79 +23,67 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use self::day::Day;
-use self::words::{DAY_EXAMPLE, TIME_EXAMPLE, Written};
+use self::words::{DAY_EXAMPLE, TIME_EXAMPLE};
 use super::typed;
 
 pub(crate) use super::moment::Moment;
 
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
-pub(crate) struct When(Written);
+pub(crate) enum When {
+    /// An instant, from its own offset.
+    Exact(Moment),
+    /// This much time from now.
+    Elapsed(Duration),
+    /// A local time in whichever zone applies.
+    Local(Day, Time),
+}
 
 impl When {
     /// The time of the command. It is a minute ahead, because a service refuses a time that has passed when the request
     /// arrives.
     pub(crate) fn now() -> When {
-        When(Written::Elapsed(Duration::from_secs(60)))
+        When::Elapsed(Duration::from_secs(60))
     }
 
     pub(crate) fn parse(text: &str) -> Result<When, String> {
-        typed::read(text, "a time", TIME_EXAMPLE, words::time).map(When)
+        typed::read(text, "a time", TIME_EXAMPLE, words::time)
     }
 
     /// The moment, if the text has an offset of its own.
     pub(crate) fn exact(&self) -> Option<&Moment> {
-        match &self.0 {
-            Written::Exact(moment) => Some(moment),
+        match self {
+            When::Exact(moment) => Some(moment),
             _ => None,
         }
     }
 
     /// The full date and time, if it was written without offset.
     pub(crate) fn wall(&self) -> Option<DateTime> {
-        match self.0 {
-            Written::Local {
-                day: Day::Date(date),
-                time,
-            } => Some(date.to_datetime(time)),
+        match self {
+            When::Local(Day::Date(date), time) => Some(date.to_datetime(*time)),
             _ => None,
         }
     }
 
     /// Whether the text is a time on some clock, which only a zone makes an instant.
     pub(crate) fn needs_zone(&self) -> bool {
-        matches!(self.0, Written::Local { .. })
+        matches!(self, When::Local(..))
     }
 
     /// Whether a booking's own day decides on which date the time is: the text names no day, or a weekday.
     pub(crate) fn depends_on_a_day(&self) -> bool {
-        matches!(
-            self.0,
-            Written::Local {
-                day: Day::Soonest | Day::Weekday(_),
-                ..
-            }
-        )
+        matches!(self, When::Local(Day::Soonest | Day::Weekday(_), _))
     }
 
     /// The same time of day on this date if the text names no day, or on the nearest such weekday; else the time as it was
     /// written.
     pub(crate) fn near(&self, date: Date) -> When {
-        match self.0 {
-            Written::Local {
-                day: Day::Soonest,
-                time,
-            } => When(Written::Local {
-                day: Day::Date(date),
-                time,
-            }),
-            Written::Local {
-                day: Day::Weekday(weekday),
-                time,
-            } => When(Written::Local {
-                day: Day::WeekdayNear(weekday, date),
-                time,
-            }),
+        match self {
+            When::Local(Day::Soonest, time) => When::Local(Day::Date(date), *time),
+            When::Local(Day::Weekday(day), time) => {
+                When::Local(Day::WeekdayNear(*day, date), *time)
+            }
             _ => self.clone(),
         }
     }
@@ -103,10 +91,10 @@ impl When {
     /// The instant at `now` in `zone`. It may be in the past if the text names its day; only the service decides
     /// whether that is allowed.
     pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, String> {
-        match &self.0 {
-            Written::Exact(moment) => Ok(moment.clone()),
-            Written::Elapsed(length) => day::after(now, *length, zone),
-            Written::Local { day, time } => day.resolve(*time, now, zone),
+        match self {
+            When::Exact(moment) => Ok(moment.clone()),
+            When::Elapsed(length) => day::after(now, *length, zone),
+            When::Local(day, time) => day.resolve(*time, now, zone),
         }
     }
 }

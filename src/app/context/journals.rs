@@ -31,7 +31,7 @@ impl Context {
             }
         };
         if let Some(skew) = self.client.get().and_then(Client::skew) {
-            journal.know_skew(skew);
+            journal.scope.skew.set(skew);
         }
         Ok(journal)
     }

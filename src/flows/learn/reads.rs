@@ -84,7 +84,7 @@ impl<'a> Reads<'a> {
         let client = self.context.client()?;
         let raw = client.send_raw(&call).await;
         let raw = raw.map_err(|failure| failure.into_error(&call))?;
-        let remaining = client.rate_limit().map(|it| it.remaining);
+        let remaining = client.limit_seen().flatten().map(|it| it.remaining);
         if let Some(name) = limit {
             // Without a header nothing limits but the count of calls.
             let first = remaining.map_or(u32::MAX, |it| it.saturating_add(1));

@@ -1,6 +1,5 @@
 use super::*;
 use crate::journal::tests::open;
-use crate::journal::tests::plan;
 
 fn journal(folder: &tempfile::TempDir) -> Journal {
     let path = folder.path().join("journal.db");
@@ -76,27 +75,6 @@ fn a_booking_that_the_service_lost_is_in_no_list_until_it_is_seen_again() {
     journal.update(&booking("bk_1", "processing")).unwrap();
     assert_eq!(journal.lost().unwrap(), 1);
     assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
-}
-
-#[test]
-fn no_list_looks_at_more_rows_than_it_shows() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    for (query, index) in [
-        (LOST.to_owned(), "bookings_gone (origin=?)"),
-        (
-            MADE.to_owned(),
-            "attempts_of_booking (origin=? AND booking_id=?)",
-        ),
-    ] {
-        let plan = plan(&journal, &query);
-        assert!(plan.contains(index), "{query}: {plan}");
-        assert!(
-            !plan.contains("SCAN attempts") && !plan.contains("SCAN bookings"),
-            "{plan}"
-        );
-        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
-    }
 }
 
 #[test]

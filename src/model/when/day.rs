@@ -12,7 +12,7 @@ pub(super) const TOO_FAR: &str = "it is after the year 9999; try `in 3 days 19:3
 
 /// A day that was written or implied.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Day {
+pub(crate) enum Day {
     /// The first day on which the time is in the future: today or tomorrow.
     Soonest,
     /// This many days after today, by the calendar.

@@ -1,11 +1,10 @@
 //! Parsing the words of a time or a day.
 
-use std::time::Duration;
-
 use jiff::Span;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
 
+use super::When;
 use super::day::{Day, TOO_FAR};
 use crate::model::moment::Moment;
 use crate::model::similar::did_you_mean;
@@ -19,19 +18,8 @@ pub(super) const DAY_EXAMPLE: &str = "`today`, `fri`, `2026-11-27` or `2026-11-2
 /// What was read at the front of some words, and the words after it; `None` if it is not there.
 type Read<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
 
-/// A time as it was written, not yet resolved.
-#[derive(Clone, Debug)]
-pub(super) enum Written {
-    /// An instant, from its own offset.
-    Exact(Moment),
-    /// This much time from now.
-    Elapsed(Duration),
-    /// A local time in whichever zone applies.
-    Local { day: Day, time: Time },
-}
-
 /// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of time from now.
-pub(super) fn time(text: &str) -> Result<Written, String> {
+pub(super) fn time(text: &str) -> Result<When, String> {
     let words = split(text);
     if let Some((span, rest)) = amount(&words)?.filter(|(span, _)| days_of(span) == 0) {
         if !rest.is_empty() {
@@ -41,7 +29,7 @@ pub(super) fn time(text: &str) -> Result<Written, String> {
             );
         }
         let length = duration::length(&span).ok_or(TOO_FAR)?;
-        return Ok(Written::Elapsed(length.unsigned_abs()));
+        return Ok(When::Elapsed(length.unsigned_abs()));
     }
     let (mut day, mut time, mut own) = (None, None, None);
     let mut rest = &words[..];
@@ -67,16 +55,13 @@ pub(super) fn time(text: &str) -> Result<Written, String> {
     match (day, time, own) {
         (Some(Day::Ahead(..0)), ..) => Err(format!("`yesterday` is over; try {TIME_EXAMPLE}")),
         (_, None, _) => Err(format!("the time of day is missing; try {TIME_EXAMPLE}")),
-        (day, Some(time), None) => Ok(Written::Local {
-            day: day.unwrap_or(Day::Soonest),
-            time,
-        }),
+        (day, Some(time), None) => Ok(When::Local(day.unwrap_or(Day::Soonest), time)),
         (Some(Day::Date(date)), Some(time), Some(offset)) => {
             let instant = offset
                 .unwrap_or(Offset::UTC)
                 .to_timestamp(date.to_datetime(time));
             let instant = instant.map_err(|_| TOO_FAR)?;
-            Ok(Written::Exact(match offset {
+            Ok(When::Exact(match offset {
                 None => Moment::zulu(instant),
                 Some(offset) => Moment::new(instant.to_zoned(TimeZone::fixed(offset))),
             }))

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub(crate) use failure::Failure;
 pub(crate) use make::create_schema;
 pub(crate) use make::{build, remove};
-pub(crate) use peek::{Peek, change_counter, fields, prefix_end};
+pub(crate) use peek::{Peek, change_counter, prefix_end};
 
 use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::beside;

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Params, Row};
-use serde::de::DeserializeOwned;
 
 /// An existing file, opened for reading. It may be of any version.
 ///
@@ -49,12 +48,6 @@ pub(crate) fn change_counter(path: &Path) -> Option<[u8; 4]> {
     file.seek(SeekFrom::Start(24)).ok()?;
     file.read_exact(&mut counter).ok()?;
     Some(counter)
-}
-
-/// Reads a few fields of a document. Other fields, and fields of an unexpected type, are ignored.
-pub(crate) fn fields<T: Default + DeserializeOwned>(document: Option<&str>) -> T {
-    let fields = document.and_then(|text| serde_json::from_str(text).ok());
-    fields.unwrap_or_default()
 }
 
 /// An upper bound for all texts that start with `prefix`.
