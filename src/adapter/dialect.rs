@@ -127,6 +127,10 @@ impl Dialect {
             "auth_header" if names(OWN, name) => {
                 Some("every request has that header for something else")
             }
+            // A code that was sent under it would end a payment.
+            "otp_field" if matches!(name, "psp_response" | "psp_abort") => {
+                Some("another field has that name")
+            }
             key if key.ends_with("_field") => Path::refusal(name),
             _ if name.chars().any(char::is_control) => Some("it has a control character"),
             "service_name" if !is_header(&signature) => {

@@ -151,7 +151,7 @@ fn unclear(why: &str) -> Error {
 
 /// Why no further page is asked for: other commands need requests and a person an answer.
 fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<String> {
-    let limit = context.client().ok().and_then(Client::rate_limit);
+    let limit = context.client().ok().and_then(Client::limit_seen).flatten();
     if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
         let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
         return Some(format!(

@@ -26,18 +26,8 @@ use self::day::Day;
 use self::words::{DAY_EXAMPLE, TIME_EXAMPLE};
 use super::typed;
 
+pub(crate) use self::words::When;
 pub(crate) use super::moment::Moment;
-
-/// A time as it was written, not yet resolved.
-#[derive(Clone, Debug)]
-pub(crate) enum When {
-    /// An instant, from its own offset.
-    Exact(Moment),
-    /// This much time from now.
-    Elapsed(Duration),
-    /// A local time in whichever zone applies.
-    Local(Day, Time),
-}
 
 impl When {
     /// The time of the command. It is a minute ahead, because a service refuses a time that has passed when the request

@@ -590,7 +590,7 @@ fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
         ("read.bookings=.", 2, "read.bookings"),
         ("otp_field=", 2, "dialect.otp_field"),
         ("otp_field=pin\n", 2, "control character"),
-        ("otp_field=psp_abort", 3, "dialect.otp_field"),
+        ("otp_field=psp_abort", 2, "dialect.otp_field"),
         ("venues_field=..*", 2, "names with dots between them"),
         ("venues_field=data[0].x", 2, "read.KIND"),
         ("read_only=maybe", 2, "read_only"),

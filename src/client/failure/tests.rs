@@ -57,7 +57,7 @@ fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives
     for [status, body, method, code, exit, message] in rows(
         r#"500 | {"error": "boom"}                                | POST | outcome_unknown | OutcomeUnknown | the outcome is unknown: boom
            503 | {"error": "off", "error_code": "vendor_disabled"} | POST | vendor_disabled | Service        | off
-           405 | {"error": "no"}                                  | GET  | http_405        | Invalid        | the service refused with 405: no
+           405 | {"error": "no"}                                  | GET  | http_405        | Invalid        | no
            410 | {"error": "gone"}                                | GET  | http_410        | Invalid        | the service refused with 410: gone
            401 | {"error": "unauthorized"}                        | POST | unauthorized    | Unauthorized   |
            404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,

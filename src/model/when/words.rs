@@ -1,10 +1,11 @@
 //! Parsing the words of a time or a day.
 
+use std::time::Duration;
+
 use jiff::Span;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
 
-use super::When;
 use super::day::{Day, TOO_FAR};
 use crate::model::moment::Moment;
 use crate::model::similar::did_you_mean;
@@ -17,6 +18,17 @@ pub(super) const DAY_EXAMPLE: &str = "`today`, `fri`, `2026-11-27` or `2026-11-2
 
 /// What was read at the front of some words, and the words after it; `None` if it is not there.
 type Read<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
+
+/// A time as it was written, not yet resolved.
+#[derive(Clone, Debug)]
+pub(crate) enum When {
+    /// An instant, from its own offset.
+    Exact(Moment),
+    /// This much time from now.
+    Elapsed(Duration),
+    /// A local time in whichever zone applies.
+    Local(Day, Time),
+}
 
 /// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of time from now.
 pub(super) fn time(text: &str) -> Result<When, String> {

@@ -102,7 +102,7 @@ fn remove_one(path: &Path) -> io::Result<()> {
 }
 
 /// Creates the schema in a new database.
-pub(crate) fn create_schema(connection: &mut Connection, kind: &Kind) -> rusqlite::Result<()> {
+fn create_schema(connection: &mut Connection, kind: &Kind) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", kind.application)?;
     transaction.execute_batch(kind.schema)?;

@@ -12,7 +12,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
-pub(crate) use make::create_schema;
 pub(crate) use make::{build, remove};
 pub(crate) use peek::{Peek, change_counter, prefix_end};
 
