@@ -29,7 +29,7 @@ use clap::CommandFactory;
 
 use app::{Context, Startup};
 use cli::{Cli, completion};
-use commands::{Plan, ServiceNeed};
+use commands::plan::{Plan, ServiceNeed};
 use config::Environment;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};

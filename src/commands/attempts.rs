@@ -1,8 +1,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::commands::plan::{Needs, ServiceNeed};
 use crate::flows::{confirmation, finish, open_attempts, pick};
 use crate::journal::{Attempt, Outcome, Recovery, State, recover};
 use crate::json::{Document, plain};

@@ -17,8 +17,8 @@ mod start;
 
 use clap::Subcommand;
 
-use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::commands::plan::{Needs, ServiceNeed};
 use crate::outcome::{Exit, Result};
 
 /// Run and control the offline sandbox

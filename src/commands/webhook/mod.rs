@@ -13,8 +13,8 @@ mod verify;
 
 use clap::Subcommand;
 
-use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::commands::plan::{Needs, ServiceNeed};
 use crate::outcome::{Exit, Result};
 
 /// Receive, forward, send and verify webhooks, and test your handler

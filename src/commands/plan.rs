@@ -1,0 +1,79 @@
+//! What a command needs before it runs, and how to run it then.
+
+use std::pin::Pin;
+
+use crate::app::{Context, Startup};
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::Output;
+
+/// What a command needs before it runs, and how to run it then.
+pub(crate) enum Plan {
+    /// Only the program itself, so that it works with a broken configuration.
+    Program(ProgramRun),
+    /// The configuration, which the command may repair. No service needs to be found in it.
+    Configuration(Box<dyn FnOnce(Startup) -> Running<'static>>),
+    Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
+}
+
+pub(crate) type ProgramRun = Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>;
+
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub(crate) service: ServiceNeed,
+    /// Whether the command is meant to run until a signal comes.
+    pub(crate) is_server: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServiceNeed {
+    /// The profile's service. Under `--no-sandbox` it is checked first.
+    Profile,
+    /// The profile's service. The command refuses a sandbox itself where that matters.
+    ProfileUnchecked,
+    /// A sandbox of its own, so that a key in the environment does not apply.
+    OwnSandbox,
+    /// None. The command uses only this machine, and works even if the service is refused.
+    None,
+}
+
+impl Needs {
+    /// The needs of a command that runs to its end.
+    pub(crate) const fn of(service: ServiceNeed) -> Self {
+        Needs {
+            service,
+            is_server: false,
+        }
+    }
+}
+
+impl Plan {
+    pub(crate) fn program(
+        run: impl FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::Program(Box::new(run))
+    }
+
+    pub(crate) fn configuration<A: 'static>(
+        args: A,
+        run: impl AsyncFnOnce(Startup, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::Configuration(Box::new(move |setup| Box::pin(run(setup, args))))
+    }
+
+    pub(crate) fn service<A: 'static>(
+        args: A,
+        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::context(Needs::of(ServiceNeed::Profile), args, run)
+    }
+
+    pub(crate) fn context<A: 'static>(
+        needs: Needs,
+        args: A,
+        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::Context(needs, Box::new(move |context| Box::pin(run(context, args))))
+    }
+}
