@@ -2,23 +2,22 @@
 //!
 //! The pipeline: arguments → [`cli::Cli`] → [`app::Context`] → command → report and exit code.
 
-mod adapter;
+mod account;
 mod app;
 #[cfg(test)]
 mod arbitrary;
+mod booking;
 mod cli;
-mod client;
-mod commands;
 mod config;
-mod flows;
 mod journal;
 mod json;
-mod model;
 mod outcome;
 mod platform;
-mod recent;
+mod playground;
 mod sandbox;
 mod secrets;
+mod service;
+mod setup;
 mod terminal;
 mod webhook;
 
@@ -27,9 +26,9 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
+use app::plan::{Plan, ServiceNeed};
 use app::{Context, Startup};
 use cli::{Cli, completion};
-use commands::plan::{Plan, ServiceNeed};
 use config::Environment;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};

@@ -12,17 +12,17 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use crate::adapter::{Adapter, Dialect};
 use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
-use crate::client::{Answer, Call, Client, Connection, Trace};
 use crate::config::{BaseUrl, Environment, Paths, Service, Target};
 use crate::journal::Journal;
-use crate::model::certainty::Certainty;
+use crate::journal::rows::Recent;
 use crate::outcome::{Error, Result};
-use crate::recent::Recent;
 use crate::sandbox::{self, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
+use crate::service::client::{Answer, Call, Client, Connection, Trace};
+use crate::service::documents::certainty::Certainty;
+use crate::service::mapping::{Adapter, Dialect};
 use crate::terminal::output::Output;
 use crate::terminal::prompt::Prompter;
 use crate::webhook::Webhooks;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::config::Environment;
-use crate::model::duration;
 use crate::outcome::Result;
+use crate::service::time::duration;
 use crate::terminal::output::{ColorChoice, Filter, Format, Output};
 
 /// Flags that every command takes.

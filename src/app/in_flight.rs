@@ -1,8 +1,8 @@
 //! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to continue.
 
-use crate::model::booking::{Booking, Status};
-use crate::model::shell;
 use crate::outcome::{Code, Error, Exit};
+use crate::platform::shell;
+use crate::service::documents::booking::{Booking, Status};
 
 #[derive(Debug, Default)]
 pub(crate) enum InFlight {

@@ -3,8 +3,12 @@
 mod context;
 pub(crate) mod flags;
 pub(crate) mod in_flight;
+pub(crate) mod input;
+pub(crate) mod pages;
+pub(crate) mod plan;
 pub(crate) mod shared_journal;
 mod startup;
+pub(crate) mod understood;
 
 pub(crate) use context::{Context, sandbox_error};
 pub(crate) use startup::Startup;

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use crate::config::{Environment, Paths, SharedJournal};
 use crate::journal::Maker;
-use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::{Database, Login};
-use crate::platform::private_file;
 use crate::platform::system::{files, process};
+use crate::platform::{private_file, shell};
 use crate::secrets::{Item, Secret, Vault, register_secret};
 use crate::terminal::output::Output;
 

@@ -1,12 +1,20 @@
 //! The root parser, and errors in the arguments.
 
+pub(crate) mod api;
+pub(crate) mod commands;
 pub(crate) mod completion;
-// The test runs bash.
+pub(crate) mod completions;
 #[cfg(test)]
-#[cfg(unix)]
 mod example_tests;
+pub(crate) mod explain;
+pub(crate) mod help;
+pub(crate) mod journal;
+pub(crate) mod overview;
+pub(crate) mod status;
 mod suggestion;
 mod version;
+
+// The test runs bash.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -16,12 +24,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::app::flags::Flags;
-use crate::commands;
-pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
 use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
+pub(crate) use commands::Command;
 
 /// Make and manage bookings from the command line, or test offline in a sandbox
 ///

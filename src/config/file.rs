@@ -7,10 +7,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::base_url::BaseUrl;
-use crate::adapter::Adapter;
-use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file;
+use crate::service::mapping::Adapter;
+use crate::service::time::retention::Retention;
 
 /// The name of the embedded sandbox. No profile of the file can have it.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";

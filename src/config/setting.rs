@@ -6,10 +6,10 @@ use super::base_url::BaseUrl;
 use super::edit::ConfigEdit;
 use super::file::LIST_KEYS;
 use super::target::journal_address;
-use crate::adapter::{Adapter, Dialect, ReadKind, WriteKind};
-use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::regular_file;
+use crate::service::mapping::{Adapter, Dialect, ReadKind, WriteKind};
+use crate::service::time::retention::Retention;
 
 /// The settings that stand in the profile itself, and not in a table of it.
 const PLAIN: [&str; 8] = [

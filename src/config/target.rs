@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use super::base_url::BaseUrl;
 use super::file::{ConfigFile, Profile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
-use crate::adapter::Adapter;
-use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Address;
 use crate::secrets::{Account, Secret};
+use crate::service::mapping::Adapter;
+use crate::service::time::retention::Retention;
 
 /// What the command line and the command itself say about the service.
 #[derive(Clone, Debug, Default)]

@@ -11,10 +11,10 @@ use super::scope::Scope;
 use super::searched::Searched;
 use super::{Journal, guests};
 use crate::json::Document;
-use crate::model::booking::Booking;
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 use crate::secrets::redact_document;
+use crate::service::documents::booking::Booking;
 
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {

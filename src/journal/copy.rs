@@ -192,7 +192,7 @@ mod tests {
         laptop.run("order-2", &request());
         copy(&path, &team).unwrap();
         let made = json!({"id": "bk_1", "status": "confirmed"});
-        let made = crate::model::booking::Booking::from_document(made.into()).unwrap();
+        let made = crate::service::documents::booking::Booking::from_document(made.into()).unwrap();
         laptop.end_booked(&run, &made, 201).unwrap();
         let copied = copy(&path, &team).unwrap();
         assert_eq!((copied.attempts, copied.bookings), (2, 1));

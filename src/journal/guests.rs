@@ -136,8 +136,8 @@ mod tests {
     use super::*;
     use crate::journal::tests::open;
     use crate::journal::{BeginOutcome, Earlier, State};
-    use crate::model::booking::Booking;
-    use crate::model::retention::Retention;
+    use crate::service::documents::booking::Booking;
+    use crate::service::time::retention::Retention;
     use serde_json::{Value, json};
     use std::path::PathBuf;
 

@@ -9,11 +9,11 @@ use super::bookings::KeptBooking;
 use super::search::containing;
 use super::wish::words;
 use crate::json::plain;
-use crate::model::booking::Booking;
-use crate::model::document_time::DocumentTime;
-use crate::model::text_fold::{digits, fold};
 use crate::outcome::Result;
 use crate::platform::sql::values;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::text_fold::{digits, fold};
+use crate::service::time::document_time::DocumentTime;
 
 #[derive(Debug)]
 pub(crate) struct LiveBooking {

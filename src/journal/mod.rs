@@ -16,6 +16,7 @@ mod protocol;
 #[cfg(test)]
 mod protocol_model;
 mod recover;
+pub(crate) mod rows;
 mod run_log;
 mod runs;
 mod scope;
@@ -26,8 +27,6 @@ mod summary;
 mod team;
 #[cfg(test)]
 mod team_model;
-#[cfg(test)]
-mod tests;
 mod wish;
 
 /// The version of the tables, in the file and in a shared journal.
@@ -54,3 +53,6 @@ pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
 pub(crate) use wish::{Request, Wish, is_same_but_time, is_same_time};
+
+#[cfg(test)]
+mod tests;

@@ -12,10 +12,10 @@ use super::runs::{Earlier, Outcome, Run, State};
 use super::scope::Scope;
 use super::wish::Request;
 use super::{Journal, bookings, guests};
-use crate::model::booking::Booking;
-use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
+use crate::platform::shell;
 use crate::platform::sql::{Answer, Statements, values};
+use crate::service::documents::booking::Booking;
 
 /// A run that this process has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::runs::{Maker, Run, may_be_sent_by};
-use crate::model::retention::Retention;
-use crate::model::venue::Venue;
+use crate::service::documents::venue::Venue;
+use crate::service::time::retention::Retention;
 
 /// Looks up a venue that was seen before by its id, for its name and its time zone.
 pub(crate) type VenueLookup = Box<dyn Fn(&str) -> Option<Venue>>;

@@ -8,9 +8,9 @@ use super::Journal;
 use super::bookings::KeptBooking;
 use super::runs::Maker;
 use super::searched::LONGEST;
-use crate::model::text_fold::{digits, fold};
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, Value};
+use crate::service::documents::text_fold::{digits, fold};
 
 /// The most words that are looked for.
 const MOST_WORDS: usize = 32;

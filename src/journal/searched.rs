@@ -4,10 +4,10 @@ use serde_json::Value as Json;
 
 use super::scope::Scope;
 use crate::json::plain;
-use crate::model::booking::Booking;
-use crate::model::document_time::DocumentTime;
-use crate::model::text_fold::{digits, fold};
 use crate::secrets::redact;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::text_fold::{digits, fold};
+use crate::service::time::document_time::DocumentTime;
 
 /// The longest part of a field that is searched, in characters.
 pub(super) const LONGEST: usize = 200;

@@ -13,12 +13,11 @@ use serde_json::Value;
 use super::limits::Observed;
 use super::scope::Scope;
 use super::{VERSION, team};
-use crate::model::shell;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::platform::sql::{Answer, Statements, Trouble};
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
-use crate::platform::{ownership, private_file};
+use crate::platform::{ownership, private_file, shell};
 
 /// The journal, seen from one service and one account.
 pub(crate) struct Journal {

@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 use super::{
     BeginOutcome, Intent, Journal, KeptBooking, LastTry, RunEnd, RunId, Scope, Sought, State,
 };
-use crate::model::booking::Booking;
 use crate::outcome::Result;
 use crate::platform::sql::{Statements, Value};
+use crate::service::documents::booking::Booking;
 
 /// The rows of one service.
 pub(crate) fn at(origin: &str) -> Scope {

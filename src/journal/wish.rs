@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::json::plain;
-use crate::model::document_time::DocumentTime;
-use crate::model::request::canonical;
-use crate::model::text_fold::fold;
 use crate::platform::crypto::sha256;
+use crate::service::documents::request::canonical;
+use crate::service::documents::text_fold::fold;
+use crate::service::time::document_time::DocumentTime;
 
 /// What the protocol asks of a request.
 pub(crate) trait Wish {

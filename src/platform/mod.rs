@@ -4,6 +4,7 @@
 //! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
 
 pub(crate) mod crypto;
+pub(crate) mod hidden;
 pub(crate) mod http1;
 pub(crate) mod http_client;
 pub(crate) mod input;
@@ -14,9 +15,11 @@ pub(crate) mod ownership;
 pub(crate) mod postgres;
 pub(crate) mod private_file;
 pub(crate) mod regular_file;
+pub(crate) mod shell;
 pub(crate) mod signals;
 pub(crate) mod sql;
 pub(crate) mod sqlite;
+
 #[cfg_attr(unix, path = "unix/mod.rs")]
 #[cfg_attr(windows, path = "windows/mod.rs")]
 pub(crate) mod system;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) use rusqlite::types::FromSql as FromCell;
 use rusqlite::types::Value as Cell;
 
-use super::postgres::Failure as PostgresFailure;
+use super::postgres::failure::Failure as PostgresFailure;
 use super::sqlite::Failure as SqliteFailure;
 
 pub(crate) type Answer<T> = Result<T, Trouble>;

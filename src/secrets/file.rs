@@ -7,10 +7,9 @@ use zeroize::Zeroizing;
 
 use super::secret::Secret;
 use super::{Account, Item};
-use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::files;
-use crate::platform::{ownership, private_file};
+use crate::platform::{ownership, private_file, shell};
 
 /// The file: 0600, next to `config.toml`.
 #[derive(Clone, Debug)]

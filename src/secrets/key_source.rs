@@ -3,8 +3,8 @@
 use super::secret::Secret;
 use super::vault::{Found, Vault};
 use super::{Account, Item};
-use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
+use crate::platform::shell;
 
 #[derive(Debug)]
 pub(crate) enum KeySource {

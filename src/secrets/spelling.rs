@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::model::hidden::is_hidden;
 use crate::platform::crypto::base64_decoded;
+use crate::platform::hidden::is_hidden;
 
 /// A text as it is read: percent-encoding, references of HTML and escapes of JSON resolved once, without the characters
 /// that nobody sees.

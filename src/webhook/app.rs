@@ -5,8 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::handler::{Handler, HeaderLine};
 use super::signature::sign;
 use super::store::QueuedDelivery;
-use crate::adapter::Dialect;
 use crate::secrets::Secret;
+use crate::service::mapping::Dialect;
 
 /// The age at which a listener replaces a signature: an app that checks the time would refuse an older one.
 pub(crate) const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);

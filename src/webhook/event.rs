@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::adapter::{Adapter, Dialect, Path, Search, Shape, member, shallowest};
 use crate::json::{Document, parsed};
-use crate::model::booking::Booking;
-use crate::model::id::token;
 use crate::platform::crypto::sha256;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::id::token;
+use crate::service::mapping::{Adapter, Dialect, Path, Search, Shape, member, shallowest};
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";

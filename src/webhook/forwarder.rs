@@ -18,8 +18,8 @@ use tokio::time::{sleep, timeout};
 use super::app::App;
 use super::reporter::{Attempt, Exchange, ListenerEvent, Outcome};
 use super::store::{State, Webhooks};
-use crate::model::duration::duration;
 use crate::outcome::{Error, Result};
+use crate::service::time::duration::duration;
 
 const MAX_IN_FLIGHT: usize = 64;
 /// How long to wait before using the database again after a failure.

@@ -2,6 +2,7 @@
 //! signatures that do not verify, and testing handlers.
 
 pub(crate) mod app;
+pub(crate) mod commands;
 pub(crate) mod drill;
 mod event;
 pub(crate) mod forwarder;

@@ -21,10 +21,10 @@ use super::handler::HeaderLine;
 use super::reporter::{Exchange, ListenerEvent, Outcome};
 use super::signature::{DEFAULT_TOLERANCE, Unverified, verify};
 use super::store::{ReceivedDelivery, State as StoreState, Webhooks};
-use crate::adapter::{Adapter, signing_service};
-use crate::model::shell;
 use crate::outcome::Result;
+use crate::platform::shell;
 use crate::secrets::Secret;
+use crate::service::mapping::{Adapter, signing_service};
 
 /// The largest body, in bytes: the service's own limit ("Limits", 3).
 const LARGEST_BODY: usize = 1024 * 1024;

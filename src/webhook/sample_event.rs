@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::event::at;
-use crate::adapter::{Dialect, Path};
+use crate::service::mapping::{Dialect, Path};
 
 /// The kinds of events ("Events", 2).
 pub(crate) const KINDS: [&str; 7] = [

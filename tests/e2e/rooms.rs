@@ -1,141 +1,100 @@
-//! The rooms of docs/dev/architecture.md: a room uses those below it, never one above.
+//! The rooms of docs/dev/architecture.md: a room uses those below it, and no two files use each other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Every room, the lowest first: each may use those before it alone. `sandbox` and `client` stand apart.
-const ORDER: &[&str] = &[
-    // What tests draw from.
-    "arbitrary",
-    "json",
-    "outcome",
-    "platform",
-    "model",
-    "adapter",
-    "secrets",
-    "sandbox",
-    "client",
-    "config",
-    "recent",
-    "journal",
-    "webhook",
-    "terminal",
-    "app",
-    "flows",
-    "commands",
-    "cli",
-    "lib",
-    "main",
-];
+/// The rooms, the lowest first. The longest name that fits counts.
+const ORDER: &str = "arbitrary json outcome platform secrets service::time service::documents \
+    service::mapping config sandbox service journal webhook terminal app booking account setup \
+    webhook::commands playground cli lib main";
 
-/// A file of a room, and the names at the root of the crate that its code uses. What its tests use is left out.
-struct File {
-    path: String,
-    room: String,
-    uses: BTreeSet<String>,
-}
+type Modules = BTreeMap<String, String>;
 
-/// Every file but those that are tests as a whole.
-fn files() -> Vec<File> {
-    let mut files = Vec::new();
-    add_files(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &[],
-        &mut files,
-    );
-    assert!(files.len() > 100, "the sources were not found");
-    files
-}
-
-fn add_files(folder: &Path, above: &[String], files: &mut Vec<File>) {
+/// The text of each module under a folder, without tests and comments.
+fn read(folder: &Path, above: &str, modules: &mut Modules) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let is_test = name.starts_with("tests") || name.contains("_model") || name == "arbitrary";
-        let module: Vec<String> = above.iter().cloned().chain([name]).collect();
-        if is_test {
-            continue;
-        }
-        if path.is_dir() {
-            add_files(&path, &module, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let depth = module.len() - usize::from(module.last().unwrap() == "mod");
-            files.push(File {
-                uses: uses(&std::fs::read_to_string(&path).unwrap(), depth),
-                path: path.display().to_string(),
-                room: module[0].clone(),
-            });
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let module = format!("{above}::{name}");
+        let module = module.trim_end_matches("::mod");
+        if path.is_dir() && !name.contains("_model") && name != "tests" {
+            read(&path, module, modules);
+        } else if path.extension() == Some("rs".as_ref()) && name != "tests" {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let code = code.lines().map(|it| it.split("//").next().unwrap());
+            modules.insert(module.into(), code.collect::<Vec<_>>().join("\n"));
         }
     }
 }
 
-/// The names that follow `crate::`, or as many `super::` as lead from a module of this depth to the root.
-fn uses(text: &str, depth: usize) -> BTreeSet<String> {
-    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-    let code = code.lines().map(|line| line.split("//").next().unwrap());
-    let code: String = code.collect::<Vec<_>>().join("\n");
-    let root = "super::".repeat(depth);
-    let paths = code.split("crate::").skip(1);
-    let paths = paths.chain(code.split(root.as_str()).skip(1));
-    let name = |path: &str| {
-        let name = path
-            .trim_start()
-            .split(|c: char| !c.is_alphanumeric() && c != '_');
-        name.into_iter().next().unwrap().to_owned()
+/// Reads a path, or a tree of them as imports have it, and returns the rest of the text.
+fn tree<'a>(text: &'a str, before: &str, found: &mut Vec<String>) -> &'a str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+    let (name, mut rest) = text.split_at(end.unwrap_or(text.len()));
+    let path = before.to_owned() + name;
+    if !rest.starts_with('{') {
+        found.push(path);
+        return rest;
+    }
+    while !rest.starts_with('}') {
+        rest = tree(rest[1..].trim_start(), &path, found);
+        rest = rest.trim_start_matches(|c| c != ',' && c != '}');
+    }
+    &rest[1..]
+}
+
+/// The modules that a module's code names. The folder around a file, which declares it, does not count.
+fn used(module: &str, code: &str, modules: &Modules) -> BTreeSet<String> {
+    let after_mod = code.lines().filter_map(|line| line.split("mod ").nth(1));
+    let children = after_mod.filter_map(|name| name.strip_suffix(';'));
+    let mut found = Vec::new();
+    for start in children.chain(["crate", "super"]) {
+        for (at, _) in code.match_indices(&format!("{start}::")) {
+            if !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+                tree(&code[at..], "", &mut found);
+            }
+        }
+    }
+    let known = |path: &String| {
+        let (mut base, mut rest) = (module, path.as_str());
+        while let Some(below) = rest.strip_prefix("super::") {
+            (base, rest) = (base.rsplit_once("::").unwrap().0, below);
+        }
+        let path = format!("{base}::{rest}");
+        let mut path = path.rsplit_once("::crate").map_or(path.as_str(), |it| it.1);
+        while !modules.contains_key(path) {
+            path = path.rsplit_once("::")?.0;
+        }
+        Some(path.to_owned()).filter(|it| !format!("{module}::").starts_with(&format!("{it}::")))
     };
-    let mut found = BTreeSet::new();
-    for path in paths {
-        let Some(group) = path.strip_prefix('{') else {
-            found.insert(name(path));
-            continue;
-        };
-        // `{a::{b, c}, d}`: what begins the group, and what follows a comma that is in no group within it.
-        let mut open = 1;
-        found.insert(name(group));
-        for (place, c) in group.char_indices() {
-            match c {
-                '{' => open += 1,
-                '}' => open -= 1,
-                ',' if open == 1 => {
-                    found.insert(name(&group[place + 1..]));
-                }
-                _ => {}
-            }
-            if open == 0 {
-                break;
-            }
-        }
-    }
-    found
+    found.iter().filter_map(known).collect()
 }
 
 #[test]
-fn dependencies_between_rooms_point_down_and_never_in_a_circle() {
-    let mut wrong = Vec::new();
-    for file in files() {
-        let place = ORDER.iter().position(|it| *it == file.room);
-        let place = place.unwrap_or_else(|| panic!("{} has no place in the order", file.room));
-        let above = |other: &&String| **other != file.room && ORDER[place..].contains(&&***other);
-        wrong.extend(
-            file.uses
-                .iter()
-                .filter(above)
-                .map(|other| format!("{} uses {other}", file.path)),
-        );
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-#[test]
-fn the_wire_is_written_twice_so_the_sandbox_and_the_client_share_no_code() {
-    for file in files() {
-        let forbidden: &[&str] = match file.room.as_str() {
-            "sandbox" => &["client", "adapter", "model", "json"],
-            "client" | "adapter" => &["sandbox"],
-            _ => &[],
-        };
-        for other in forbidden {
-            assert!(!file.uses.contains(*other), "{} uses {other}", file.path);
+fn a_room_uses_those_below_it_and_no_two_files_use_each_other() {
+    let mut modules = Modules::new();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    read(&src, "", &mut modules);
+    let place = |module: &str| {
+        let fits = |room: &&str| format!("{module}::").starts_with(&format!("::{room}::"));
+        let room = ORDER.split(' ').filter(fits).max_by_key(|room| room.len());
+        ORDER.split(' ').position(|it| Some(it) == room)
+    };
+    let mut uses = BTreeMap::new();
+    for (module, code) in &modules {
+        uses.insert(module.clone(), used(module, code, &modules));
+        for other in &uses[module] {
+            // Both are written from the specification, so that one mistake is not on both sides.
+            let ends = [module, other].map(|it| it.split("::").nth(1).unwrap());
+            let apart = ends != ["sandbox", "service"] && ends != ["service", "sandbox"];
+            let below = place(other) <= place(module);
+            assert!(apart && below, "{module} uses {other}");
         }
     }
+    while let Some(last) = uses.keys().find(|it| uses[*it].is_empty()).cloned() {
+        uses.remove(&last);
+        uses.values_mut().for_each(|used| _ = used.remove(&last));
+    }
+    assert!(uses.is_empty(), "files that use each other: {uses:#?}");
 }

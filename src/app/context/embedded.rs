@@ -7,11 +7,11 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Context, Embedded, sandbox_error};
-use crate::client::Client;
 use crate::config::Target;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::{self, Database, Sandbox};
+use crate::service::client::Client;
 
 /// How often the embedded sandbox sends deliveries while a command runs: a listener in another terminal shows them
 /// within a second.

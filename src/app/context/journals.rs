@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use super::Context;
 use crate::app::shared_journal;
-use crate::client::Client;
 use crate::config::SharedJournal;
+use crate::journal::rows::{Recent, RecentList};
 use crate::journal::{Journal, Maker, Scope};
-use crate::model::venue::Venue;
 use crate::outcome::Result;
 use crate::platform::postgres::Database;
-use crate::recent::{Recent, RecentList};
 use crate::sandbox::LIVE_KEY;
 use crate::secrets::Secret;
+use crate::service::client::Client;
+use crate::service::documents::venue::Venue;
 
 impl Context {
     /// The journal, opened on first use.

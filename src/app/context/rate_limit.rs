@@ -9,11 +9,11 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::Context;
-use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::journal::RateLimitWindow;
-use crate::model::certainty::Certainty;
-use crate::model::duration::in_units;
 use crate::outcome::{Code, Error, Result};
+use crate::service::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
+use crate::service::documents::certainty::Certainty;
+use crate::service::time::duration::in_units;
 use crate::terminal::prompt::Question;
 
 /// How often a wait checks the clock.

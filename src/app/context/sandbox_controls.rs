@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::client::{Answer, Call, Failure};
 use crate::outcome::{Error, Result};
+use crate::service::client::{Answer, Call, Failure};
 
 impl Context {
     /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::commands::Shell;
+use crate::cli::commands::Shell;
 
 /// The words up to the cursor, without quotes. The last one is being typed, and may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

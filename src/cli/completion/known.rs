@@ -6,12 +6,12 @@ use super::command_line::CommandLine;
 use crate::config::{
     ConfigFile, Environment, Paths, SANDBOX_PROFILE, Target, TargetOptions, resolve,
 };
+use crate::journal::rows::RecentIndex;
 use crate::journal::{CompletionIndex, KnownBooking};
-use crate::model::booking::Status;
-use crate::model::shell::is_plain;
-use crate::model::time_text::human;
 use crate::platform::ownership;
-use crate::recent::RecentIndex;
+use crate::platform::shell::is_plain;
+use crate::service::documents::booking::Status;
+use crate::service::time::text::human;
 use crate::terminal::output::visible;
 
 /// A value with what is said of it, as it may be printed.

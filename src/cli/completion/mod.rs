@@ -13,10 +13,10 @@ use std::sync::Arc;
 use clap::ValueEnum as _;
 use clap_complete::CompletionCandidate;
 
-use crate::commands::Shell;
+use super::commands::Shell;
 use crate::config::Environment;
-use crate::model::shell::escaped;
 use crate::outcome::Exit;
+use crate::platform::shell::escaped;
 use crate::terminal::output::{ColorChoice, Format, Output, visible};
 use command_line::CommandLine;
 use known::Known;

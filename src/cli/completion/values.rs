@@ -9,10 +9,10 @@ use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, PathCompleter, ValueCompleter};
 
 use super::known::{Bookings, Candidate, Known};
-use crate::adapter::Dialect;
-use crate::commands::TOPICS;
+use crate::cli::commands::TOPICS;
 use crate::outcome::code::ALL;
 use crate::sandbox::seed::Scenario;
+use crate::service::mapping::Dialect;
 
 /// What offers the values of an argument, given what was typed of it.
 type Source = fn(&Known, &str) -> Option<Vec<Candidate>>;

@@ -54,7 +54,7 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
     journal
         .scope
         .retention
-        .set(crate::model::retention::Retention::parse("0").unwrap());
+        .set(crate::service::time::retention::Retention::parse("0").unwrap());
     journal.update(&booking("bk_8", "confirmed")).unwrap();
     assert!(
         journal.kept("bk_8").unwrap().is_none(),

@@ -12,7 +12,6 @@ mod resume;
 mod rule;
 mod state;
 mod steps;
-mod tests;
 
 use stateright::{Model, Property};
 
@@ -138,3 +137,6 @@ impl Model for Protocol {
         all
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::journal::tests::{journal, plan};
-use crate::model::booking::Booking;
+use crate::service::documents::booking::Booking;
 
 fn booking(id: &str, status: &str, guest: &str, day: u8, venue: &str) -> Booking {
     let document = json!({

@@ -4,7 +4,7 @@
 mod address;
 #[cfg_attr(not(feature = "postgres"), path = "left_out.rs")]
 mod connection;
-mod failure;
+pub(crate) mod failure;
 #[cfg(feature = "postgres")]
 mod session;
 

@@ -6,7 +6,7 @@
 use std::str::Chars;
 
 use super::visible::Eye;
-use crate::model::hidden::is_hidden;
+use crate::platform::hidden::is_hidden;
 
 /// The deepest level that is indented. Otherwise the output would grow with the square of the nesting depth.
 const DEEPEST_INDENT: usize = 64;

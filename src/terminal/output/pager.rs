@@ -6,9 +6,8 @@ use std::process::{Command, Stdio};
 use super::style::{ColorPrefs, Terminals};
 use super::wrap::words;
 use crate::config::Environment;
-use crate::model::shell;
-use crate::platform::signals;
 use crate::platform::system::process::{NOT_STARTED, command};
+use crate::platform::{shell, signals};
 
 /// The pager where none is named. It is no error if it is not installed.
 const USUAL: &str = "less";

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::hidden::is_hidden;
+use crate::platform::hidden::is_hidden;
 use crate::secrets::redact;
 
 /// `text` on one line, with secrets masked, and with control characters and invisible characters written as their code

@@ -7,8 +7,8 @@ use super::line::Line;
 use super::question::{Check, Question};
 use super::screen::{Frame, Size};
 use super::theme::{Theme, columns_of, fit};
-use crate::model::text_fold::fold;
 use crate::platform::key::Key;
+use crate::service::documents::text_fold::fold;
 
 /// The most further lines of the marked row.
 const MOST_MORE_LINES: usize = 2;

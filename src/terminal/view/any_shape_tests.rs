@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{BookingView, TermsReader, slots_page, venues_page};
-use crate::adapter::{Adapter, Dialect, scalars};
 use crate::json::Document;
-use crate::model::booking::Status;
-use crate::model::certainty::Certainty;
-use crate::model::document_time::{DocumentTime, time_text};
+use crate::service::documents::booking::Status;
+use crate::service::documents::certainty::Certainty;
+use crate::service::mapping::{Adapter, Dialect, scalars};
+use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::terminal::output::{ColorPrefs, Page, StreamStyle, View};
 
 /// How the documents of one service differ.

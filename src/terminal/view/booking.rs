@@ -7,15 +7,15 @@ use super::fields::Fields;
 use super::pause::pause;
 use super::terms::TermsReader;
 use super::{capitalised, next_step, tone_of};
-use crate::adapter::Dialect;
 use crate::json::{Document, plain};
-use crate::model::booking::{Booking, Status};
-use crate::model::certainty::Certainty;
-use crate::model::document_time::{DocumentTime, as_text};
-use crate::model::time_text::{dated, human, with_own_time};
-use crate::model::zone::system_zone;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::certainty::Certainty;
+use crate::service::mapping::Dialect;
+use crate::service::time::document_time::{DocumentTime, as_text};
+use crate::service::time::text::{dated, human, with_own_time};
+use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Page, Tone, View};
 
 pub(crate) struct BookingView<'a> {

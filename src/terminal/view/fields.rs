@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::joined;
 use crate::json::plain;
-use crate::model::certainty::Certainty;
-use crate::model::document_time::{DocumentTime, time_text};
-use crate::model::money::{money, names_minor_units};
+use crate::service::documents::certainty::Certainty;
+use crate::service::documents::money::{money, names_minor_units};
+use crate::service::time::document_time::{DocumentTime, time_text};
 
 /// A document, and what was taken from it.
 ///
@@ -166,8 +166,8 @@ pub(super) fn is_scalar(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapter::scalars;
     use crate::arbitrary;
+    use crate::service::mapping::scalars;
     use proptest::prelude::*;
     use serde_json::json;
 

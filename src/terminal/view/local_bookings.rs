@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{numbered, tone_of};
 use crate::journal::KeptBooking;
 use crate::json::plain;
-use crate::model::booking::Booking;
-use crate::model::document_time::as_text;
-use crate::model::time_text::{human, local, relative};
-use crate::model::when::When;
+use crate::service::documents::booking::Booking;
+use crate::service::time::document_time::as_text;
+use crate::service::time::text::{human, local, relative};
+use crate::service::time::when::When;
 use crate::terminal::output::{Page, TableCell, visible};
 
 const HEADERS: &[&str] = &["id", "status", "venue", "when", "guest", "party"];

@@ -21,7 +21,7 @@ pub(crate) use slot_list::{SlotDetails, slot_line, slots_page};
 pub(crate) use terms::TermsReader;
 pub(crate) use venue_list::{venue_line, venue_place, venues_page};
 
-use crate::model::booking::Status;
+use crate::service::documents::booking::Status;
 use crate::terminal::output::{Page, TableCell, Tone};
 
 /// A sentence with its first letter in upper case.

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::pause::asked_fields;
-use crate::adapter::{Dialect, Pause};
-use crate::model::booking::{Booking, Status};
-use crate::model::certainty::Certainty;
-use crate::model::shell;
 use crate::outcome::code::Retry;
+use crate::platform::shell;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::certainty::Certainty;
+use crate::service::mapping::{Dialect, Pause};
 
 /// A note on what bookctl cannot do: only one provider supports changes and cancels at the venue (spec, What the
 /// service does).

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::fields::{Fields, is_scalar, raw};
 use super::joined;
-use crate::adapter::{Dialect, Pause, scalars};
 use crate::json::plain;
-use crate::model::booking::Booking;
-use crate::model::certainty::Certainty;
-use crate::model::money::{is_unit_known, money};
-use crate::model::time_text::dated;
-use crate::model::zone::system_zone;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::certainty::Certainty;
+use crate::service::documents::money::{is_unit_known, money};
+use crate::service::mapping::{Dialect, Pause, scalars};
+use crate::service::time::text::dated;
+use crate::service::time::zone::system_zone;
 use crate::terminal::output::Page;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::adapter::Adapter;
-use crate::client::{Call, redacted, shown_headers, shown_path};
 use crate::json::plain;
 use crate::secrets::redact;
+use crate::service::client::{Call, redacted, shown_headers, shown_path};
+use crate::service::mapping::Adapter;
 use crate::terminal::output::{Draw, Page};
 
 /// A request that is not sent.

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::terms::{Terms, TermsReader};
 use super::{joined, numbered};
-use crate::model::slot::Slot;
+use crate::service::documents::slot::Slot;
 use crate::terminal::output::{Page, TableCell};
 
 pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::fields::{Fields, raw};
 use super::joined;
-use crate::model::certainty::Certainty;
-use crate::model::document_time::{DocumentTime, time_text};
-use crate::model::money::GuestMoney;
-use crate::model::time_text::relative;
+use crate::service::documents::certainty::Certainty;
+use crate::service::documents::money::GuestMoney;
+use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::time::text::relative;
 
 /// Terms for people, and for a column or a menu in few words.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::{joined, numbered};
 use crate::json::plain;
-use crate::model::venue::Venue;
+use crate::service::documents::venue::Venue;
 use crate::terminal::output::{Page, TableCell};
 
 pub(crate) fn venues_page(venues: &[Venue]) -> Page {

@@ -4,8 +4,8 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
 use super::{Check, Delivery};
-use crate::adapter::Dialect;
 use crate::secrets::Secret;
+use crate::service::mapping::Dialect;
 use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
 use crate::webhook::signature::{DEFAULT_TOLERANCE, sign, verify};
 

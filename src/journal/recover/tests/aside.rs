@@ -100,7 +100,7 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     }
     let run = journal.run("b", &json!({"party_size": 2}));
     let made = json!({"id": "bk_1", "status": "confirmed"});
-    let made = crate::model::booking::Booking::from_document(made.into()).unwrap();
+    let made = crate::service::documents::booking::Booking::from_document(made.into()).unwrap();
     journal.end_booked(&run, &made, 201).unwrap();
     journal.execute("PRAGMA user_version = 99");
     drop(journal);

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::reply::{Outcome, Reply};
-use super::super::request::Request;
+use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{parse_advance, rfc3339, typed};
 use crate::sandbox::store::Tx;

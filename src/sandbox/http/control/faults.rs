@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::endpoints::ENDPOINTS;
-use super::super::reply::{Outcome, Reply};
-use super::super::request::Request;
+use crate::sandbox::http::endpoints::ENDPOINTS;
+use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, covers};
 use crate::sandbox::store::Tx;

@@ -4,8 +4,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::reply::{Outcome, Reply};
-use super::super::request::Request;
+use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::access::{KeyKind, built_in_keys, keys_of};
 use crate::sandbox::rules::api_error::{ApiError, Scope};
 use crate::sandbox::rules::fields::typed;

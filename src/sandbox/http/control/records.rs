@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::super::Service;
-use super::super::exchanges::Filter;
-use super::super::reply::{Outcome, Reply};
-use super::super::request::Request;
 use super::organization_asked;
+use crate::sandbox::http::Service;
+use crate::sandbox::http::exchanges::Filter;
+use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, Venue, venues};

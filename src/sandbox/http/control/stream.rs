@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::super::Service;
-use super::super::request::Request;
 use super::{clock, faults, organization, records};
+use crate::sandbox::http::Service;
+use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{Change, Tip, Topic, Tx};
 

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::reply::Refusal;
 use super::secrets::Secrets;
+use crate::sandbox::http::reply::Refusal;
 use crate::sandbox::rules::access::{self, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::wire::{IdKind, Moment};

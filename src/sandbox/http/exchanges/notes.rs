@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimeParser;
 use serde_json::{Map, Value};
 
-use super::super::endpoints::{ENDPOINTS, Endpoint};
-use super::super::page;
 use super::exchange::Exchange;
+use crate::sandbox::http::endpoints::{ENDPOINTS, Endpoint};
+use crate::sandbox::http::page;
 use crate::sandbox::rules::api_error::Scope;
 use crate::sandbox::rules::fault::covers;
 use crate::sandbox::rules::fields::nearest;

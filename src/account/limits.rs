@@ -1,0 +1,103 @@
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::app::Context;
+use crate::config::Target;
+use crate::outcome::{Exit, Result};
+use crate::service::time::duration::in_units;
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+
+/// Show what is left of each rate limit
+///
+/// The service limits an organization's requests per five minutes. All bookctl processes on this computer share one
+/// count, so that none sends a request that would be refused. Reads of bookings and cards are not counted.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl limits\n  \
+    bookctl limits \\\n    --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
+    let limits = known(context)?;
+    let is_empty = limits.is_empty();
+    let list = LimitList { limits };
+    let none = "No rate limits known yet. A search or a booking shows them.";
+    context.out.emit_list(&list, is_empty, none)?;
+    Ok(Exit::Done)
+}
+
+/// The limits as they are now, if nobody else has used them since.
+pub(crate) fn known(context: &Context) -> Result<Vec<RateLimit>> {
+    if !context.has_journal() {
+        return Ok(Vec::new());
+    }
+    let embedded = matches!(context.target(), Target::Embedded { .. });
+    let moved = embedded.then(|| context.now()).transpose()?;
+    let windows = context.journal()?.rate_limits()?.into_iter();
+    let limits = windows.map(|window| {
+        let ours = Timestamp::now().saturating_add(window.ahead);
+        let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
+        let (remaining, resets_in) = window.left(now);
+        RateLimit {
+            endpoint: window.name,
+            limit: window.allowed,
+            remaining,
+            resets_in_seconds: resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0),
+            resets_at: window.resets_at.to_string(),
+            seen_at: window.seen_at.to_string(),
+        }
+    });
+    Ok(limits.collect())
+}
+
+#[derive(Serialize)]
+pub(crate) struct RateLimit {
+    endpoint: String,
+    limit: u32,
+    remaining: u32,
+    /// Rounded up; 0 if it has reset already.
+    resets_in_seconds: u64,
+    resets_at: String,
+    seen_at: String,
+}
+
+impl RateLimit {
+    /// What is said of a limit that leaves no request; `None` if one is left.
+    pub(crate) fn exhausted(&self) -> Option<String> {
+        let is_exhausted = self.remaining == 0 && self.resets_in_seconds > 0;
+        let resets_in = in_units(self.resets_in_seconds);
+        let endpoint = &self.endpoint;
+        is_exhausted.then(|| format!("no {endpoint} is left; the limit resets in {resets_in}"))
+    }
+}
+
+#[derive(Serialize)]
+struct LimitList {
+    limits: Vec<RateLimit>,
+}
+
+impl Draw for LimitList {
+    fn page(&self) -> Page {
+        let rows = self.limits.iter().map(|seen| {
+            let tone = if seen.remaining == 0 {
+                Tone::Bad
+            } else {
+                Tone::Good
+            };
+            let resets = match seen.resets_in_seconds {
+                0 => "now".to_owned(),
+                seconds => format!("in {}", in_units(seconds)),
+            };
+            vec![
+                seen.endpoint.as_str().into(),
+                TableCell::toned(seen.remaining.to_string(), tone),
+                seen.limit.to_string().into(),
+                resets.into(),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec!["endpoint", "left", "of", "resets"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}

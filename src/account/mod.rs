@@ -1,0 +1,4 @@
+//! A guest's own account at a provider (`session`, `card`), and the rate limits of an organization (`limits`).
+
+pub(crate) mod limits;
+pub(crate) mod session;

@@ -1,0 +1,437 @@
+use serde_json::{Value, json};
+
+use crate::app::Context;
+use crate::app::in_flight::{InFlight, once_sent};
+use crate::app::input::{one_time_code, read_stdin};
+use crate::app::pages::{PENDING, find_sessions, read_session, waits_for_code};
+use crate::app::understood::note_around;
+use crate::booking::arguments::{ExtraFields, Limit};
+use crate::booking::change::change::send_guarded;
+use crate::booking::confirmation::Confirmation;
+use crate::booking::find::locate::locate_session;
+use crate::booking::finish::preview;
+use crate::journal::rows::RecentList;
+use crate::json::{Document, plain};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::shell;
+use crate::service::client::{Call, session};
+use crate::service::documents::certainty::Certainty;
+use crate::service::documents::id::{id, id_in, same_id};
+use crate::service::mapping::{Misread, ReadKind, Shape, same_words};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
+use crate::terminal::prompt::Question;
+use crate::terminal::view::Fields;
+
+/// The state of a session that is connected (spec, Session).
+const ACTIVE: &str = "active";
+const CHECK_FIRST: &str = "check before trying again: bookctl session list";
+
+/// Connect a guest's own account, to book with it
+#[derive(clap::Subcommand, Debug)]
+pub(crate) enum Command {
+    Connect(Connect),
+    Verify(Verify),
+    List(List),
+    Show(One),
+    Disconnect(Disconnect),
+}
+
+/// Connect an account with a code that is sent to the person by text message
+///
+/// On a terminal, bookctl prompts for the code. In a script, run `connect`, then `verify` with the code. bookctl never
+/// repeats a connect request by itself, because each one sends a text message.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
+    bookctl session verify ses_01 --code 123456")]
+pub(crate) struct Connect {
+    /// Person, by your own id
+    #[arg(long, value_name = "U")]
+    end_user: String,
+    /// Phone number for the text message
+    #[arg(long, value_name = "P")]
+    phone: Option<String>,
+    /// Provider of the account [default: the one that has sessions]
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    #[command(flatten)]
+    extra: ExtraFields,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Enter the code that the person received
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl session verify ses_01 --code 123456\n  \
+    bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl session verify ses_01 --code-stdin")]
+pub(crate) struct Verify {
+    /// Session id, or @last
+    #[arg(value_parser = id)]
+    session: String,
+    /// Code from the text message
+    #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
+    code: Option<String>,
+    /// Read the code from standard input
+    #[arg(long)]
+    code_stdin: bool,
+    #[command(flatten)]
+    extra: ExtraFields,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// List sessions
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl session list\n  \
+    bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
+pub(crate) struct List {
+    /// List only sessions of this person
+    #[arg(long, value_name = "U")]
+    end_user: Option<String>,
+    /// List only sessions of this provider
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// List only sessions in this state
+    #[arg(long, value_name = "S")]
+    state: Option<String>,
+    #[command(flatten)]
+    limit: Limit,
+}
+
+/// Show a session
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl session show ses_01")]
+pub(crate) struct One {
+    /// Session id, or @last
+    #[arg(value_parser = id)]
+    session: String,
+}
+
+/// Disconnect a session and delete its saved sign-in
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
+pub(crate) struct Disconnect {
+    /// Session id, or @last
+    #[arg(value_parser = id)]
+    session: String,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+    match command {
+        Command::Connect(args) => connect(context, args).await,
+        Command::Verify(args) => verify(context, args).await,
+        Command::List(args) => list(context, &args).await,
+        Command::Show(args) => {
+            let id = locate_session(context, &args.session)?;
+            let document = context.read(session::show(&id)).await?.document;
+            read_session(context, &document).map_err(Misread::into_error)?;
+            emit_one(context, document, &id, Exit::Network)
+        }
+        Command::Disconnect(args) => disconnect(context, args).await,
+    }
+}
+
+async fn verify(context: &Context, args: Verify) -> Result<Exit> {
+    let code = match args.code {
+        Some(code) => one_time_code(code, "--code")?,
+        None if args.code_stdin => read_stdin().await?.trim().to_owned(),
+        None => ask_code(context).await?,
+    };
+    if code.is_empty() {
+        return Err(Error::usage("no code on standard input"));
+    }
+    let session = locate_session(context, &args.session)?;
+    let call = session::verify(&session, &code, context.adapter())?;
+    let call = args.extra.add_to(call)?;
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
+    let document = send_once(context, call).await?;
+    emit_one(context, document, &session, Exit::OutcomeUnknown)
+}
+
+async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
+    let id = locate_session(context, &args.session)?;
+    let call = session::disconnect(&id);
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
+    if !args.yes {
+        let confirmation = Confirmation {
+            action: "disconnecting",
+            question: format!("Disconnect {} and delete its saved sign-in?", visible(&id)),
+            declined: "Nothing was disconnected.",
+        };
+        confirmation.ask(&context.prompter).await?;
+    }
+    let mut document = send_once(context, call).await?;
+    // Without a document, success is the whole result.
+    if document.value().is_null() {
+        document = json!({"id": id, "object": "session", "deleted": true}).into();
+    }
+    let answer = document.value();
+    let is_active = read_session(context, &document)
+        .is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
+    let has_error = answer.get("error").is_some_and(|error| !error.is_null());
+    let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
+    let exit = emit_one(context, document, &id, Exit::OutcomeUnknown)?;
+    if !remains {
+        return Ok(exit);
+    }
+    context.out.warn(&format!(
+        "the service accepted the request, but by its response the session was not disconnected; to check: {}",
+        shell::command("session show", &id, "")
+    ));
+    Ok(Exit::Refused)
+}
+
+/// Writes the answer about a session. What cannot be read as one is listed as it came: the call has done its work. Another
+/// session than the one that was asked about is written with a warning, and ends with `mistaken`.
+fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
+    let read = read_session(context, &document).ok();
+    let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
+    let another = answered.filter(|answered| !same_id(answered, id));
+    let page = |document: &Document| {
+        let read = read.as_ref().map(|(it, around)| (it, around.as_slice()));
+        let (session, around) = read.unwrap_or((document.value(), &[]));
+        session_page(session, around, context.certainty())
+    };
+    if let Some(another) = &another {
+        context.out.warn(&format!(
+            "the service returned session {another} instead of {id}"
+        ));
+    }
+    context.out.emit(&DocumentView(document.clone(), page))?;
+    if another.is_some() {
+        return Ok(mistaken);
+    }
+    if context.out.is_human() {
+        context.remember_last(RecentList::LastSession, id);
+    }
+    Ok(Exit::Done)
+}
+
+async fn connect(context: &Context, args: Connect) -> Result<Exit> {
+    let dialect = context.dialect();
+    let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
+    let phone = args.phone.as_deref();
+    let call = session::connect(&args.end_user, provider, phone, context.adapter())?;
+    let call = args.extra.add_to(call)?;
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
+    let mut document = send_once(context, call).await?;
+    let (session, _) = read_session(context, &document).map_err(|misread| {
+        let error = misread.into_error().exiting(Exit::OutcomeUnknown);
+        error.hint(CHECK_FIRST)
+    })?;
+    let id = session.get("id").map(plain).unwrap_or_default();
+    let state = state_of(&session);
+    if !id.is_empty() {
+        context.remember_last(RecentList::LastSession, &id);
+    }
+    if context.prompter.interactive() && !same_words(&state, ACTIVE) {
+        let to = phone.unwrap_or("the person's phone");
+        context.out.note(&format!(
+            "Sent a code to {to}. Session {id} is waiting for it."
+        ));
+        document = loop {
+            context.in_flight.replace(InFlight::other(
+                format!("session {id} is waiting for its code"),
+                shell::command("session verify", &id, "--code CODE"),
+            ));
+            let code = ask_code(context).await.map_err(once_sent)?;
+            match send_once(context, session::verify(&id, &code, context.adapter())?).await {
+                Ok(document) => break document,
+                // The person may try again as long as the session accepts codes.
+                Err(error)
+                    if error.code == Code::InvalidCode && waits_for_code(context, &id).await =>
+                {
+                    context.out.warn(&error.message);
+                }
+                Err(error) => return Err(error),
+            }
+        };
+    }
+    emit_one(context, document, &id, Exit::OutcomeUnknown)
+}
+
+fn state_of(session: &Value) -> String {
+    session.get("state").map(plain).unwrap_or_default()
+}
+
+/// Sends a call that must not be repeated where something may have been done.
+async fn send_once(context: &Context, call: Call) -> Result<Document> {
+    let in_flight = || InFlight::Sent {
+        request: call.name(),
+    };
+    let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
+    context.in_flight.replace(InFlight::Nothing);
+    sent.map(|answer| answer.document).map_err(|failure| {
+        if failure.may_have_been_carried_out() {
+            failure.into_error(&call).hint(CHECK_FIRST)
+        } else {
+            failure.into_error(&call)
+        }
+    })
+}
+
+async fn ask_code(context: &Context) -> Result<String> {
+    let question = Question::new("Code from the text message", "--code", "the code").fleeting();
+    let check = |text: &str| match text.trim() {
+        "" => Err("enter the code".to_owned()),
+        _ => Ok(()),
+    };
+    Ok(context.prompter.text(&question, None, &check).await?)
+}
+
+async fn list(context: &Context, args: &List) -> Result<Exit> {
+    let call = session::list(&[
+        ("end_user", args.end_user.as_deref()),
+        ("provider", args.provider.as_deref()),
+        ("state", args.state.as_deref()),
+    ]);
+    let pages = find_sessions(context, call, args.limit.get()).await?;
+    let page = |_: &Document| {
+        let headers = ["id", "state", "end user", "provider", "created", "also"];
+        let rows = pages.items.iter().map(|session| {
+            let mut fields = Fields::of(session);
+            let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
+            let mut row = own.to_vec();
+            row.push(fields.time_text("created_at"));
+            row.push(fields.rest_text());
+            let cells = row.into_iter().map(Option::unwrap_or_default);
+            cells.map(TableCell::from).collect()
+        });
+        let mut page = Page::default();
+        page.table(headers.to_vec(), rows.collect(), vec![]);
+        page
+    };
+    let view = DocumentView(pages.document.clone(), page);
+    let none = "No sessions found.";
+    context.out.emit_list(&view, pages.items.is_empty(), none)?;
+    note_around(context, &pages.around);
+    Ok(Exit::Done)
+}
+
+/// The page of a session; of an answer that has none in it, what came.
+fn session_page(session: &Value, around: &[(String, String)], certainty: Certainty) -> Page {
+    let fields = &mut Fields::of(session);
+    let id = fields.scalar("id").unwrap_or_default();
+    let is_deleted = session.get("deleted") == Some(&Value::Bool(true));
+    let state = fields.scalar("state").filter(|_| !is_deleted);
+    let is_active = state.as_ref().is_some_and(|it| same_words(it, ACTIVE));
+    let mut page = Page::default();
+    match &state {
+        Some(state) if is_active => page.heading(Tone::Good, state, &id),
+        Some(state) => page.heading(Tone::Warn, state, &id),
+        None if is_deleted => page.heading(Tone::Dim, "disconnected", &id),
+        None => page.heading(Tone::Warn, "done", &id),
+    };
+    if is_deleted {
+        fields.take("deleted");
+    }
+    let person = fields.scalar("end_user");
+    page.field_if("end user", person.as_deref());
+    page.field_if("provider", fields.scalar("provider"));
+    page.field_if("created", fields.time_text("created_at"));
+    for (path, value) in fields.rest().iter().chain(around) {
+        page.field("other", format!("{path} = {value}"));
+    }
+    // What can follow any other state is known of the contract's alone.
+    if is_active {
+        page.next(shell::command("card", &id, ""));
+    } else if state.as_ref().is_some_and(|it| same_words(it, PENDING)) {
+        page.next(shell::command("session verify", &id, "--code CODE"));
+    } else if let (Some(_), Some(person), Certainty::Contract) = (state, person, certainty) {
+        let person = shell::flag("--end-user", &person);
+        page.next(format!("bookctl session connect {person}"));
+    }
+    page
+}
+
+/// Check whether a guest's own account has a card on file
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl card ses_01\n  \
+    bookctl card --end-user user_7 --jq .has_card")]
+pub(crate) struct CardArgs {
+    /// Session id, or @last
+    #[arg(value_parser = id, conflicts_with = "end_user")]
+    session: Option<String>,
+    /// Person, by your own id, instead of a session
+    #[arg(long, value_name = "U")]
+    end_user: Option<String>,
+    /// Provider of the account; needs --end-user
+    #[arg(
+        long,
+        value_name = "P",
+        requires = "end_user",
+        conflicts_with = "session"
+    )]
+    provider: Option<String>,
+}
+
+pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
+    let named = args.session.as_deref();
+    let session = named.map(|it| locate_session(context, it)).transpose()?;
+    let call = match (&session, &args.end_user) {
+        (Some(id), _) => session::card(id),
+        (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
+        (None, None) => {
+            return Err(Error::usage("neither a session nor a person was named").hint(
+                "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
+            ));
+        }
+    };
+    let answer = match (context.read(call).await, session) {
+        (Err(error), Some(id))
+            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
+        {
+            // To connect again would send another text message.
+            let verify = shell::command("session verify", &id, "--code CODE");
+            return Err(error.hint(format!(
+                "it waits for the code from the text message: {verify}"
+            )));
+        }
+        (answer, _) => answer?,
+    };
+    let adapter = context.adapter();
+    let (card, around) = adapter
+        .object(ReadKind::Card, Shape::Card, &answer.document)
+        .map_err(Misread::into_error)?;
+    let page = |_: &Document| card_page(&card, &around);
+    context.out.emit(&DocumentView(answer.document, page))?;
+    Ok(Exit::Done)
+}
+
+fn card_page(card: &Value, around: &[(String, String)]) -> Page {
+    let mut page = Page::default();
+    let fields = &mut Fields::of(card);
+    let has_card = fields.get("has_card").and_then(Value::as_bool);
+    match has_card {
+        Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
+        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
+        None => page.heading(Tone::Warn, "unknown", "the answer does not say yes or no"),
+    };
+    if has_card.is_some() {
+        fields.take("has_card");
+    }
+    for (path, value) in fields.rest().iter().chain(around) {
+        page.field("other", format!("{path} = {value}"));
+    }
+    page
+}

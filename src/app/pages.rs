@@ -1,0 +1,386 @@
+//! Reads a list to its end, page by page, within limits: of venues, of slots, of sessions.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use serde_json::Value;
+
+use super::understood::understood;
+use crate::app::Context;
+use crate::json::{Document, plain};
+use crate::outcome::{Code, Error, Result};
+use crate::service::client::{Answer, Call, Client, VenueQuery, session};
+use crate::service::documents::venue::Venue;
+use crate::service::mapping::{
+    List, Misread, NextPage, ReadKind, Reading, Shape, next_page, same_words,
+};
+
+/// How many elements are read where nothing else is said.
+pub(crate) const DEFAULT_LIMIT: usize = 100;
+/// How many pages are read at most, whatever they hold.
+const MOST_PAGES: usize = 50;
+/// How many requests of a rate limit are left for other commands.
+const KEPT_REQUESTS: u32 = 3;
+/// How long pages are asked for.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// The elements of a list, from all pages that were read.
+pub(crate) struct Pages<T> {
+    /// The service's own document where there was one page, else the first one with its list extended.
+    pub(crate) document: Document,
+    pub(crate) items: Vec<T>,
+    /// What stands around the list in the first page, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
+}
+
+type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, Misread> + 'a;
+
+pub(crate) struct Listing<'a, T> {
+    /// What its elements are called.
+    pub(crate) nouns: &'static str,
+    pub(crate) limit: usize,
+    /// What tells two elements apart.
+    pub(crate) key: fn(&T) -> String,
+    pub(crate) read: &'a PageReader<'a, T>,
+    /// The call for the page that this field of the request leads to.
+    pub(crate) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
+}
+
+impl<T> Listing<'_, T> {
+    /// Reads the pages from the first call on.
+    ///
+    /// # Errors
+    /// Those of the first page. After a later one that cannot be read, there are the elements before it, and a warning.
+    pub(crate) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
+        let began = Instant::now();
+        let mut call = first;
+        let answer = context.read(call.clone()).await?;
+        let page = understood(context, (self.read)(&answer.document))?;
+        let mut next = next_of(&answer);
+        let mut items = page.items;
+        let mut seen: HashSet<String> = items.iter().map(self.key).collect();
+        let mut documents = vec![(answer.document, page.place)];
+        let mut pages = 1;
+        while items.len() < self.limit
+            && let Some(wanted) = next.take()
+        {
+            if let Some(why) = limit_reached(context, pages, began) {
+                self.warn_of_more(context, &why);
+                break;
+            }
+            pages += 1;
+            let (count, nouns) = (items.len(), self.nouns);
+            let reading = format!("reading page {pages}, {count} {nouns} so far");
+            let _progress = context.out.progress(&reading);
+            match self.read_next(context, &mut call, &wanted, &mut seen).await {
+                Ok((answer, more)) => {
+                    next = next_of(&answer);
+                    if !more.items.is_empty() {
+                        documents.push((answer.document, more.place));
+                    }
+                    items.extend(more.items);
+                }
+                Err(error) if error.code == Code::Interrupted => return Err(error),
+                Err(error) => {
+                    self.warn_of_more(context, &error.message);
+                    break;
+                }
+            }
+        }
+        if next.is_some() || items.len() > self.limit {
+            let (limit, nouns) = (self.limit, self.nouns);
+            context.out.note(&format!(
+                "Showing the first {limit} {nouns}. Use --limit to show more."
+            ));
+        }
+        items.truncate(self.limit);
+        let document = joined(documents).unwrap_or_else(|first| {
+            let why = "the pages cannot be joined into one document: JSON has the first one";
+            context.out.warn(why);
+            first
+        });
+        Ok(Pages {
+            document,
+            items,
+            around: page.around,
+        })
+    }
+
+    /// The next page. It may be empty, because a service may filter its pages after it has cut them, but it must not be one
+    /// that was seen before.
+    async fn read_next(
+        &self,
+        context: &Context,
+        call: &mut Call,
+        next: &NextPage,
+        seen: &mut HashSet<String>,
+    ) -> Result<(Answer, List<T>)> {
+        *call = match next {
+            NextPage::Field { name, value } => (self.next)(name, value)?,
+            NextPage::Unknown => return Err(unclear("the answer does not say how")),
+            NextPage::At(address) => {
+                let key = context.adapter().transport.auth_query.as_deref();
+                at(context.client()?.base(), call, address, key)
+                    .ok_or_else(|| unclear("the address of the next page is not the service's"))?
+            }
+        };
+        let answer = context.read(call.clone()).await?;
+        let page = understood(context, (self.read)(&answer.document))?;
+        let known = seen.len();
+        seen.extend(page.items.iter().map(self.key));
+        if seen.len() == known && !page.items.is_empty() {
+            return Err(unclear("the service sends the same page again"));
+        }
+        Ok((answer, page))
+    }
+
+    fn warn_of_more(&self, context: &Context, why: &str) {
+        let nouns = self.nouns;
+        context.out.warn(&format!(
+            "the service has more {nouns}, which were not read: {why}"
+        ));
+    }
+}
+
+fn next_of(answer: &Answer) -> Option<NextPage> {
+    next_page(answer.document.value(), answer.link.as_deref())
+}
+
+fn unclear(why: &str) -> Error {
+    Error::new(Code::UnexpectedAnswer, why)
+}
+
+/// Why no further page is asked for: other commands need requests and a person an answer.
+fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<String> {
+    let limit = context.client().ok().and_then(Client::limit_seen).flatten();
+    if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
+        let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
+        return Some(format!(
+            "the service allows {left} more requests in the next {seconds} s"
+        ));
+    }
+    if pages == MOST_PAGES {
+        return Some(format!("{MOST_PAGES} pages were read"));
+    }
+    (began.elapsed() > LONGEST).then(|| format!("it took longer than {} s", LONGEST.as_secs()))
+}
+
+/// The call of an address that the service names, if it is below the service's own. A link to the path of the call itself
+/// repeats it with another query.
+fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
+    let service = Url::parse(base).ok()?;
+    let current = Url::parse(&format!("{base}{}", call.path)).ok()?;
+    let mut next = current.join(address).ok()?;
+    let is_own = next.origin() == service.origin()
+        && next.username().is_empty()
+        && next.password().is_none();
+    let prefix = service.path().trim_end_matches('/');
+    let path = next.path().strip_prefix(prefix)?.to_owned();
+    if !is_own || !path.starts_with("/v1/") {
+        return None;
+    }
+    // The key is added to each call again, and must not stand in what is shown of it.
+    let others = next.query_pairs().into_owned();
+    let others: Vec<(String, String)> = others
+        .filter(|(name, _)| Some(name.as_str()) != key_parameter)
+        .collect();
+    next.query_pairs_mut().clear().extend_pairs(others);
+    let is_same = call.path.split(['?', '#']).next() == Some(path.as_str());
+    let query = next.query().filter(|query| !query.is_empty());
+    let path = match query {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    Some(match is_same {
+        true => Call {
+            path,
+            ..call.clone()
+        },
+        false => Call::get(path),
+    })
+}
+
+/// The call with this parameter in its query, in place of the one before.
+fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
+    let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
+    let (name, value) = (Call::query_value(name), Call::query_value(&plain(value)));
+    let is_other = |it: &&str| !it.is_empty() && it.split('=').next() != Some(name.as_str());
+    let mut query: Vec<&str> = query.split('&').filter(is_other).collect();
+    let added = format!("{name}={value}");
+    query.push(&added);
+    Call {
+        path: format!("{path}?{}", query.join("&")),
+        ..call.clone()
+    }
+}
+
+/// One document of several: the first, with the elements of the others added to its list. The error is the first one
+/// alone.
+fn joined(mut documents: Vec<(Document, String)>) -> Result<Document, Document> {
+    let (first, place) = documents.remove(0);
+    if documents.is_empty() {
+        return Ok(first);
+    }
+    let mut whole = first.value().clone();
+    for (document, place_there) in documents {
+        let mut other = document.value().clone();
+        let more = list_at(&mut other, &place_there).map(std::mem::take);
+        match (list_at(&mut whole, &place), more) {
+            (Some(list), Some(more)) => list.extend(more),
+            _ => return Err(first),
+        }
+    }
+    Ok(whole.into())
+}
+
+/// The list at a place such as `data.results[]`.
+fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value>> {
+    let path = place.split("[]").next().unwrap_or_default();
+    let mut value = document;
+    for name in path.split('.').filter(|name| !name.is_empty()) {
+        value = value.get_mut(name)?;
+    }
+    value.as_array_mut()
+}
+
+/// Searches for up to `limit` venues, from as many pages as that takes, and remembers them.
+pub(crate) async fn find_venues(
+    context: &Context,
+    query: &VenueQuery,
+    limit: usize,
+) -> Result<Pages<Venue>> {
+    let progress = context.out.progress("searching");
+    let listing = Listing {
+        nouns: "venues",
+        limit,
+        key: |venue: &Venue| venue.id().to_owned(),
+        read: &|document| context.adapter().venues(document),
+        next: &|name, value| {
+            let mut next = query.clone();
+            next.page = Some((name.to_owned(), value.clone()));
+            next.call(context.adapter())
+        },
+    };
+    let first = query.call(context.adapter())?;
+    let pages = listing.read(context, first).await?;
+    context.keep_rate_limits();
+    drop(progress);
+    let failed = pages.document.value().get("providers_failed");
+    let failed = failed.and_then(Value::as_array).into_iter().flatten();
+    let failed: Vec<String> = failed.map(provider_name).collect();
+    if !failed.is_empty() {
+        context.out.warn(&format!(
+            "{} did not answer; their venues are missing from the list",
+            failed.join(", ")
+        ));
+    }
+    context.remember(|recent| recent.remember_venues(&pages.items));
+    Ok(pages)
+}
+
+/// A provider by its name, or by the object that has one.
+fn provider_name(provider: &Value) -> String {
+    let names = ["provider", "name", "id"];
+    let named = names.iter().find_map(|name| provider.get(name));
+    plain(named.unwrap_or(provider))
+}
+
+/// The state of a session that waits for its code.
+pub(crate) const PENDING: &str = "pending";
+
+/// Whether a session is known to wait for the code that was sent to its person.
+pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
+    let Ok(answer) = context.read(session::show(id)).await else {
+        return false;
+    };
+    let read = read_session(context, &answer.document);
+    let state = read.map(|(session, _)| session.get("state").map(plain));
+    matches!(state, Ok(Some(state)) if same_words(&state, PENDING))
+}
+
+/// Reads a session in the contract's shape, with what stands around it.
+pub(crate) fn read_session(
+    context: &Context,
+    document: &Document,
+) -> Result<(Value, Vec<(String, String)>), Misread> {
+    let adapter = context.adapter();
+    adapter.object(ReadKind::Session, Shape::Session, document)
+}
+
+/// Reads up to `limit` sessions, from as many pages as that takes.
+pub(crate) async fn find_sessions(
+    context: &Context,
+    call: Call,
+    limit: usize,
+) -> Result<Pages<Value>> {
+    let listing = Listing {
+        nouns: "sessions",
+        limit,
+        key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
+        read: &|document| context.adapter().sessions(document),
+        next: &|name, value| Ok(with_parameter(&call, name, value)),
+    };
+    listing.read(context, call.clone()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_link_is_followed_at_the_services_own_address_alone_and_without_the_key() {
+        let base = "https://a.example/api";
+        let call = Call::post("/v1/venues/search", json!({"vertical": "dining"}));
+        let followed =
+            |address: &str| at(base, &call, address, Some("api_key")).map(|it| it.name());
+        for (address, name) in [
+            ("?page=2", Some("POST /v1/venues/search?page=2")),
+            (
+                "/api/v1/venues/search?page=2&api_key=k",
+                Some("POST /v1/venues/search?page=2"),
+            ),
+            (
+                "/api/v1/venues/search?page=2&api%5Fkey=%6b",
+                Some("POST /v1/venues/search?page=2"),
+            ),
+            ("https://a.example/api/v1/pages/7", Some("GET /v1/pages/7")),
+            ("https://b.example/api/v1/venues/search?page=2", None),
+            ("http://a.example/api/v1/venues/search?page=2", None),
+            ("/v1/venues/search?page=2", None),
+            ("/api/../v1/venues/search", None),
+            ("/api/admin", None),
+            ("https://user@a.example/api/v1/x", None),
+        ] {
+            assert_eq!(followed(address).as_deref(), name, "{address}");
+        }
+    }
+
+    #[test]
+    fn pages_are_joined_where_their_list_stands() {
+        let page = |rows: Value| {
+            (
+                Document::from(json!({"data": {"rows": rows}, "next": "x"})),
+                "data.rows[]".to_owned(),
+            )
+        };
+        let whole = joined(vec![page(json!([1, 2])), page(json!([3]))]).unwrap();
+        assert_eq!(
+            whole.value(),
+            &json!({"data": {"rows": [1, 2, 3]}, "next": "x"})
+        );
+        let odd = (Document::from(json!({"rows": [3]})), String::new());
+        assert!(joined(vec![page(json!([1])), odd]).is_err());
+        let bare = |rows: Value| (Document::from(rows), "[]".to_owned());
+        let whole = joined(vec![bare(json!([1])), bare(json!([2]))]).unwrap();
+        assert_eq!(whole.value(), &json!([1, 2]));
+    }
+
+    #[test]
+    fn a_parameter_of_a_query_takes_the_place_of_the_one_before() {
+        let call = Call::get("/v1/sessions?state=active&page=2");
+        let next = with_parameter(&call, "page", &json!(3));
+        assert_eq!(next.path, "/v1/sessions?state=active&page=3");
+    }
+}

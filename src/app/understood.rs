@@ -1,0 +1,46 @@
+//! What was read from an answer, with the reader's doubts said to a person.
+
+use crate::app::Context;
+use crate::json::Document;
+use crate::outcome::Result;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::certainty::Certainty;
+use crate::service::mapping::{Misread, Reading};
+
+/// Takes what was read, and warns of what could not be.
+///
+/// # Errors
+/// `unexpected_answer` (15) with the answer as its body.
+pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>, Misread>) -> Result<T> {
+    let reading = read.map_err(Misread::into_error)?;
+    for warning in &reading.warnings {
+        context.out.warn(warning);
+    }
+    Ok(reading.item)
+}
+
+/// Says what stands around the list in an answer, such as a total. What the contract puts there is known already.
+pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
+    /// Fields of the specification around its lists: what was asked for, or what is said in words elsewhere.
+    const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
+    if context.certainty() == Certainty::Contract {
+        return;
+    }
+    let is_known = |path: &str| {
+        let name = path.split('[').next().unwrap_or_default();
+        KNOWN.contains(&name)
+    };
+    let parts = around.iter().filter(|(path, _)| !is_known(path));
+    let parts: Vec<String> = parts
+        .map(|(path, text)| format!("{path} = {text}"))
+        .collect();
+    if !parts.is_empty() && context.out.is_human() {
+        let parts = parts.join(" · ");
+        context.out.note(&format!("also in the answer: {parts}"));
+    }
+}
+
+/// The booking in the answer to a call that changed something. Where there is none, the outcome is unknown.
+pub(crate) fn booking_of(context: &Context, answer: Document) -> Result<Booking> {
+    understood(context, context.adapter().booking(answer, true))
+}

@@ -1,0 +1,110 @@
+//! Arguments that several commands have: a place, a time, fields of the request, and how much of a list is read.
+
+use jiff::tz::TimeZone;
+use reqwest::header::{HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+
+use crate::app::pages::DEFAULT_LIMIT;
+use crate::outcome::Result;
+use crate::service::client::{Call, SearchLocation};
+use crate::service::documents::field::{Field, body, field};
+use crate::service::time::when::When;
+use crate::service::time::zone;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Place {
+    /// Place to search around: a city or a district
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["lat", "lon"])]
+    near: Option<String>,
+    /// Latitude, instead of --near; needs --lon
+    #[arg(long, value_name = "N", requires = "lon", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 90.0))]
+    lat: Option<f64>,
+    /// Longitude, instead of --near; needs --lat
+    #[arg(long, value_name = "N", requires = "lat", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 180.0))]
+    lon: Option<f64>,
+}
+
+impl Place {
+    pub(crate) fn location(self) -> Option<SearchLocation> {
+        if let (Some(latitude), Some(longitude)) = (self.lat, self.lon) {
+            return Some(SearchLocation::At {
+                latitude,
+                longitude,
+            });
+        }
+        self.near.map(SearchLocation::Near)
+    }
+}
+
+fn degrees(text: &str, most: f64) -> Result<f64, String> {
+    let degrees = text.trim().parse::<f64>().ok();
+    let degrees = degrees.filter(|degrees| degrees.abs() <= most);
+    degrees.ok_or_else(|| format!("must be degrees from -{most} to {most}, e.g. 51.5072"))
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct At {
+    /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339 [default: now]
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    at: Option<When>,
+    #[command(flatten)]
+    pub(crate) zone: Zone,
+}
+
+impl At {
+    pub(crate) fn when(&self) -> When {
+        self.at.clone().unwrap_or_else(When::now)
+    }
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Zone {
+    /// Time zone if the time has no offset and the venue's zone is unknown, e.g. `Europe/Paris` or `+02:00`
+    #[arg(long, value_name = "ZONE", value_parser = zone::zone)]
+    pub(crate) tz: Option<TimeZone>,
+}
+
+/// `-F`, for every command whose call has a body.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct ExtraFields {
+    /// Add a field without a flag to the request; true, false, null and numbers are typed, anything else is text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
+    fields: Vec<Field>,
+}
+
+impl ExtraFields {
+    /// The fields as an object.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if two fields contradict each other.
+    pub(crate) fn body(self) -> Result<Map<String, Value>> {
+        body(self.fields)
+    }
+
+    pub(crate) fn add_to(self, call: Call) -> Result<Call> {
+        call.with_fields(&self.body()?)
+    }
+}
+
+/// Parses `Name: value`, as HTTP permits it.
+pub(crate) fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("must be 'Name: value'")?;
+    let (name, value) = (name.trim(), value.trim());
+    HeaderName::try_from(name).map_err(|_| "must be 'Name: value'")?;
+    HeaderValue::try_from(value).map_err(|_| "the value is not valid in a header")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Limit {
+    /// Show at most this many; pages of the service are read until then, and --json prints them whole
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+}
+
+impl Limit {
+    pub(crate) fn get(&self) -> usize {
+        self.limit as usize
+    }
+}

@@ -1,0 +1,269 @@
+pub(crate) mod open_attempts;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::find::pick;
+use super::{confirmation, finish};
+use crate::app::Context;
+use crate::app::plan::{Needs, ServiceNeed};
+use crate::journal::rows::RecentList;
+use crate::journal::{Attempt, Outcome, Recovery, State, recover};
+use crate::json::{Document, plain};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::documents::plural;
+use crate::service::time::document_time::time_text;
+use crate::service::time::text::to_the_second;
+use crate::terminal::output::{DocumentView, Draw, Page, TableCell, Tone};
+
+/// List and resolve booking requests with an unknown result
+///
+/// bookctl saves each booking request as an attempt before it sends it. If the connection breaks or the computer crashes,
+/// the attempt stays open. `resume` sends the same request with the same idempotency key: the service returns the booking
+/// if it exists, and makes it if it does not.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl attempts\n  \
+    bookctl attempts resume order-4711\n  \
+    bookctl attempts resume @last\n  \
+    bookctl attempts abandon order-4711\n  \
+    bookctl attempts recover")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+impl Args {
+    /// Listing and recovering need only the journal.
+    pub(crate) fn needs(&self) -> Needs {
+        Needs::of(match self.action {
+            None | Some(Action::List { .. } | Action::Recover) => ServiceNeed::None,
+            Some(Action::Resume { .. } | Action::Abandon { .. }) => ServiceNeed::Profile,
+        })
+    }
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// List open attempts
+    #[command(after_help = "Examples:\n  bookctl attempts list --all")]
+    List {
+        /// List all attempts, not only open ones
+        #[arg(long)]
+        all: bool,
+    },
+    /// Find out what happened to an attempt: send the same request with the same key
+    #[command(
+        after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' \\\n    | xargs -n 1 bookctl attempts resume"
+    )]
+    Resume {
+        /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
+        key: Option<String>,
+        /// Treat an attempt that was made with another API key as this organization's
+        #[arg(long)]
+        same_organization: bool,
+    },
+    /// Give up an attempt; a booking may still exist
+    #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
+    Abandon {
+        /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
+        key: Option<String>,
+        /// Skip the confirmation prompt, which only a terminal shows
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Replace a damaged journal with a new one; the old file is kept
+    Recover,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    match args.action.unwrap_or(Action::List { all: false }) {
+        Action::List { all } => list(context, all)?,
+        Action::Resume {
+            key,
+            same_organization,
+        } => {
+            let key = pick::attempt_or_pick(context, key.as_deref()).await?;
+            if same_organization {
+                context.journal()?.scope.takes_any_account.set(true);
+            }
+            return finish::finish(context, &open_attempts::resume(context, &key).await?);
+        }
+        Action::Recover => replace_damaged(context)?,
+        Action::Abandon { key, yes } => {
+            let key = pick::attempt_or_pick(context, key.as_deref()).await?;
+            abandon(context, &key, yes).await?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn list(context: &Context, all: bool) -> Result<()> {
+    let journal = context.journal()?;
+    let attempts = if all {
+        journal.attempts()?
+    } else {
+        journal.open_attempts()?
+    };
+    let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
+    context.remember_rows(RecentList::Attempts, keys);
+    let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, true));
+    let none = if all {
+        "No attempts yet."
+    } else {
+        "No open attempts."
+    };
+    context.out.emit_list(&view, attempts.is_empty(), none)?;
+    if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unsettled) {
+        let how = "To find out what happened to an attempt: bookctl attempts resume KEY";
+        context.out.note(how);
+    }
+    Ok(())
+}
+
+async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
+    let mut attempt = open_attempts::find_attempt(context, key)?;
+    if attempt.state != State::Unsettled {
+        let state = attempt.state.as_str();
+        let what = format!("the attempt is {state}; only an open attempt can be abandoned");
+        return Err(Error::new(Code::Http409, what));
+    }
+    // Scripts have done without a question from the start.
+    if context.prompter.interactive() && !yes {
+        confirm_abandoning(context, &attempt).await?;
+    }
+    attempt.state = context.journal()?.abandon(key)?;
+    let mut runs = attempt.runs.iter();
+    if runs.any(|run| run.outcome == Outcome::UnderWay) {
+        context.out.warn(
+            "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
+        );
+    }
+    let attempts = [attempt];
+    let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, false));
+    context.out.emit(&view)
+}
+
+/// Shows the attempt and what giving it up means, and asks.
+async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
+    let mut page = page(std::slice::from_ref(attempt), false);
+    page.line(
+        "The venue may have this booking. Once the attempt is abandoned, bookctl no longer asks about it, and the same \
+         booking can be made twice.",
+    );
+    context.out.show(&page);
+    let confirmation = confirmation::Confirmation {
+        action: "abandoning an attempt",
+        question: "Abandon this attempt without finding out?".to_owned(),
+        declined: "The attempt is still open.",
+    };
+    confirmation.ask(&context.prompter).await
+}
+
+fn replace_damaged(context: &Context) -> Result<()> {
+    if let Some(shared) = context.target().journal() {
+        return Err(Error::journal(format!(
+            "the journal at {} is shared, and cannot be replaced from here",
+            shared.address
+        ))
+        .hint("restore the database from a backup; see its state with `bookctl journal status`"));
+    }
+    let path = &context.paths.journal;
+    let mut view = RecoveryView {
+        recovered: false,
+        journal: path.display().to_string(),
+        kept: None,
+        attempts: None,
+    };
+    if let Recovery::SetAside { kept, attempts } = recover(path)? {
+        view.recovered = true;
+        view.kept = Some(kept.display().to_string());
+        view.attempts = Some(attempts);
+    }
+    context.out.emit(&view)
+}
+
+#[derive(Serialize)]
+struct RecoveryView {
+    recovered: bool,
+    journal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<usize>,
+}
+
+impl Draw for RecoveryView {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let Some(kept) = &self.kept else {
+            page.line(format!(
+                "There is no damaged journal at {}. Nothing was changed.",
+                self.journal
+            ));
+            return page;
+        };
+        page.line(format!("New journal: {}", self.journal));
+        page.line(format!("Old journal: {kept}"));
+        page.line(match self.attempts.unwrap_or_default() {
+            0 => "No attempts could be read from it. Look for its bookings at the service."
+                .to_owned(),
+            count => format!("Copied {}.", plural(count, "attempt", "attempts")),
+        });
+        page
+    }
+}
+
+/// Attempts as scripts read them, without what is not known of one or of a run.
+fn document(attempts: &[Attempt]) -> Document {
+    let mut attempts = serde_json::to_value(attempts).unwrap_or_default();
+    let each = attempts.as_array_mut().into_iter().flatten();
+    for attempt in each.filter_map(Value::as_object_mut) {
+        let runs = attempt.get_mut("runs").and_then(Value::as_array_mut);
+        for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+            run.retain(|_, value| !value.is_null());
+        }
+        attempt.retain(|name, value| name == "profile" || !value.is_null());
+    }
+    Document::from(attempts).named("attempts")
+}
+
+/// A row for each; `@N` names those of a list.
+fn page(attempts: &[Attempt], is_list: bool) -> Page {
+    let rows = attempts.iter().enumerate().map(|(row, attempt)| {
+        let asked = |pointer| attempt.asked().pointer(pointer);
+        let text = |pointer| TableCell::from(asked(pointer).map(plain).unwrap_or_default());
+        let row = is_list.then(|| format!("@{}", row + 1));
+        // Scripts get the journal's own word. What became of the booking is its own status.
+        let (tone, word) = match attempt.state {
+            State::Unsettled => (Tone::Warn, Some("open")),
+            State::Settled => (Tone::Good, Some("made")),
+            State::Refused | State::Abandoned => (Tone::Dim, None),
+        };
+        vec![
+            TableCell::from(row.unwrap_or_default()),
+            TableCell::from(attempt.idempotency_key.as_str()),
+            TableCell::toned(attempt.state.as_str(), tone).in_short(word.map(str::to_owned)),
+            TableCell::from(to_the_second(&attempt.created_at)),
+            text("/venue_id"),
+            TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),
+            text("/customer/name"),
+            TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
+        ]
+    });
+    let mut page = Page::default();
+    // A sandbox's clock, which `when` goes by, may have been moved.
+    let started = "started (this computer)";
+    let headers = [
+        "",
+        "key",
+        "state",
+        started,
+        "venue",
+        "when",
+        "guest",
+        "booking id",
+    ];
+    page.table(headers.to_vec(), rows.collect(), vec![0]);
+    page
+}

@@ -1,0 +1,215 @@
+//! Open attempts: warns of them before a booking request, and finds out what happened to them.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use crate::app::Context;
+use crate::app::in_flight::{abandon_command, resume_command};
+use crate::booking::book::create::{attempt_request, create_and_tell};
+use crate::booking::book::same_guest::{Booked, ask_about};
+use crate::booking::finish::card;
+use crate::booking::watch::wait::read_booking;
+use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};
+use crate::json::plain;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::documents::booking::Booking;
+use crate::service::time::document_time::time_text;
+use crate::terminal::output::View as _;
+use crate::terminal::prompt::Question;
+
+/// Longer than a request and its answer take. Another machine may resume the attempt after it.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// How often a machine looks what came of an attempt that another one resumes.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+pub(crate) struct EarlierAttempts {
+    /// Those that are still open, of every API key.
+    pub(crate) open: Vec<Attempt>,
+    /// What those made that were resumed first.
+    pub(crate) booked: Vec<Booking>,
+}
+
+/// Warns of each open attempt at this service. A person is offered to resume those of the present API key first.
+///
+/// Attempts under the keys in `mine` are left out: the command itself resumes them.
+pub(crate) async fn warn_of_open_attempts(
+    context: &Context,
+    mine: &HashSet<String>,
+) -> Result<EarlierAttempts> {
+    let journal = context.journal()?;
+    let mut attempts = journal.open_attempts_here()?;
+    attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
+    let can_ask = context.prompter.interactive();
+    let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
+    let (asked, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
+    warn_of(context, &open);
+    let mut booked = Vec::new();
+    for attempt in asked {
+        warn_of(context, std::slice::from_ref(&attempt));
+        if !wants_to_find_out(context, "Find out what happened to it first?").await? {
+            open.push(attempt);
+            continue;
+        }
+        match resume(context, &attempt.idempotency_key).await {
+            Err(error) if error.code == Code::Declined => open.push(attempt),
+            resumed => {
+                let booking = resumed?;
+                context.out.show(&card(context, &booking).page());
+                booked.push(booking);
+            }
+        }
+    }
+    Ok(EarlierAttempts { open, booked })
+}
+
+/// Warns of attempts in doubt, the oldest first, in one line.
+fn warn_of(context: &Context, attempts: &[Attempt]) {
+    let Some(newest) = attempts.last() else {
+        return;
+    };
+    let asked = newest.asked();
+    let parts = [
+        asked.get("venue_id").map(plain),
+        asked.get("datetime").map(time_text),
+        asked.pointer("/customer/name").map(plain),
+    ];
+    let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    context.out.warn(&match attempts.len() - 1 {
+        0 => format!(
+            "the result of an earlier booking request is unknown, and it may be booked: {described}; to find out: {}",
+            resume_command(&newest.idempotency_key)
+        ),
+        more => format!(
+            "the results of earlier booking requests are unknown, and they may be booked: {described}, and {more} more; \
+             to find out: bookctl attempts"
+        ),
+    });
+}
+
+async fn wants_to_find_out(context: &Context, question: &str) -> Result<bool> {
+    let question = Question::new(question, "attempts resume", "the confirmation");
+    Ok(context.prompter.confirm(&question, true).await?)
+}
+
+/// Finds out what happened to the request under `key`, and finishes it: a booking that was made is read, and else the request
+/// is sent again under its key.
+///
+/// # Errors
+///
+/// `declined` (17) if the guest has another booking, and a person does not want the request to be sent again.
+pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
+    let mut attempt = find_attempt(context, key)?;
+    if !context.journal()?.owns(&attempt) {
+        return Err(another_account(&attempt));
+    }
+    let is_shared = context.target().journal().is_some();
+    if is_shared {
+        attempt = claimed(context, key, attempt).await?;
+    }
+    // A settled attempt is only read. Nothing is sent that could make a booking.
+    if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
+        return read_booking(context, id).await;
+    }
+    refuse_changed(&attempt)?;
+    context.before_change()?;
+    let asked = attempt.asked();
+    let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
+    let booked = Booked::at_venues_of(context, [asked])?;
+    if let Some(other) = booked.for_guest_of(context, asked, is_own) {
+        let confirmed = ask_about(context, &other, "Send the request again?", false).await;
+        let give_up = || format!("to give up the attempt: {}", abandon_command(key));
+        confirmed.map_err(|error| error.hint(give_up()))?;
+    }
+    let (origin, request) = (KeyOrigin::SameRequestOnly, attempt_request(&attempt));
+    let created = create_and_tell(context, key, origin, request).await;
+    if is_shared {
+        let _ = context.journal()?.release(key);
+    }
+    created
+}
+
+/// Refuses a request that is no longer what was sent: its guest was deleted (7), or it was changed in the journal (3).
+fn refuse_changed(attempt: &Attempt) -> Result<()> {
+    let key = &attempt.idempotency_key;
+    if attempt.forgotten_at.is_some() {
+        let state = attempt.state.as_str();
+        let what =
+            format!("the attempt is {state} and its guest was deleted, so it cannot be sent again");
+        // What is open may be booked.
+        let hint = if attempt.state == State::Unsettled {
+            let abandon = abandon_command(key);
+            format!("look for the booking at the service; then: {abandon}")
+        } else {
+            "make a new booking with `bookctl book`".to_owned()
+        };
+        return Err(Error::new(Code::Http409, what).hint(hint));
+    }
+    if !attempt.request.is_intact() {
+        return Err(Error::journal(
+            "the attempt was changed in the journal after it was made; nothing was sent",
+        )
+        .hint("see the attempt with `bookctl attempts --json`, or give it up with `bookctl attempts abandon KEY`")
+        .idempotency_key(key));
+    }
+    Ok(())
+}
+
+/// Offers a person to find out immediately what happened to the request of this error, if its outcome is unknown.
+///
+/// # Errors
+///
+/// This error, if the person does not want to, or what is found out is no booking either.
+pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Result<Booking> {
+    while error.exit == Exit::OutcomeUnknown
+        && context.prompter.interactive()
+        && let Some(key) = error.idempotency_key.clone()
+        && wants_to_find_out(context, "It may be booked. Find out now?").await?
+    {
+        match resume(context, &key).await {
+            Err(again) if again.code != Code::Declined => error = again,
+            Err(_) => break,
+            found => return found,
+        }
+    }
+    Err(error)
+}
+
+/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what comes of that. Returns
+/// the attempt as it is then.
+async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<Attempt> {
+    let mut progress = None;
+    while attempt.state != State::Settled {
+        let claim = context.journal()?.claim(key, LEASE)?;
+        attempt = find_attempt(context, key)?;
+        let Claim::Others { seconds } = claim else {
+            break;
+        };
+        progress.get_or_insert_with(|| {
+            let what = format!("another machine resumes this attempt; waiting up to {seconds} s");
+            context.out.note(&what);
+            context.out.progress(&what)
+        });
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(attempt)
+}
+
+/// The attempt under `key`, if it went to the service that this command talks to.
+pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
+    let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
+        let what = format!("no attempt {} in the journal", key.escape_debug());
+        Error::new(Code::Http404, what).hint("list open attempts with `bookctl attempts`")
+    })?;
+    let origin = context.target().address();
+    if attempt.origin == origin {
+        return Ok(attempt);
+    }
+    let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
+    let hint = format!("use the profile or base URL of the attempt: {profile}");
+    let what = format!(
+        "the attempt was sent to {}, but this command uses {origin}",
+        attempt.origin
+    );
+    Err(Error::config(what).hint(hint))
+}

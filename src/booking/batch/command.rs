@@ -1,0 +1,224 @@
+//! `book --from`: makes many bookings, and writes one line for each.
+
+use std::collections::HashSet;
+use std::io::ErrorKind;
+
+use serde_json::{Value, json};
+
+use super::keys::{self, KeyedRow};
+use super::{BatchRun, RowResult, rows};
+use crate::app::Context;
+use crate::booking::attempts::open_attempts;
+use crate::booking::batch;
+use crate::config::Target;
+use crate::json::{Document, plain};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, read_marked_text, without_mark};
+use crate::platform::shell;
+use crate::service::client::{BookingRequest, create_call};
+use crate::service::time::document_time::as_text;
+use crate::service::time::text::{human, local};
+use crate::terminal::output::{Draw, Page, TableCell, Tone, View, cut};
+use crate::terminal::view::{RequestView, tone_of};
+
+/// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
+/// the first is sent.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The width of a guest's name on a terminal, so that a result has one line.
+const GUEST: usize = 18;
+
+pub(crate) async fn run(
+    context: &Context,
+    args: crate::booking::book::Args,
+    from: Source,
+) -> Result<Exit> {
+    let name = args.batch.as_deref();
+    if from == Source::Stdin && name.is_none() {
+        return Err(Error::usage("a batch from standard input needs a name")
+            .hint("pass --batch NAME; with the same name you can continue the batch later"));
+    }
+    // An unset variable in a script would make one batch of all its batches.
+    if name.is_some_and(|name| name.trim().is_empty()) {
+        return Err(Error::usage("--batch is blank")
+            .hint("pass a name, or leave out --batch to identify the batch by its content"));
+    }
+    let file_name = from.name();
+    // With a mark, because the keys of the rows come from the whole text.
+    let marked = read(from).await?;
+    let local_times = context.adapter().local_times;
+    let rows = rows::read_rows(&file_name, without_mark(&marked), local_times)?;
+    keys::refuse_twins(&rows, args.equal_rows || args.results)?;
+    let embedded = matches!(context.target(), Target::Embedded { .. });
+    let rows = keys::keyed(rows, name, &marked, embedded);
+    if args.dry_run {
+        return show_requests(context, &rows);
+    }
+    crate::booking::book::tell_journal(context, args.same_organization, args.retention)?;
+    let digits = rows.len().to_string().len();
+    let emit = |result: &RowResult<'_>| context.out.emit_line(&ResultLine { result, digits });
+    if args.results {
+        let mut exit = Exit::Done;
+        for row in &rows {
+            let result = batch::known_result(context, row)?;
+            if result.exit() != Exit::Done {
+                exit = Exit::PartialBatch;
+            }
+            emit(&result)?;
+        }
+        return Ok(exit);
+    }
+    context.before_change()?;
+    let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
+    let earlier = open_attempts::warn_of_open_attempts(context, &mine).await?;
+    batch::ask_about_same_guests(context, &rows, &mine, args.yes).await?;
+    let run = BatchRun {
+        context,
+        rows: &rows,
+        wait: args.wait,
+        retry_failed: args.retry_failed,
+        equal_rows: args.equal_rows,
+        open: earlier.open,
+        again: again(context, &args),
+    };
+    let exit = run.run(emit).await?;
+    if exit == Exit::PartialBatch && name.is_none() {
+        context.out.note(
+            "A changed file is another batch, which books all of its rows. To correct rows that were refused, put them alone into a \
+             new file; for rows whose result is unknown, run this file again.",
+        );
+    }
+    Ok(exit)
+}
+
+/// How to continue the batch: the command that starts it again.
+fn again(context: &Context, args: &crate::booking::book::Args) -> String {
+    let from = args.from.as_deref().map(|path| path.to_string_lossy());
+    let from = from.unwrap_or_default();
+    let mut words = vec!["bookctl book --from".to_owned(), shell::word(&from)];
+    words.extend(args.batch.as_ref().map(|name| shell::flag("--batch", name)));
+    words.extend(args.wait.map(|wait| format!("--wait={}s", wait.as_secs())));
+    words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));
+    words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
+    let profile = context.target().profile();
+    words.extend(profile.map(|profile| shell::flag("--profile", profile)));
+    let command = words.join(" ");
+    match from.as_ref() {
+        "-" => {
+            format!("to continue without booking anything twice, send the same rows to: {command}")
+        }
+        _ => format!("to continue without booking anything twice: {command}"),
+    }
+}
+
+async fn read(from: Source) -> Result<String> {
+    let name = from.name();
+    read_marked_text(from, LARGEST).await.map_err(|error| {
+        if error.kind() != ErrorKind::InvalidData {
+            return Error::unreadable(&name, error);
+        }
+        let how = "save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"";
+        Error::unreadable(&name, error).hint(how)
+    })
+}
+
+/// The output of `--dry-run`: each row's request on a line, before its slot is looked up. A file may have more rows than
+/// the service permits reads.
+fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
+    let has_slot = |keyed: &KeyedRow| keyed.row.body.get("availability_id").is_some();
+    if !rows.iter().all(has_slot) {
+        context.out.warn(
+            "the slot of a row without availability_id is looked up when the row is booked; its request does not show it",
+        );
+    }
+    for keyed in rows {
+        let asked = keyed.row.body.as_object().cloned().unwrap_or_default();
+        let request = BookingRequest::new(context.adapter(), asked, &serde_json::Map::new())?;
+        let call = create_call(request.body, &keyed.key(0));
+        let request = RequestView::masked(
+            call,
+            context.adapter(),
+            context.has_key(),
+            context.base_path(),
+        );
+        let row = keyed.row.number;
+        let request = request.json().value().clone();
+        context.out.emit_line(&RowRequest { row, request })?;
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(serde::Serialize)]
+struct RowRequest {
+    row: usize,
+    #[serde(flatten)]
+    request: Value,
+}
+
+impl Draw for RowRequest {
+    fn page(&self) -> Page {
+        let body = self.request.get("body").map(Value::to_string);
+        let number = TableCell::from(self.row.to_string());
+        let mut page = Page::default();
+        page.columns(vec![(number, 4), (body.unwrap_or_default().into(), 0)]);
+        page
+    }
+}
+
+struct ResultLine<'a> {
+    result: &'a RowResult<'a>,
+    /// The width of the row numbers.
+    digits: usize,
+}
+
+impl View for ResultLine<'_> {
+    /// The booking is the service's own text, byte for byte.
+    fn json(&self) -> Document {
+        let result = self.result;
+        let (name, outcome) = match &result.outcome {
+            Ok(booking) => ("booking", booking.document().clone()),
+            Err(error) => ("error", error.to_json()["error"].take().into()),
+        };
+        Document::object(&[
+            ("row", &json!(result.keyed.row.number).into()),
+            (
+                "idempotency_key",
+                &json!(result.keyed.key(result.retry)).into(),
+            ),
+            ("exit_code", &json!(result.exit().code()).into()),
+            (name, &outcome),
+        ])
+    }
+
+    fn page(&self) -> Page {
+        let result = self.result;
+        let number = TableCell::from(result.keyed.row.number.to_string());
+        let guest = result.keyed.row.guest();
+        let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST).into_owned()));
+        let (state, rest) = match &result.outcome {
+            Ok(booking) => {
+                let field = |name: &str| booking.value().get(name);
+                let status = booking.status();
+                let venue = booking.str("venue_name").or(booking.str("venue_id"));
+                let time = field("datetime").map(as_text).unwrap_or_default();
+                let error_code = field("error_code").map(plain).unwrap_or_default();
+                let rest = vec![
+                    TableCell::from(booking.id()),
+                    TableCell::from(error_code),
+                    TableCell::from(human(&time)).in_short(local(&time)),
+                    TableCell::from(venue.unwrap_or_default()),
+                ];
+                (TableCell::toned(status.as_str(), tone_of(&status)), rest)
+            }
+            Err(error) => {
+                let code = TableCell::toned(error.code.to_string(), Tone::Bad);
+                (code, vec![TableCell::from(error.message.as_str())])
+            }
+        };
+        let mut cells = vec![(number, self.digits), (state, 15), (guest, GUEST)];
+        cells.extend(rest.into_iter().map(|cell| (cell, 0)));
+        let mut page = Page::default();
+        page.row(cells);
+        page
+    }
+}

@@ -1,0 +1,100 @@
+//! The request of a row: with the slot at its time, which is looked up as `book` does, or as it was sent before.
+
+use serde_json::{Map, Value};
+
+use super::keys::KeyedRow;
+use crate::app::Context;
+use crate::booking::book::offer::{known_zone, offered};
+use crate::booking::find::locate::LocatedVenue;
+use crate::journal::{Attempt, is_same_time};
+use crate::json::plain;
+use crate::outcome::{Error, Result};
+use crate::service::client::BookingRequest;
+use crate::service::time::document_time::DocumentTime;
+use crate::service::time::when::When;
+
+/// The request to send for a row under one of its keys. The same request is sent again, whatever the venue offers by then.
+///
+/// # Errors
+/// `no_slot` (7) if the venue has no slot at the row's time.
+pub(crate) async fn row_request(
+    context: &Context,
+    keyed: &KeyedRow,
+    key: &str,
+) -> Result<BookingRequest> {
+    let row = &keyed.row.body;
+    let known = context.journal()?.attempt(key)?;
+    let asked = match known.filter(|it| is_of_row(it, keyed, key)) {
+        Some(attempt) => as_found(row, attempt.asked()),
+        None => with_slot(context, row).await?,
+    };
+    BookingRequest::new(context.adapter(), asked, &Map::new())
+}
+
+/// Whether an attempt under this key of a row asks for the row. A key that the row does not name is made of its content.
+pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
+    let (asked, row) = (attempt.asked(), &keyed.row.body);
+    let venue = |of: &Value| of.get("venue_id").map(plain);
+    keyed.row.idempotency_key.as_deref() != Some(key)
+        || attempt.request.asks_for(row)
+        || is_same_time(time(asked), time(row))
+            && venue(asked) == venue(row)
+            && attempt.request.asks_for(&as_found(row, asked).into())
+}
+
+/// A row with what was found for it when it was sent before.
+fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
+    let mut found = row.as_object().cloned().unwrap_or_default();
+    if found.contains_key("availability_id") {
+        return found;
+    }
+    // The venue and the time are written as the service wrote them.
+    for field in ["venue_id", "datetime", "availability_id"] {
+        if let Some(value) = asked.get(field) {
+            found.insert(field.into(), value.clone());
+        }
+    }
+    if let Some(provider) = asked.get("provider") {
+        found.entry("provider").or_insert_with(|| provider.clone());
+    }
+    found
+}
+
+fn time(request: &Value) -> Option<DocumentTime> {
+    request.get("datetime").and_then(DocumentTime::read)
+}
+
+async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
+    let mut asked = row.as_object().cloned().unwrap_or_default();
+    if asked.contains_key("availability_id") {
+        return Ok(asked);
+    }
+    let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
+    let id = text("venue_id");
+    let venue = LocatedVenue {
+        remembered: context.known_venue(&id),
+        id,
+    };
+    // A number is a time since 1970.
+    let instant = time(row).and_then(|time| time.instant);
+    let when = instant.map_or_else(|| text("datetime"), |instant| instant.to_string());
+    let when = When::parse(&when).map_err(|error| Error::usage(error.to_string()))?;
+    let zone = known_zone(venue.remembered.as_ref(), None);
+    let party = text("party_size").parse().unwrap_or(1);
+    let provider = row.get("provider").and_then(Value::as_str);
+    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await?;
+    // With its terms, which the booking itself may not repeat.
+    offer.remember(context);
+    let slot = offer
+        .at_wanted()
+        .ok_or_else(|| offer.no_slot(venue.name(), "set the row's availability_id to"))?;
+    if venue.remembered.is_some() {
+        asked.insert("venue_id".into(), venue.id_value());
+    }
+    asked.insert("availability_id".into(), slot.id_value());
+    asked.insert("datetime".into(), slot.datetime_value());
+    if let (Some(offered), None) = (&offer.provider, provider) {
+        asked.insert("provider".into(), offered.as_str().into());
+    }
+    Ok(asked)
+}

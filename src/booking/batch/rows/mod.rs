@@ -1,0 +1,415 @@
+//! Reads the rows of a batch, JSON lines or CSV: a line is a row. All rows are checked before anything is sent.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::json::plain;
+use crate::outcome::{Error, Result};
+use crate::service::client::{self, NewBooking, VENDOR_PAYMENT};
+use crate::service::time::document_time::DocumentTime;
+
+/// The most mistakes that are written out. The others are counted.
+const MOST_SHOWN: usize = 20;
+
+/// The characters that may separate columns: the one that the header has most of does, and of several the last.
+const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BatchRow {
+    /// Counted from 1, without blank lines and the header.
+    pub(crate) number: usize,
+    /// The request (spec, Booking: fields accepted when creating a booking).
+    pub(crate) body: Value,
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl BatchRow {
+    pub(crate) fn guest(&self) -> String {
+        let name = self.body.pointer("/customer/name");
+        name.map(plain).unwrap_or_default()
+    }
+}
+
+/// A row as it stands in the file. A field that is missing is `null`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct Fields {
+    #[serde(default)]
+    venue_id: Value,
+    provider: Option<String>,
+    #[serde(default)]
+    datetime: Value,
+    #[serde(default)]
+    availability_id: Value,
+    #[serde(default)]
+    party_size: Value,
+    customer: Option<Customer>,
+    end_user: Option<String>,
+    webhook_url: Option<String>,
+    #[serde(default)]
+    payment_collection: Value,
+    #[serde(default)]
+    idempotency_key: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct Customer {
+    #[serde(default)]
+    name: Value,
+    email: Option<String>,
+    phone: Option<String>,
+}
+
+/// What is wrong with a field, with a row or, without a row, with the header.
+#[derive(Debug, Default, Serialize)]
+struct Mistake {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<Value>>,
+    message: String,
+}
+
+impl Mistake {
+    fn of(field: &str, message: String) -> Self {
+        Mistake {
+            field: (!field.is_empty()).then(|| field.to_owned()),
+            message,
+            ..Mistake::default()
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.row, self.line) {
+            (Some(row), Some(line)) => write!(f, "row {row} (line {line}): {}", self.message),
+            _ => write!(f, "the header: {}", self.message),
+        }
+    }
+}
+
+/// Reads every row of a text without a byte order mark. The name of its file, or else its first character, says whether it is
+/// CSV. `local_times` is whether times without an offset are the venue's own; the time of a slot may be one anyway.
+///
+/// # Errors
+///
+/// `usage` (2) with everything that is wrong with any row, and if there is no row at all; nothing has been sent then.
+pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
+    let name = name.to_ascii_lowercase();
+    let is_json = [".jsonl", ".ndjson", ".json"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let read = if is_json || !name.ends_with(".csv") && text.trim_start().starts_with(['{', '[']) {
+        json_lines(text)?
+    } else {
+        csv_lines(text)?
+    };
+    if read.is_empty() {
+        return Err(Error::usage("the batch has no rows; nothing was sent")
+            .hint("check the file, or the command that writes it"));
+    }
+    let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
+    for ((line, fields), number) in read.into_iter().zip(1..) {
+        let fields = fields.map_err(|mistake| vec![mistake]);
+        match fields.and_then(|fields| checked(fields, number, local_times)) {
+            Ok(row) => rows.push(row),
+            Err(wrong) => mistakes.extend(wrong.into_iter().map(|mistake| Mistake {
+                row: Some(number),
+                line: Some(line),
+                ..mistake
+            })),
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(report(&mistakes));
+    }
+    Ok(rows)
+}
+
+/// The rows as they were read, with their lines, counted from 1.
+type Lines = Vec<(usize, Result<Fields, Mistake>)>;
+
+fn json_lines(text: &str) -> Result<Lines> {
+    if text.trim_start().starts_with('[') {
+        return Err(
+            Error::usage("a batch has one JSON object per line, but this is an array")
+                .hint("convert it with: jq -c '.[]' FILE"),
+        );
+    }
+    let lines = (1..).zip(text.lines());
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    Ok(lines.map(|(line, text)| (line, json_row(text))).collect())
+}
+
+/// Reads a JSON object. A field that stands in it twice is a mistake: which of the two is meant cannot be known.
+fn json_row(text: &str) -> Result<Fields, Mistake> {
+    // An array would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(Mistake::of("", "it is not a JSON object".to_owned()));
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let fields = typed(&mut reader)?;
+    let end = reader.end();
+    end.map_err(|error| Mistake::of("", in_a_line(&error)))?;
+    Ok(fields)
+}
+
+/// The parser counts the lines of what it is given, which is one.
+fn in_a_line(why: &impl fmt::Display) -> String {
+    why.to_string().replace(" at line 1 column ", " at column ")
+}
+
+/// The fields of a row. The mistake names the first that cannot be read.
+fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<Fields, Mistake> {
+    serde_path_to_error::deserialize(row).map_err(|error| {
+        let path = error.path().to_string();
+        let why = in_a_line(error.inner());
+        match path.as_str() {
+            "." | "?" => Mistake::of("", why),
+            field if why.contains(field) => Mistake::of(field, why),
+            field => Mistake::of(field, format!("{field}: {why}")),
+        }
+    })
+}
+
+/// CSV as people and spreadsheets write it: separated by commas, semicolons or tabs, with any line ends. Rows without any
+/// value are left out, as blank lines are. A value has no line break: one that seems to have is a quote that is not closed,
+/// and would swallow the rows after it.
+fn csv_lines(text: &str) -> Result<Lines> {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let header = text.trim_start_matches('\n').lines().next();
+    let header = header.unwrap_or_default().as_bytes();
+    let count = |separator: &u8| header.iter().filter(|it| *it == separator).count();
+    let separator = SEPARATORS.into_iter().max_by_key(count).unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .delimiter(separator)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let lines = (1..).zip(text.lines());
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    let mut columns: Option<Vec<String>> = None;
+    let mut rows = Vec::new();
+    for (record, (line, _)) in reader.records().zip(&mut lines) {
+        let broken = |message: String| Err(Mistake::of("", message));
+        let record = record.map_err(|error| report(&[Mistake::of("", error.to_string())]))?;
+        if record.iter().any(|cell| cell.contains('\n')) {
+            let why = "a quote is not closed, or a value has a line break";
+            rows.push((line, broken(why.to_owned())));
+            break;
+        }
+        let Some(columns) = &columns else {
+            let named = record.iter().map(str::to_ascii_lowercase).collect();
+            columns = Some(checked_header(named)?);
+            continue;
+        };
+        if record.iter().all(str::is_empty) {
+            continue;
+        }
+        let (cells, needed) = (record.len(), columns.len());
+        let beyond = record.iter().skip(needed).any(|cell| !cell.is_empty());
+        let row = if cells < needed || beyond {
+            broken(format!(
+                "it has {cells} columns, but the header has {needed}"
+            ))
+        } else {
+            csv_row(columns, &record)
+        };
+        rows.push((line, row));
+    }
+    Ok(rows)
+}
+
+/// The names of the columns. Each is a field of a row, and stands there once.
+fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
+    let named = csv::StringRecord::from(vec!["1"]);
+    let mut mistakes = Vec::new();
+    for (number, column) in columns.iter().enumerate() {
+        if !column.is_empty() && columns[..number].contains(column) {
+            let message = format!("column {column} appears twice");
+            mistakes.push(Mistake::of(column, message));
+        } else if !column.is_empty() {
+            mistakes.extend(csv_row(std::slice::from_ref(column), &named).err());
+        }
+    }
+    if mistakes.is_empty() {
+        Ok(columns)
+    } else {
+        Err(report(&mistakes))
+    }
+}
+
+/// Reads a row as the object that a JSON line would hold. An empty cell is left out.
+fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Fields, Mistake> {
+    let (mut row, mut customer) = (Map::new(), Map::new());
+    for (column, cell) in columns.iter().zip(record) {
+        if cell.is_empty() {
+            continue;
+        }
+        if column.is_empty() {
+            let message = format!("the column of {cell:?} has no name in the header");
+            return Err(Mistake::of("", message));
+        }
+        let value = match cell.parse::<u32>() {
+            Ok(number) if column == "party_size" => json!(number),
+            _ => json!(cell),
+        };
+        match column.strip_prefix("customer.") {
+            Some(field) => customer.insert(field.to_owned(), value),
+            None => row.insert(column.clone(), value),
+        };
+    }
+    row.insert("customer".to_owned(), customer.into());
+    typed(Value::Object(row))
+}
+
+/// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
+fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
+    let customer = fields.customer.unwrap_or_default();
+    let (slot, payment) = (&fields.availability_id, &fields.payment_collection);
+    let key = &fields.idempotency_key;
+    let party_size = fields.party_size.as_u64().filter(|size| *size > 0);
+    let party_size = party_size.and_then(|size| u32::try_from(size).ok());
+    let is_id = |id: &Value| id.is_string() || id.is_number();
+    let is_time = is_time(&fields.datetime, local_times || !is_blank(slot));
+    let is_own_key = key.as_str().is_some_and(is_key);
+
+    let mut mistakes = Vec::new();
+    let (venue, time, party) = (&fields.venue_id, &fields.datetime, &fields.party_size);
+    let (name, an_id) = (&customer.name, "an id");
+    let a_time = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
+    let a_key = "1 to 255 ASCII characters without spaces";
+    let is_party = party_size.is_some();
+    let (required, optional) = (true, false);
+    for (field, value, is_needed, is_valid, form) in [
+        ("venue_id", venue, required, is_id(venue), an_id),
+        ("datetime", time, required, is_time, a_time),
+        (
+            "party_size",
+            party,
+            required,
+            is_party,
+            "a whole number from 1",
+        ),
+        ("customer.name", name, required, name.is_string(), "text"),
+        ("availability_id", slot, optional, is_id(slot), an_id),
+        (
+            "payment_collection",
+            payment,
+            optional,
+            payment == VENDOR_PAYMENT,
+            VENDOR_PAYMENT,
+        ),
+        ("idempotency_key", key, optional, is_own_key, a_key),
+    ] {
+        let message = match is_blank(value) {
+            true if is_needed => format!("{field} is missing"),
+            false if !is_valid => format!("{field} must be {form}, not {}", quoted(value)),
+            _ => continue,
+        };
+        mistakes.push(Mistake {
+            value: (!value.is_null()).then(|| Box::new(value.clone())),
+            ..Mistake::of(field, message)
+        });
+    }
+    let (Some(party_size), []) = (party_size, mistakes.as_slice()) else {
+        return Err(mistakes);
+    };
+    let booking = NewBooking {
+        venue_id: fields.venue_id,
+        provider: fields.provider,
+        datetime: fields.datetime,
+        availability_id: Some(fields.availability_id).filter(|slot| !is_blank(slot)),
+        party_size,
+        customer: client::Customer {
+            name: plain(name),
+            email: customer.email,
+            phone: customer.phone,
+        },
+        end_user: fields.end_user,
+        webhook_url: fields.webhook_url,
+        payment_collection: (!is_blank(payment)).then_some(VENDOR_PAYMENT),
+    };
+    Ok(BatchRow {
+        number,
+        body: booking.body().into(),
+        idempotency_key: is_own_key.then(|| plain(key)),
+    })
+}
+
+fn is_blank(value: &Value) -> bool {
+    plain(value).trim().is_empty()
+}
+
+/// Whether it is a time as it can be sent: with an offset, or as a slot of the service gives it, which may be a number since
+/// 1970 or, where the venue's own clock is meant, a text without an offset.
+fn is_time(value: &Value, may_be_local: bool) -> bool {
+    match value.as_str() {
+        Some(text) => {
+            text.parse::<Timestamp>().is_ok() || may_be_local && text.parse::<DateTime>().is_ok()
+        }
+        None => DocumentTime::read(value).is_some(),
+    }
+}
+
+pub(crate) fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// A value as it stands in the file, in quotes and cut if it is long.
+fn quoted(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn report(mistakes: &[Mistake]) -> Error {
+    let mut error = if let [only] = mistakes {
+        Error::usage(format!("cannot read {only}; nothing was sent"))
+    } else {
+        let count = mistakes.len();
+        Error::usage(format!("the batch has {count} mistakes; nothing was sent"))
+    };
+    let shown = mistakes.iter().take(MOST_SHOWN);
+    error.problems = shown.clone().map(|mistake| json!(mistake)).collect();
+    if mistakes.len() > 1 {
+        error.details = shown.map(ToString::to_string).collect();
+    }
+    if mistakes.len() > MOST_SHOWN {
+        let more = mistakes.len() - MOST_SHOWN;
+        error.details.push(format!("and {more} more"));
+    }
+    error.hint("see `bookctl book --help` for an example row")
+}
+
+/// Row numbers as people write them: `1-3, 7`.
+pub(crate) fn ranges(rows: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &row in rows {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == row => *last = row,
+            _ => ranges.push((row, row)),
+        }
+    }
+    let written = ranges.into_iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first}-{last}"),
+    });
+    written.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,424 @@
+//! Sends a booking request. Each run of it is recorded before its first byte is sent, and its end is recorded with
+//! what it proves.
+
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::app::Context;
+use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
+use crate::app::understood::booking_of;
+use crate::booking::change::change::no_booking;
+use crate::booking::compare::difference::{difference, is_a_booking};
+use crate::booking::terms::terms_asked_for;
+use crate::journal::rows::RecentList;
+use crate::journal::{
+    Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, LastTry, RateLimitWindow,
+    RunEnd, RunId, ServiceClock, ShownBooking, State, conclusion, existed_before, judge,
+    outcome_of,
+};
+use crate::json::Document;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::{Answer, BookingRequest, Call};
+use crate::service::documents::booking::Booking;
+use crate::service::time::document_time::DocumentTime;
+
+/// How often is looked whether another machine has its first answer.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+pub(crate) struct CreatedBooking {
+    pub(crate) booking: Booking,
+    /// Whether the same idempotency key had the booking before this command sent it (spec, Limits 7).
+    pub(crate) existed_before: bool,
+}
+
+/// The request of an attempt, as it was sent.
+pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
+    BookingRequest::sent_before(attempt.request.body.clone(), attempt.asked().clone())
+}
+
+/// Like [`create_booking`]; also tells a person if the booking existed before.
+pub(crate) async fn create_and_tell(
+    context: &Context,
+    key: &str,
+    origin: KeyOrigin,
+    request: BookingRequest,
+) -> Result<Booking> {
+    let made = create_booking(context, key, origin, request).await?;
+    if made.existed_before {
+        context.out.note(&format!(
+            "Booking {} was already made with this idempotency key.",
+            made.booking.id()
+        ));
+    }
+    Ok(made.booking)
+}
+
+/// Makes a booking under `key`. The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
+///
+/// # Errors
+///
+/// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
+/// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
+/// the caller's key had it before, else 16.
+pub(crate) async fn create_booking(
+    context: &Context,
+    key: &str,
+    origin: KeyOrigin,
+    request: BookingRequest,
+) -> Result<CreatedBooking> {
+    let client = context.client()?;
+    let mut attempt = Sending {
+        context,
+        key,
+        origin,
+        asked: request.asked.clone(),
+        call: request.call(key),
+        known_booking: None,
+        left_open: false,
+        began: Instant::now(),
+    };
+    let mut allowed = context.max_wait();
+    loop {
+        let begun = attempt.begin_run(allowed).await;
+        let (run, earlier, left) = begun.map_err(|error| attempt.stopped(error))?;
+        // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
+        context.in_flight.replace(InFlight::Creating {
+            key: key.to_owned(),
+        });
+        let progress = context.out.progress("booking");
+        let shows_it = |body: &Document| attempt.is_shown_in(body);
+        let (sent, in_doubt) = client.send_create(&attempt.call, &shows_it).await;
+        drop(progress);
+        context.observe_rate_limit(&attempt.call);
+        let tries = Tries { earlier, in_doubt };
+        let failure = match sent {
+            Ok(answer) => return attempt.take(&run, tries, answer),
+            Err(failure) => failure,
+        };
+        let last = if failure.sent_nothing() {
+            LastTry::NotSent
+        } else if failure.is_certain_refusal() {
+            LastTry::Refused
+        } else {
+            LastTry::NoProof
+        };
+        let (conclusion, _) = attempt.end_run(&run, tries, last, failure.status(), None);
+        attempt.left_open = conclusion == Conclusion::Unknown;
+        if conclusion == Conclusion::NothingBooked {
+            context.in_flight.replace(InFlight::Nothing);
+        }
+        // The end is recorded before the wait, so an interrupt adds no doubt.
+        let waited = context.pause_for_rate_limit(failure, &attempt.call, left);
+        allowed = waited.await.map_err(|error| attempt.stopped(error))?;
+    }
+}
+
+/// What may have booked before the last try of a run.
+#[derive(Clone, Copy)]
+struct Tries {
+    /// What the earlier runs of the attempt leave possible.
+    earlier: Earlier,
+    /// Whether an earlier try of this run may have booked.
+    in_doubt: bool,
+}
+
+struct Sending<'a> {
+    context: &'a Context,
+    key: &'a str,
+    origin: KeyOrigin,
+    call: Call,
+    /// What was asked for, in the contract's shape.
+    asked: Value,
+    /// The id of the booking that an earlier run of this attempt made.
+    known_booking: Option<String>,
+    /// Whether the last run left the attempt open: that run or another one of the attempt may have booked.
+    left_open: bool,
+    began: Instant,
+}
+
+impl Sending<'_> {
+    fn body(&self) -> &Value {
+        self.call.body.as_ref().unwrap_or(&Value::Null)
+    }
+
+    /// What was asked for, where what is sent has another shape.
+    fn asked_otherwise(&self) -> Option<&Value> {
+        (&self.asked != self.body()).then_some(&self.asked)
+    }
+
+    /// Whether the booking itself says that it was made before this run began.
+    fn is_older(&self, booking: &Booking, status: u16) -> bool {
+        let Ok(client) = self.context.client() else {
+            return false;
+        };
+        // The sandbox answers 201 to a new booking alone, and its clock may stand still.
+        if client.speaks_contract() && status == 201 {
+            return false;
+        }
+        // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
+        // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
+        let margin = match self.origin {
+            KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
+            KeyOrigin::SameRequestOnly | KeyOrigin::Caller if client.is_loopback() => {
+                SignedDuration::ZERO
+            }
+            KeyOrigin::SameRequestOnly | KeyOrigin::Caller => SignedDuration::from_secs(5),
+        };
+        // On this computer both have one clock, unless a sandbox's was moved. A smaller difference is a response that took
+        // its time: `Date` has whole seconds, and is written before the response is sent.
+        let skew = client.skew().unwrap_or_default();
+        let is_moved = !client.is_loopback() || skew.abs() > SignedDuration::from_secs(30);
+        let skew = if is_moved { skew } else { SignedDuration::ZERO };
+        let began = Timestamp::now().saturating_add(skew);
+        let began = began.and_then(|now| now.checked_sub(self.began.elapsed()));
+        let began = began.and_then(|began| began.checked_sub(margin));
+        let created = booking.value().get("created_at");
+        let made = created.and_then(DocumentTime::read);
+        let (Some(made), Ok(began)) = (made.and_then(|made| made.instant), began) else {
+            return false;
+        };
+        // A time in whole seconds may be up to one second before its instant.
+        let is_whole = made.subsec_nanosecond() == 0;
+        made.as_second() < began.as_second() || !is_whole && made < began
+    }
+
+    /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
+    async fn begin_run(&mut self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
+        let mut allowed = allowed;
+        let mut limit = self.call.rate_limit_name();
+        let mut progress = None;
+        loop {
+            let clock = |window: Option<&RateLimitWindow>| self.context.believed_clock(window);
+            let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
+            let begun = self.context.journal()?.record_begin(&Intent {
+                key: self.key,
+                request: self.body(),
+                asked: self.asked_otherwise(),
+                may_be_second: self.origin.may_be_second(),
+                counted_in,
+            })?;
+            let window = match begun {
+                BeginOutcome::Run {
+                    run,
+                    earlier,
+                    known,
+                } => {
+                    if let Some(known) = known {
+                        self.continues(*known);
+                    }
+                    return Ok((run, earlier, allowed));
+                }
+                BeginOutcome::RateLimited(window) => window,
+                BeginOutcome::OpenUnder(key) => {
+                    return Err(asked_before(&key, "pass a new --idempotency-key"));
+                }
+                BeginOutcome::RateLimitAwaited => {
+                    let what = "waiting for the first answer of another machine";
+                    progress.get_or_insert_with(|| self.context.out.progress(what));
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                    continue;
+                }
+            };
+            let waited = self.context.wait_for_window(&window, &self.call, allowed);
+            match waited.await? {
+                Some(left) => allowed = left,
+                None => limit = None,
+            }
+        }
+    }
+
+    /// Sends what was sent before, byte for byte, also under another adapter.
+    fn continues(&mut self, known: Attempt) {
+        if known.repeats(&self.asked) {
+            let before = attempt_request(&known);
+            self.asked = before.asked.clone();
+            self.call = before.call(self.key);
+        }
+        self.known_booking = known.booking_id;
+    }
+
+    /// Whether a refusal carries the booking that was asked for, outside the list of unfinished ones (spec, Errors).
+    fn is_shown_in(&self, refusal: &Document) -> bool {
+        let is_it = |booking: &Booking| {
+            is_a_booking(&self.asked, booking) && difference(&self.asked, booking).is_none()
+        };
+        let bookings = self.context.adapter().bookings_within(refusal);
+        bookings.iter().any(is_it)
+    }
+
+    /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that has `booking`. That the
+    /// end cannot be recorded is a warning.
+    fn end_run(
+        &self,
+        run: &RunId,
+        tries: Tries,
+        last: LastTry,
+        http_status: Option<u16>,
+        booking: Option<&Booking>,
+    ) -> (Conclusion, Option<String>) {
+        let terms = booking.and_then(|_| terms_asked_for(self.context, &self.asked));
+        let end = RunEnd {
+            last,
+            in_doubt: tries.in_doubt,
+            http_status,
+            booking,
+            terms: terms.as_ref(),
+            request: self.body(),
+            asked: self.asked_otherwise(),
+        };
+        let journal = self.context.journal();
+        match journal.and_then(|it| it.record_end(run, &end)) {
+            Ok(ended) => {
+                let conclusion = conclusion(ended.outcome, Some(ended.state));
+                (conclusion, ended.other_attempt)
+            }
+            Err(error) => {
+                let what = match booking {
+                    Some(_) => "the booking was made, but could not be saved in the journal",
+                    None => "cannot save the result in the journal",
+                };
+                self.context.out.warn(&format!("{what}: {}", error.message));
+                let outcome = outcome_of(last, tries.in_doubt, false);
+                (conclusion(outcome, None), None)
+            }
+        }
+    }
+
+    /// Judges a 2xx: it is either the requested booking, or an error.
+    fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
+        let status = answer.status;
+        let booking = match booking_of(self.context, answer.document) {
+            Ok(booking) => booking,
+            Err(why) => return Err(self.unknown(run, tries, status, why)),
+        };
+        if !is_a_booking(&self.asked, &booking) {
+            let mut why = Error::new(
+                Code::UnexpectedAnswer,
+                "the response has an id and a status, and shows nothing else of a booking",
+            );
+            why.body = Some(booking.document().clone());
+            return Err(self.unknown(run, tries, status, why));
+        }
+        let known = self.known_booking.as_deref();
+        let known = known.filter(|_| tries.earlier == Earlier::Booked);
+        let difference = difference(&self.asked, &booking);
+        // The status of the answer does not say whether it is older: services answer a fresh booking with 200 too.
+        let shown = ShownBooking {
+            agrees: difference.is_none(),
+            is_known: known == Some(booking.id()),
+            is_older: self.is_older(&booking, status),
+            is_200: status == 200,
+        };
+        let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
+        let settles = (last == LastTry::Booked).then_some(&booking);
+        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), settles);
+        let mut error = match conclusion {
+            Conclusion::Booked => {
+                let id = booking.id();
+                self.context.in_flight.replace(InFlight::known(&booking));
+                self.context.remember_last(RecentList::LastBooking, id);
+                // The service has forgotten the other one, as a reset sandbox does, or the API key is another organization's.
+                if let Some(known) = known.filter(|known| *known != id) {
+                    self.context.out.warn(&format!(
+                        "this idempotency key made booking {known} before, and {id} now: both may exist"
+                    ));
+                }
+                let is_older = shown.is_older || shown.is_known;
+                return Ok(CreatedBooking {
+                    booking,
+                    existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
+                });
+            }
+            Conclusion::AnotherBooking => {
+                another_booking(booking.id(), &difference.unwrap_or_default(), self.key)
+            }
+            // `judge` never takes a 2xx for a refusal, so only `Unknown` comes here.
+            Conclusion::Unknown | Conclusion::NothingBooked => {
+                let why = match (other_key, difference) {
+                    (Some(other), _) => format!("which idempotency key {other} has already"),
+                    (None, Some(difference)) => format!("in which {difference}"),
+                    (None, None) => "which is older than this request".to_owned(),
+                };
+                let id = booking.id();
+                let returned =
+                    format!("the outcome is unknown: the service returned booking {id}, {why}");
+                let abandon = abandon_command(self.key);
+                let give_up = format!(
+                    "if the service always returns that booking, give up this attempt: {abandon}"
+                );
+                self.doubtful(Error::new(Code::OutcomeUnknown, returned).hint(give_up))
+            }
+        };
+        error.http_status = Some(status);
+        error.request = Some(self.call.name());
+        error.body = Some(booking.document().clone());
+        Err(error)
+    }
+
+    /// Ends a run whose response proves nothing.
+    fn unknown(&self, run: &RunId, tries: Tries, status: u16, why: Error) -> Error {
+        self.end_run(run, tries, LastTry::NoProof, Some(status), None);
+        self.doubtful(no_booking(status, why).into_error(&self.call))
+    }
+
+    /// The error that ends the command while no run of it is under way. Where a rate limit kept its run from beginning, the
+    /// journal says whether the attempt is open.
+    fn stopped(&self, error: Error) -> Error {
+        let is_open = || {
+            let known = self.context.journal().ok()?.attempt(self.key).ok()??;
+            Some(known.state == State::Unsettled)
+        };
+        if self.left_open || error.exit == Exit::RateLimited && is_open() == Some(true) {
+            return self.doubtful(error);
+        }
+        error
+    }
+
+    /// Turns an error into one that says that a booking may exist, and names the command that finds out.
+    fn doubtful(&self, mut error: Error) -> Error {
+        // An interrupt already says what is in flight.
+        if error.code == Code::Interrupted {
+            return error;
+        }
+        if error.exit != Exit::OutcomeUnknown {
+            // How to repeat the request is of no use here.
+            error.hint = None;
+        }
+        if error.exit != Exit::RateLimited && error.exit != Exit::OutcomeUnknown {
+            error.message = format!("the outcome is unknown: {}", error.message);
+            error.code = Code::OutcomeUnknown.into();
+            error.exit = Exit::OutcomeUnknown;
+        }
+        let resume = resume_command(self.key);
+        error
+            .hint_before(format!("a booking may exist; to find out: {resume}"))
+            .idempotency_key(self.key)
+    }
+}
+
+/// The error for a key under which the service has made another booking.
+fn another_booking(id: &str, difference: &str, key: &str) -> Error {
+    let what = "nothing new was booked: this idempotency key belongs to booking";
+    let what = format!("{what} {id}, in which {difference}");
+    let (show, abandon) = (show_command(id), abandon_command(key));
+    let hint = format!(
+        "use a new idempotency key; to see the other booking: {show}; to give up this attempt: {abandon}"
+    );
+    Error::new(Code::AnotherBooking, what)
+        .hint(hint)
+        .idempotency_key(key)
+}
+
+/// The error for a booking that an open attempt may have made. `anew` says how to make another one.
+pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
+    let what = "the same booking was requested before, and the result is unknown; nothing was sent";
+    let hint = format!(
+        "to find out: {}; to make another booking, {anew}",
+        resume_command(key)
+    );
+    Error::new(Code::OutcomeUnknown, what)
+        .hint(hint)
+        .idempotency_key(key)
+}

@@ -1,0 +1,221 @@
+//! A booking request under construction: what flags, earlier searches and prompts have provided so far.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::offer::Offer;
+use crate::booking::find::locate::LocatedVenue;
+use crate::json::plain;
+use crate::outcome::{Error, Result};
+use crate::platform::shell;
+use crate::service::client::{
+    BookingRequest, Customer, NewBooking, SearchLocation, VENDOR_PAYMENT, with_fields,
+};
+use crate::service::documents::slot::Slot;
+use crate::service::documents::venue::Venue;
+use crate::service::mapping::Adapter;
+use crate::service::time::when::When;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BookingDraft {
+    pub(crate) venue: Option<LocatedVenue>,
+    pub(crate) slot: Option<Slot>,
+    /// Whether another slot begins at the same time, so that the time alone does not name this one.
+    pub(crate) slot_shares_its_time: bool,
+    /// The value of `--slot`, if that slot was not seen before.
+    pub(crate) slot_id: Option<String>,
+    /// What and where to search, if no venue was given.
+    pub(crate) vertical: Option<String>,
+    pub(crate) place: Option<SearchLocation>,
+    pub(crate) at: Option<When>,
+    pub(crate) zone: Option<TimeZone>,
+    pub(crate) party_size: Option<u32>,
+    pub(crate) name: Option<String>,
+    pub(crate) email: Option<String>,
+    pub(crate) phone: Option<String>,
+    pub(crate) provider: Option<String>,
+    pub(crate) end_user: Option<String>,
+    pub(crate) vendor_payment: bool,
+    /// Fields of the request that have no flag (`-F`).
+    pub(crate) fields: Map<String, Value>,
+    /// Whether the booking was already confirmed (`--yes` or a prompt).
+    pub(crate) goes_ahead: bool,
+}
+
+impl BookingDraft {
+    /// Rejects `-F` fields that the request sets itself, before anything is asked or looked up.
+    pub(crate) fn check_fields(&self) -> Result<()> {
+        let any = || Some(String::new());
+        let whole = NewBooking {
+            provider: any(),
+            availability_id: any().map(Value::from),
+            customer: Customer {
+                email: any(),
+                phone: any(),
+                ..Customer::default()
+            },
+            end_user: any(),
+            payment_collection: Some(VENDOR_PAYMENT),
+            ..NewBooking::default()
+        };
+        with_fields(Value::Object(whole.body()), &self.fields).map(drop)
+    }
+
+    /// The venue as a search has shown it.
+    pub(crate) fn remembered(&self) -> Option<&Venue> {
+        self.venue.as_ref()?.remembered.as_ref()
+    }
+
+    /// The providers of the venue, if a search has shown them.
+    pub(crate) fn providers(&self) -> Vec<&str> {
+        self.remembered().map(Venue::providers).unwrap_or_default()
+    }
+
+    /// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
+    pub(crate) fn has_a_choice_of_providers(&self) -> bool {
+        let is_open = self.provider.is_none() && self.slot.is_none() && self.slot_id.is_none();
+        is_open && self.providers().len() > 1
+    }
+
+    /// What it lacks: each argument, and its description.
+    pub(crate) fn lacking(&self) -> Vec<(&'static str, &'static str)> {
+        let venue = if self.slot_id.is_some() {
+            "the slot is not from a list on this computer, so the venue"
+        } else {
+            "the venue"
+        };
+        let has_time = self.slot.is_some() || self.at.is_some();
+        [
+            (self.venue.is_some(), "VENUE", venue),
+            (has_time, "--at WHEN", "the time"),
+            (self.party_size.is_some(), "--party N", "the party size"),
+            (self.name.is_some(), "--name NAME", "the guest's name"),
+        ]
+        .into_iter()
+        .filter_map(|(is_known, argument, what)| (!is_known).then_some((argument, what)))
+        .collect()
+    }
+
+    /// Refuses (2) a draft that lacks something where nobody can be asked.
+    pub(crate) fn refuse_missing(&self) -> Result<()> {
+        let lacking = self.lacking();
+        let (arguments, what): (Vec<&str>, Vec<&str>) = lacking.iter().copied().unzip();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let are = if what.len() == 1 { "is" } else { "are" };
+        let message = format!("{} {are} missing, and prompts are disabled", listed(&what));
+        let hint = format!(
+            "pass {}; see `bookctl book --help` for examples",
+            listed(&arguments)
+        );
+        let problems = lacking.iter().map(|(argument, what)| {
+            let field = argument.split(' ').next();
+            json!({"field": field, "message": format!("{what} is missing")})
+        });
+        let mut error = Error::usage(message).hint(hint);
+        error.problems = problems.collect();
+        Err(error)
+    }
+
+    pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
+        let Some(slot) = offer.slots.get(row) else {
+            return;
+        };
+        let time = slot.datetime_value();
+        let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
+        self.slot_shares_its_time = same_time.count() > 1;
+        self.provider = self.provider.take().or_else(|| offer.provider.clone());
+        self.slot = Some(slot.clone());
+        // The slot has its own time.
+        self.at = None;
+    }
+
+    /// The booking request.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if the venue, the party or the guest is missing; configuration (3) if an expression of the profile
+    /// fails.
+    pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
+        let missing = |what: &str| Error::usage(format!("no {what} given"));
+        let slot = self.slot.as_ref().map(Slot::id_value);
+        let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
+        let booking = NewBooking {
+            venue_id: venue.id_value(),
+            provider: self.provider.clone(),
+            datetime,
+            availability_id: slot.or_else(|| self.slot_id.as_deref().map(Value::from)),
+            party_size: self.party_size.ok_or_else(|| missing("party size"))?,
+            customer: Customer {
+                name: self.name.clone().ok_or_else(|| missing("guest"))?,
+                email: self.email.clone(),
+                phone: self.phone.clone(),
+            },
+            end_user: self.end_user.clone(),
+            webhook_url: None,
+            payment_collection: self.vendor_payment.then_some(VENDOR_PAYMENT),
+        };
+        BookingRequest::new(adapter, booking.body(), &self.fields)
+    }
+
+    /// The command that makes this booking, with everything that prompts have provided. The idempotency key is left
+    /// out: with it, the command would not book again.
+    pub(crate) fn command(&self, profile: Option<&str>) -> Option<String> {
+        let (venue, slot) = (self.venue.as_ref()?, self.slot.as_ref()?);
+        let time = plain(&slot.datetime_value());
+        let party = self.party_size.map(|party| party.to_string());
+        // The only provider of a venue is not worth a flag.
+        let provider = self.provider.as_deref();
+        let provider = provider.filter(|provider| self.providers() != [*provider]);
+        let options = [
+            ("--slot", self.slot_shares_its_time.then(|| slot.id())),
+            ("--at", Some(time.as_str())),
+            ("--party", party.as_deref()),
+            ("--provider", provider),
+            ("--name", self.name.as_deref()),
+            ("--email", self.email.as_deref()),
+            ("--phone", self.phone.as_deref()),
+            ("--end-user", self.end_user.as_deref()),
+            ("--payment", self.vendor_payment.then_some("vendor")),
+        ];
+        let mut flags: Vec<String> = options
+            .into_iter()
+            .filter_map(|(name, value)| Some(shell::flag(name, value?)))
+            .collect();
+        for (name, value) in &self.fields {
+            leaves(name.clone(), value, &mut |leaf| {
+                flags.push(shell::flag("-F", &leaf))
+            });
+        }
+        let name = profile.map(|profile| format!("{} ", shell::flag("--profile", profile)));
+        let name = format!("{}book", name.unwrap_or_default());
+        Some(shell::command(&name, &venue.id, &flags.join(" ")))
+    }
+}
+
+/// `a, b and c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        words => words.concat(),
+    }
+}
+
+/// Every field within a value, as `-F` writes it: `customer[title]=Dr`.
+fn leaves(path: String, value: &Value, found: &mut dyn FnMut(String)) {
+    match value {
+        Value::Object(inner) => {
+            for (name, value) in inner {
+                leaves(format!("{path}[{name}]"), value, found);
+            }
+        }
+        Value::Array(inner) => {
+            for value in inner {
+                leaves(format!("{path}[]"), value, found);
+            }
+        }
+        Value::Null => found(format!("{path}=null")),
+        value => found(format!("{path}={}", plain(value))),
+    }
+}

@@ -1,0 +1,440 @@
+pub(crate) mod create;
+pub(crate) mod draft;
+pub(crate) mod offer;
+pub(crate) mod repeated;
+pub(crate) mod review;
+pub(crate) mod same_guest;
+pub(crate) mod walk;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::arguments::{ExtraFields, Place, Zone};
+use super::attempts::open_attempts::{offer_to_find_out, warn_of_open_attempts};
+use super::batch::rows::is_key;
+use super::find::locate::{locate_slot, locate_venue};
+use super::finish::{finish, preview};
+use super::pause::prompts::answer_pauses;
+use super::watch::wait::wait_while_processing;
+use crate::app::Context;
+use crate::journal::{Attempt, KeyOrigin};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::create_call;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::contact;
+use crate::service::documents::slot::Slot;
+use crate::service::documents::venue::Venue;
+use crate::service::time::duration;
+use crate::service::time::retention::Retention;
+use crate::service::time::when::When;
+use crate::service::time::zone::system_zone;
+use create::create_and_tell;
+use draft::BookingDraft;
+use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
+use repeated::{repeated, wants_second_beside_open};
+use same_guest::ask_about_same_guest;
+
+/// How long a person waits for a booking that is processing.
+const PATIENCE: &str = "2m";
+
+/// Book a venue
+///
+/// On a terminal, bookctl prompts for everything that the flags leave out, shows the terms, and asks before it books at a
+/// real service, if a card is needed, for a guest who is booked there on that day already, or at another time than the given
+/// one. With a venue and a time it books the slot at that time; if there is none, a terminal offers the nearest slots, and a
+/// script gets them listed with the error.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl book\n  \
+    bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace'\n  \
+    bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
+    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace' --payment vendor\n  \
+    bookctl book --from friday.csv --batch friday\n\n\
+    A row of a batch as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
+    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
+    \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
+    Optional: provider, availability_id, end_user, payment_collection, webhook_url, idempotency_key.")]
+pub(crate) struct Args {
+    /// Venue id, or @N for a row of the last search
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    venue: Option<String>,
+    /// Slot id, or @N for a row of the last list of slots
+    #[arg(long, value_name = "ID")]
+    slot: Option<String>,
+    /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    at: Option<When>,
+    /// What to search, if no venue is given: dining, fitness, entertainment or travel
+    #[arg(long, value_name = "V", value_parser = PossibleValuesParser::new(walk::VERTICALS), conflicts_with = "venue")]
+    vertical: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    zone: Zone,
+    /// Party size
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
+    party: Option<u32>,
+    /// Guest's real name; some venues need first and last name
+    #[arg(long)]
+    name: Option<String>,
+    /// Guest's email
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    email: Option<String>,
+    /// Guest's phone
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    phone: Option<String>,
+    /// Provider, if the venue has several
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// Book with the connected account of this person
+    #[arg(long, value_name = "U", value_parser = NonEmptyStringValueParser::new())]
+    end_user: Option<String>,
+    /// Payment method: `vendor` is the external payment vendor
+    #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
+    payment: Option<String>,
+    /// Idempotency key: the service makes one booking per key, however often the request is sent
+    #[arg(long, value_name = "K", value_parser = idempotency_key)]
+    idempotency_key: Option<String>,
+    /// Wait while the booking is processing, up to 2 minutes or DURATION
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
+    pub(crate) wait: Option<Duration>,
+    /// How long to keep guests' data on this computer; deletes older data now, and 0 keeps none
+    #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
+    pub(crate) retention: Option<Retention>,
+    /// Treat attempts that were made with another API key as this organization's
+    #[arg(long)]
+    pub(crate) same_organization: bool,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    extra: ExtraFields,
+    /// Show the request and book nothing; may read the venue's slots
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Book every row of a JSON lines or CSV file; `-` reads standard input
+    #[arg(long, value_name = "FILE", help_heading = "Batches", conflicts_with_all = ONE_BOOKING)]
+    pub(crate) from: Option<PathBuf>,
+    /// Name of the batch [default: the file's content]; restarting a batch books nothing twice
+    #[arg(long, value_name = "NAME", help_heading = "Batches", requires = "from")]
+    pub(crate) batch: Option<String>,
+    /// Retry rows whose booking failed in an earlier run
+    #[arg(long, help_heading = "Batches", requires = "from")]
+    pub(crate) retry_failed: bool,
+    /// Book rows that ask for the same booking, each of them
+    #[arg(long, help_heading = "Batches", requires = "from")]
+    pub(crate) equal_rows: bool,
+    /// Show the results of the rows so far, from any computer that shares the journal, and book nothing
+    #[arg(long, help_heading = "Batches", requires = "from", conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
+    pub(crate) results: bool,
+}
+
+/// The arguments that describe one booking, and so exclude `--from`.
+const ONE_BOOKING: &[&str] = &[
+    "venue",
+    "slot",
+    "vertical",
+    "near",
+    "lat",
+    "lon",
+    "at",
+    "tz",
+    "party",
+    "name",
+    "email",
+    "phone",
+    "provider",
+    "end_user",
+    "payment",
+    "idempotency_key",
+    "fields",
+];
+
+/// Tells the journal what flags say of it. It is opened only once the rest of the input is known to be usable.
+pub(crate) fn tell_journal(
+    context: &Context,
+    any_account: bool,
+    retention: Option<Retention>,
+) -> Result<()> {
+    if any_account {
+        context.journal()?.scope.takes_any_account.set(true);
+    }
+    if let Some(retention) = retention {
+        context.journal()?.scope.retention.set(retention);
+    }
+    Ok(())
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if !args.dry_run {
+        context.connect_ahead();
+    }
+    if let Some(from) = args.from.clone() {
+        return super::batch::command::run(context, args, from.into()).await;
+    }
+    let (wait, dry_run, given) = (args.wait, args.dry_run, args.idempotency_key.clone());
+    let (same_organization, retention) = (args.same_organization, args.retention);
+    let mut command = BookCommand {
+        context,
+        draft: draft(context, args)?,
+        key_is_given: given.is_some(),
+        key: given.unwrap_or_else(new_key),
+        is_guided: false,
+    };
+    if dry_run {
+        return command.show_request().await;
+    }
+    tell_journal(context, same_organization, retention)?;
+    context.before_change()?;
+    let own = HashSet::from([command.key.clone()]);
+    let earlier = warn_of_open_attempts(context, &own).await?;
+    let booking = match command.book(&earlier.open, &earlier.booked).await {
+        Err(error) => offer_to_find_out(context, error).await?,
+        Ok(booking) => booking,
+    };
+    let booking = follow(context, booking, wait).await?;
+    finish(context, &booking)
+}
+
+fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
+    let mut draft = BookingDraft {
+        vertical: args.vertical,
+        place: args.place.location(),
+        at: args.at,
+        zone: args.zone.tz,
+        party_size: args.party,
+        name: args.name,
+        email: args.email,
+        phone: args.phone,
+        provider: args.provider,
+        end_user: args.end_user,
+        vendor_payment: args.payment.is_some(),
+        fields: args.extra.body()?,
+        goes_ahead: args.yes,
+        ..BookingDraft::default()
+    };
+    draft.check_fields()?;
+    if let Some(venue) = &args.venue {
+        draft.venue = Some(locate_venue(context, venue)?);
+    }
+    if let Some(slot) = &args.slot {
+        let (id, seen) = locate_slot(context, slot)?;
+        match seen {
+            None => draft.slot_id = Some(id),
+            Some(seen) => {
+                let venue = &seen.venue_id;
+                if draft.venue.as_ref().is_some_and(|given| given.id != *venue) {
+                    let what = format!("slot {id} belongs to another venue: {venue}");
+                    let hint = "leave out the venue: the slot id includes it";
+                    return Err(Error::usage(what).hint(hint));
+                }
+                draft.venue = Some(locate_venue(context, venue)?);
+                draft.provider = draft.provider.or(seen.provider);
+                draft.party_size = draft.party_size.or(Some(seen.party_size));
+                draft.slot = Some(seen.slot);
+            }
+        }
+    }
+    if let Some(when) = &draft.at {
+        note_unused_zone(context, draft.remembered(), when, draft.zone.as_ref());
+    }
+    Ok(draft)
+}
+
+/// One booking, from what is known of it to the service's answer.
+struct BookCommand<'a> {
+    context: &'a Context,
+    draft: BookingDraft,
+    key: String,
+    /// Whether the caller named the key, and so may have sent it before.
+    key_is_given: bool,
+    /// Whether a person was guided through the questions.
+    is_guided: bool,
+}
+
+impl BookCommand<'_> {
+    /// Completes the draft and makes the booking.
+    ///
+    /// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
+    ///
+    /// `open` are attempts that may have booked the same, `resumed` the bookings of those that were resumed just now.
+    async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
+        let context = self.context;
+        if self.key_is_given
+            && let Some(request) = repeated(context, &self.draft, &self.key)?
+        {
+            let booked = create_and_tell(context, &self.key, KeyOrigin::Caller, request).await;
+            return booked.map_err(|error| self.explained(error));
+        }
+        loop {
+            self.complete().await?;
+            let origin = if self.key_is_given {
+                KeyOrigin::Caller
+            } else {
+                let may_be_second = wants_second_beside_open(context, &self.draft, open).await?;
+                KeyOrigin::Generated { may_be_second }
+            };
+            let (datetime, is_another_time) = self.find_time().await?;
+            let draft = &self.draft;
+            let request = draft.request(context.adapter(), datetime.clone())?;
+            ask_about_same_guest(context, &request.asked, resumed, draft.goes_ahead).await?;
+            if !self.is_guided {
+                review::review(context, draft, &datetime, is_another_time).await?;
+            }
+            let booked = create_and_tell(context, &self.key, origin, request).await;
+            let refuses_guest = booked.as_ref().is_err_and(|error| {
+                error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
+            });
+            match booked {
+                Err(error) if refuses_guest && self.is_guided && !self.key_is_given => {
+                    review::ask_guest_again(context, &mut self.draft, &error).await?;
+                    self.key = new_key();
+                }
+                Err(error) => return Err(self.explained(error)),
+                Ok(booking) => {
+                    if self.is_guided {
+                        review::show_command(context, &self.draft);
+                    }
+                    return Ok(booking);
+                }
+            }
+        }
+    }
+
+    /// Asks a person for what the draft lacks.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) with what is missing, if nobody can be asked.
+    async fn complete(&mut self) -> Result<()> {
+        if !self.context.prompter.interactive() {
+            return self.draft.refuse_missing();
+        }
+        let is_complete = self.draft.lacking().is_empty();
+        if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
+            walk::guide(self.context, &mut self.draft).await?;
+            self.is_guided = true;
+        }
+        Ok(())
+    }
+
+    /// The time to send, which is the slot's own, byte for byte, and whether a person chose it instead of the given one. If
+    /// only a time was given, the slot is looked up.
+    async fn find_time(&mut self) -> Result<(Value, bool)> {
+        let (context, draft) = (self.context, &mut self.draft);
+        if let Some(slot) = &draft.slot {
+            return Ok((time_beside(context, draft, slot)?, false));
+        }
+        let (Some(when), Some(venue)) = (&draft.at, &draft.venue) else {
+            return Err(Error::usage("no venue or no time given"));
+        };
+        let zone = known_zone(draft.remembered(), draft.zone.as_ref());
+        if draft.slot_id.is_some() {
+            return Ok((wire_time(context, when, zone)?.into(), false));
+        }
+        let (party, provider) = (draft.party_size.unwrap_or(1), draft.provider.as_deref());
+        let offer = offered(context, venue, when, zone.as_ref(), party, provider).await?;
+        // With its terms, which the booking itself may not repeat.
+        offer.remember(context);
+        let chosen = review::choose(context, &offer, draft.goes_ahead).await?;
+        let Some((row, is_another_time)) = chosen else {
+            return Err(offer.no_slot(venue.name(), "pass --slot"));
+        };
+        draft.choose(&offer, row);
+        let time = draft.slot.as_ref().map(Slot::datetime_value);
+        Ok((time.unwrap_or_default(), is_another_time))
+    }
+
+    /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.
+    async fn show_request(&mut self) -> Result<Exit> {
+        self.draft.refuse_missing()?;
+        let (datetime, _) = self.find_time().await?;
+        let request = self.draft.request(self.context.adapter(), datetime)?;
+        preview(self.context, create_call(request.body, &self.key))
+    }
+
+    /// Adds to an error what the person needs to continue.
+    fn explained(&self, error: Error) -> Error {
+        let profile = review::profile(self.context);
+        // Whose key is named may have booked: then it is not sent again.
+        let error = match self.draft.command(profile) {
+            Some(command) if self.is_guided && error.idempotency_key.is_none() => {
+                error.detail(format!("to try again: {command}"))
+            }
+            _ => error,
+        };
+        // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
+        let names_a_field = error.body.as_ref().is_some_and(|body| {
+            let fields = ["fields", "field", "missing"];
+            fields.iter().any(|name| body.value().get(name).is_some())
+        });
+        if error.code != Code::Http400 || self.draft.provider.is_some() || names_a_field {
+            return error;
+        }
+        let providers = self.draft.providers();
+        if providers.len() < 2 {
+            return error.hint(
+                "if the venue has several providers, choose one with --provider; a search for the venue names them",
+            );
+        }
+        error.hint(format!(
+            "choose one with --provider: {}",
+            providers.join(" or ")
+        ))
+    }
+}
+
+/// The time of a slot that was given by its id. A time given next to it is sent as it was meant: if they differ, the
+/// service decides.
+fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
+    let offered = slot.datetime_value();
+    let Some(when) = &draft.at else {
+        return Ok(offered);
+    };
+    // The slot is on the venue's clock, and may show its offset.
+    let zone = known_zone(draft.remembered(), draft.zone.as_ref());
+    let zone = zone.or(slot.offset().map(TimeZone::fixed));
+    let clock = zone.clone().unwrap_or_else(system_zone);
+    let meant = resolve(when, context.now()?, &clock)?;
+    let instant = slot.instant(draft.remembered().and_then(Venue::timezone).as_ref());
+    if instant.is_none() && slot.local() == Some(meant.zoned.datetime()) {
+        return Ok(offered);
+    }
+    let sent = wire_time(context, when, zone)?;
+    Ok(if instant == Some(meant.timestamp()) {
+        offered
+    } else {
+        sent.into()
+    })
+}
+
+/// Guides a person through what follows. A script gets the first answer, unless it waits.
+async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
+    let interactive = context.prompter.interactive();
+    let patience = duration::duration(PATIENCE).unwrap_or_default();
+    let Some(longest) = wait.or(interactive.then_some(patience)) else {
+        return Ok(booking);
+    };
+    let mut booking = wait_while_processing(context, booking, longest).await?;
+    while interactive && booking.status() == Status::RequiresAction {
+        booking = answer_pauses(context, booking).await?;
+        booking = wait_while_processing(context, booking, longest).await?;
+    }
+    Ok(booking)
+}
+
+fn new_key() -> String {
+    Uuid::now_v7().to_string()
+}
+
+fn idempotency_key(text: &str) -> Result<String, String> {
+    is_key(text)
+        .then(|| text.to_owned())
+        .ok_or_else(|| "a key has 1 to 255 ASCII characters without spaces".to_owned())
+}

@@ -1,0 +1,324 @@
+//! Asks a venue for its slots around a time.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use crate::app::Context;
+use crate::app::pages::{DEFAULT_LIMIT, Listing};
+use crate::booking::find::locate::LocatedVenue;
+use crate::json::Document;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::SlotQuery;
+use crate::service::documents::slot::Slot;
+use crate::service::documents::venue::Venue;
+use crate::service::time::document_time::DocumentTime;
+use crate::service::time::text::human;
+use crate::service::time::when::{Moment, When};
+use crate::service::time::zone::system_zone;
+use crate::terminal::view::{TermsReader, slot_line};
+
+/// The zone of a time without an offset: the venue's if a search returned it, else that of `--tz`. `None` if only the venue's
+/// slots can show it.
+pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Option<TimeZone> {
+    venue.and_then(Venue::timezone).or_else(|| flag.cloned())
+}
+
+/// Tells that `--tz` has no effect, because the venue's own zone is known.
+pub(crate) fn note_unused_zone(
+    context: &Context,
+    venue: Option<&Venue>,
+    when: &When,
+    flag: Option<&TimeZone>,
+) {
+    if let (Some(own), Some(flag)) = (venue.and_then(Venue::timezone), flag)
+        && own != *flag
+        && when.exact().is_none()
+    {
+        let own = own.iana_name().map(|name| format!(", {name}"));
+        context.out.note(&format!(
+            "--tz is not used: the time is in the venue's zone{}",
+            own.unwrap_or_default()
+        ));
+    }
+}
+
+/// A time as the service wants it, if no slot shows it.
+///
+/// # Errors
+///
+/// `usage` (2) if the time is the venue's, and the venue's zone is not known.
+pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) -> Result<String> {
+    let adapter = context.adapter();
+    if zone.is_none() && when.needs_zone() && !adapter.local_times {
+        return Err(unknown_zone("the venue's time zone is unknown"));
+    }
+    let clock = zone.clone().unwrap_or_else(system_zone);
+    let moment = resolve(when, context.now()?, &clock)?;
+    Ok(adapter.wire_time_in(&moment, zone.as_ref()))
+}
+
+/// The moment that `when` means.
+///
+/// # Errors
+///
+/// `usage` (2) for a time that a clock change skips or repeats.
+pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
+    when.resolve(now, zone)
+        .map_err(|error| Error::usage(error.to_string()))
+}
+
+/// The error (2) for a time that is the venue's, if nothing shows the venue's zone.
+pub(crate) fn unknown_zone(why: &str) -> Error {
+    Error::usage(why).hint(
+        "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
+    )
+}
+
+/// Reads terms for a party of this size.
+pub(crate) fn terms_reader(context: &Context, party: u32) -> TermsReader {
+    TermsReader {
+        certainty: context.certainty(),
+        now: context.service_now(),
+        party,
+    }
+}
+
+/// The slots of a venue around a time.
+pub(crate) struct Offer {
+    venue_id: String,
+    party_size: u32,
+    pub(crate) document: Document,
+    pub(crate) slots: Vec<Slot>,
+    /// What stands around the slots in the answer, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
+    /// The provider of the slots, as the answer names it.
+    pub(crate) provider: Option<String>,
+    pub(crate) wanted: Moment,
+    /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
+    pub(crate) is_assumed: bool,
+    /// The venue's zone, if it is known: for times without an offset.
+    zone: Option<TimeZone>,
+}
+
+impl Offer {
+    pub(crate) fn at_wanted(&self) -> Option<&Slot> {
+        self.slots.iter().find(|slot| self.is_wanted(slot))
+    }
+
+    /// The rows of the slots at exactly the requested time. One of several that are alike stands for them.
+    pub(crate) fn rows_at_wanted(&self, context: &Context) -> Vec<usize> {
+        let rows = self.slots.iter().enumerate();
+        let rows = rows.filter(|(_, slot)| self.is_wanted(slot));
+        let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
+        let reader = self.reader(context);
+        let line = |row: &usize| slot_line(&self.slots[*row], reader);
+        match rows.first() {
+            Some(first) if rows.iter().all(|row| line(row) == line(first)) => vec![*first],
+            _ => rows,
+        }
+    }
+
+    /// Reads the terms of the slots.
+    pub(crate) fn reader(&self, context: &Context) -> TermsReader {
+        terms_reader(context, self.party_size)
+    }
+
+    /// Up to `count` slots, nearest to the requested time first.
+    pub(crate) fn nearest(&self, count: usize) -> Vec<&Slot> {
+        let mut slots: Vec<&Slot> = self.slots.iter().collect();
+        slots.sort_by_key(|slot| self.distance(slot));
+        slots.truncate(count);
+        slots
+    }
+
+    /// The index of the slot nearest to the requested time.
+    pub(crate) fn nearest_row(&self) -> usize {
+        let rows = self.slots.iter().enumerate();
+        rows.min_by_key(|(_, slot)| self.distance(slot))
+            .map_or(0, |(row, _)| row)
+    }
+
+    /// Remembers the slots, so that one can be booked by its id alone.
+    pub(crate) fn remember(&self, context: &Context) {
+        context.keep_rate_limits();
+        context.remember(|recent| {
+            let (venue, provider) = (&self.venue_id, self.provider.as_deref());
+            recent.remember_slots(venue, provider, self.party_size, &self.slots)
+        });
+    }
+
+    /// Whether the requested time can be compared with the slots.
+    pub(crate) fn is_comparable(&self) -> bool {
+        !self.is_assumed || self.slots.iter().all(|slot| slot.local().is_some())
+    }
+
+    /// The error (7) if nothing is offered at that time. It lists the nearest slots. Where the time of a slot is not
+    /// understood, nobody can say so (15). `how` is how a slot is named by its id.
+    pub(crate) fn no_slot(&self, venue: &str, how: &str) -> Error {
+        let wanted = human(&self.wanted.wire());
+        let is_unread = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
+        if let Some(slot) = self.slots.iter().find(is_unread) {
+            let mut error = Error::new(
+                Code::UnexpectedAnswer,
+                format!(
+                    "cannot find {wanted} among the slots of {venue}: the time {} is not understood; nothing was booked",
+                    slot.datetime_value()
+                ),
+            )
+            .hint(format!(
+                "to book a slot, {how} ID; to say how the service writes times, set `read.slots` with `bookctl profile set`",
+            ));
+            error.body = Some(self.document.clone());
+            return error;
+        }
+        if !self.is_comparable() {
+            return unknown_zone(
+                "neither a search nor a slot shows the venue's time zone; nothing was booked",
+            );
+        }
+        let what = format!("{venue} has no slot at {wanted}; nothing was booked");
+        let mut error = Error::new(Code::NoSlot, what);
+        let nearest = self.nearest(5);
+        for slot in &nearest {
+            error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
+        }
+        match nearest.first() {
+            Some(slot) => error.hint(format!("to book the nearest one, {how} {}", slot.id())),
+            None => error.hint("the venue has no slots on that day: try another day"),
+        }
+    }
+
+    fn is_wanted(&self, slot: &Slot) -> bool {
+        match slot.instant(self.zone.as_ref()) {
+            Some(instant) => !self.is_assumed && instant == self.wanted.timestamp(),
+            // Both are on the venue's clock, in a zone that is not known.
+            None => slot.local() == Some(self.wanted.zoned.datetime()),
+        }
+    }
+
+    fn distance(&self, slot: &Slot) -> SignedDuration {
+        let apart = match (slot.instant(self.zone.as_ref()), slot.local()) {
+            (Some(instant), _) => instant.duration_since(self.wanted.timestamp()),
+            (None, Some(local)) => local.duration_since(self.wanted.zoned.datetime()),
+            (None, None) => SignedDuration::MAX,
+        };
+        apart.abs()
+    }
+}
+
+/// Asks a venue for its slots on the day of `when`, to find one of them.
+///
+/// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
+/// another day is asked for if that changes the date. If no slot has an offset, the time stays on this computer's clock.
+pub(crate) async fn offered(
+    context: &Context,
+    venue: &LocatedVenue,
+    when: &When,
+    zone: Option<&TimeZone>,
+    party_size: u32,
+    provider: Option<&str>,
+) -> Result<Offer> {
+    let search = SlotSearch {
+        context,
+        venue,
+        party_size,
+        provider,
+        fields: Map::new(),
+        // To find one slot, more of them are read than a person wants to see.
+        limit: 10 * DEFAULT_LIMIT,
+    };
+    search.around(when, zone).await
+}
+
+pub(crate) struct SlotSearch<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) venue: &'a LocatedVenue,
+    pub(crate) party_size: u32,
+    pub(crate) provider: Option<&'a str>,
+    /// Fields of the request that have no flag (`-F`).
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) limit: usize,
+}
+
+impl SlotSearch<'_> {
+    /// The same as [`offered`], for a list of any length.
+    pub(crate) async fn around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
+        let now = self.context.now()?;
+        let zone = match (when.exact(), zone) {
+            (Some(_), _) => TimeZone::UTC,
+            (None, Some(zone)) => zone.clone(),
+            (None, None) => {
+                let assumed = resolve(when, now, &system_zone())?;
+                let mut offer = self.at(assumed.clone()).await?;
+                let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
+                    offer.is_assumed = when.needs_zone();
+                    return Ok(offer);
+                };
+                let zone = TimeZone::fixed(offset);
+                let wanted = resolve(when, now, &zone)?;
+                let day = wanted.zoned.date();
+                let mut days = offer.slots.iter().filter_map(Slot::local);
+                if offset == assumed.zoned.offset() || days.any(|local| local.date() == day) {
+                    offer.wanted = wanted;
+                    return Ok(offer);
+                }
+                zone
+            }
+        };
+        self.at(resolve(when, now, &zone)?).await
+    }
+
+    async fn at(&self, wanted: Moment) -> Result<Offer> {
+        let (context, venue) = (self.context, self.venue);
+        let zone = venue.remembered.as_ref().and_then(Venue::timezone);
+        let query = SlotQuery {
+            venue_id: venue.id_value(),
+            datetime: context.adapter().wire_time_in(&wanted, zone.as_ref()),
+            party_size: self.party_size,
+            provider: self.provider.map(str::to_owned),
+            fields: self.fields.clone(),
+            page: None,
+        };
+        let progress = context
+            .out
+            .progress(&format!("looking for slots at {}", venue.name()));
+        let listing = Listing {
+            nouns: "slots",
+            limit: self.limit,
+            key: |slot: &Slot| slot.id().to_owned(),
+            read: &|document| context.adapter().slots(document),
+            next: &|name, value| {
+                let page = Some((name.to_owned(), value.clone()));
+                SlotQuery {
+                    page,
+                    ..query.clone()
+                }
+                .call(context.adapter())
+            },
+        };
+        let first = query.call(context.adapter())?;
+        let pages = listing.read(context, first).await;
+        let pages = pages.map_err(venue_not_found)?;
+        drop(progress);
+        let named = pages.document.str("provider").map(str::to_owned);
+        Ok(Offer {
+            venue_id: venue.id.clone(),
+            party_size: self.party_size,
+            document: pages.document,
+            slots: pages.items,
+            around: pages.around,
+            provider: named.or(query.provider),
+            wanted,
+            is_assumed: false,
+            zone,
+        })
+    }
+}
+
+fn venue_not_found(error: Error) -> Error {
+    if error.exit != Exit::NotFound {
+        return error;
+    }
+    error.hint("find venues with `bookctl search`, then use the venue's id or @1")
+}

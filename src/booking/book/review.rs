@@ -1,0 +1,295 @@
+//! What flags leave open about a booking, and what a person sees of one before it is made.
+
+use serde_json::Value;
+
+use super::draft::BookingDraft;
+use super::offer::{Offer, terms_reader};
+use crate::app::Context;
+use crate::booking::find::locate::LocatedVenue;
+use crate::booking::find::pick::nothing_chosen;
+use crate::config::Target;
+use crate::outcome::{Code, Error, Result};
+use crate::service::documents::slot::Slot;
+use crate::service::time::document_time::as_text;
+use crate::service::time::text::{human, with_own_time};
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::{Page, Tone, visible};
+use crate::terminal::prompt::{PromptError, Question};
+use crate::terminal::view::{SlotDetails, slot_line, venue_place};
+
+/// The row of the slot to book, and whether it is at another time than the given one. Where several slots at that time
+/// differ, or none is there, a person chooses. A script gets the first of several, with a note, and `None` where there is none.
+pub(crate) async fn choose(
+    context: &Context,
+    offer: &Offer,
+    goes_ahead: bool,
+) -> Result<Option<(usize, bool)>> {
+    let rows = offer.rows_at_wanted(context);
+    let can_ask = context.prompter.interactive();
+    match rows.as_slice() {
+        [] if !can_ask || offer.slots.is_empty() => return Ok(None),
+        [only] => return Ok(Some((*only, false))),
+        [_, ..] if !can_ask || goes_ahead => {}
+        _ => {
+            return match pick_slot(context, offer, &rows, None, false).await {
+                Err(PromptError::Back) => Err(nothing_chosen()),
+                row => Ok(Some((row?, rows.is_empty()))),
+            };
+        }
+    }
+    let line = |row: &usize| line(context, offer, &offer.slots[*row]);
+    let others = rows[1..].iter();
+    let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
+    context.out.note(&format!(
+        "{} slots begin at that time; this one is taken: {}. To take another, pass --slot: {}",
+        rows.len(),
+        line(&rows[0]),
+        others.collect::<Vec<_>>().join(", "),
+    ));
+    Ok(Some((rows[0], false)))
+}
+
+fn line(context: &Context, offer: &Offer, slot: &Slot) -> String {
+    visible(&slot_line(slot, offer.reader(context))).into_owned()
+}
+
+/// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is selected first, or else the
+/// nearest to the requested time. Returns its row.
+pub(crate) async fn pick_slot(
+    context: &Context,
+    offer: &Offer,
+    rows: &[usize],
+    former: Option<&str>,
+    goes_back: bool,
+) -> Result<usize, PromptError> {
+    let every: Vec<usize> = (0..offer.slots.len()).collect();
+    let rows = if rows.is_empty() { &every } else { rows };
+    let slots = rows.iter().map(|row| &offer.slots[*row]);
+    let lines: Vec<String> = slots.map(|slot| line(context, offer, slot)).collect();
+    let wanted = human(&offer.wanted.wire());
+    if !offer.is_comparable() {
+        context.out.warn(&format!(
+            "the venue's time zone is not known; {wanted} is this computer's time"
+        ));
+    } else if offer.at_wanted().is_none() {
+        context.out.note(&format!(
+            "No slot at {wanted}. The nearest one is selected."
+        ));
+    }
+    let day = offer.slots.first().and_then(Slot::local);
+    let day = day.map(|local| local.strftime("%a %-d %b").to_string());
+    let text = format!("Which slot on {}?", day.unwrap_or_default());
+    let question = Question::new(text, "--slot", "the slot")
+        .of("slots")
+        .back(goes_back);
+    let is_former = |row: &usize| former == Some(offer.slots[*row].id());
+    let nearest = offer.nearest_row();
+    let mut places = rows.iter();
+    let selected = places.position(is_former);
+    let selected = selected.or_else(|| rows.iter().position(|row| *row == nearest));
+    let prompter = &context.prompter;
+    let picked = prompter.pick(&question, &lines, selected.unwrap_or(0));
+    Ok(rows[picked.await?])
+}
+
+/// Shows a person what is about to be booked. Where that is real, needs a card, or is at another time than the given
+/// one, the whole of it is shown, and asked about; else the terms are, in one line.
+/// A script is told of a card and a fee.
+pub(crate) async fn review(
+    context: &Context,
+    draft: &BookingDraft,
+    datetime: &Value,
+    is_another_time: bool,
+) -> Result<()> {
+    let slot = draft.slot.as_ref();
+    let details = slot.map(|slot| details(context, draft, slot));
+    if !context.prompter.interactive() {
+        if let Some(stakes) = slot.zip(details).and_then(|(slot, it)| stakes(slot, it)) {
+            context.out.warn(&visible(&stakes));
+        } else if let Some(none) = terms_not_found(draft) {
+            context.out.note(&format!("Terms: {none}."));
+        }
+        return Ok(());
+    }
+    if !is_another_time && !has_consequences(context, draft).await {
+        let terms = details.map(|it| {
+            let (card, fee) = (it.card.map(|it| it.text), it.cancellation.map(|it| it.text));
+            let parts = [it.seating, it.price, card, fee, it.also];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        });
+        if let Some(terms) = terms.filter(|terms| !terms.is_empty()) {
+            context.out.note(&format!("Terms: {}", visible(&terms)));
+        }
+        return Ok(());
+    }
+    if is_confirmed(context, draft, Some(datetime), false, false).await? {
+        return Ok(());
+    }
+    Err(declined())
+}
+
+/// Shows what is about to be booked, and asks for the confirmation if it was not given before. `default` is what Enter alone
+/// stands for.
+pub(crate) async fn is_confirmed(
+    context: &Context,
+    draft: &BookingDraft,
+    datetime: Option<&Value>,
+    default: bool,
+    goes_back: bool,
+) -> Result<bool, PromptError> {
+    // Without it, the question cannot be answered.
+    if !draft.goes_ahead || !context.out.is_quiet() {
+        context.out.show(&summary(context, draft, datetime));
+    }
+    let esc = if goes_back { ", Esc goes back" } else { "" };
+    let question = Question::new("Book it?", "--yes", "the confirmation")
+        .back(goes_back)
+        .hint(format!("yes books, no ends without a booking{esc}"));
+    Ok(draft.goes_ahead || context.prompter.confirm(&question, default).await?)
+}
+
+/// Whether the booking is a real one, or needs a card.
+pub(crate) async fn has_consequences(context: &Context, draft: &BookingDraft) -> bool {
+    let slot = draft.slot.as_ref();
+    slot.is_some_and(SlotDetails::may_need_a_card) || !context.is_sandbox().await
+}
+
+/// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
+fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
+    let mut page = Page::default();
+    let venue = draft.venue.as_ref().map(LocatedVenue::name);
+    page.heading(Tone::Strong, "booking", venue.unwrap_or_default());
+    page.field_if("where", draft.remembered().and_then(venue_place));
+    let time = datetime.cloned();
+    let time = time.or(draft.slot.as_ref().map(Slot::datetime_value));
+    let when = time.map(|when| with_own_time(&as_text(&when), &system_zone()));
+    page.field_if("when", when);
+    let slot = draft.slot.as_ref();
+    let slot = slot.map(|slot| details(context, draft, slot));
+    page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
+    page.field_if("party", draft.party_size.map(|party| party.to_string()));
+    if let Some(slot) = slot {
+        page.field_if("seating", slot.seating);
+        page.field_if("price", slot.price);
+        page.field_if("card", slot.card.map(|terms| terms.text));
+        page.field_if("cancellation", slot.cancellation.map(|terms| terms.text));
+        page.field_if("also", slot.also);
+        page.field_if("terms", terms_not_found(draft));
+    } else if datetime.is_some() {
+        page.field(
+            "terms",
+            "not known: no list on this computer showed the slot",
+        );
+    }
+    let guest = [&draft.name, &draft.email, &draft.phone].into_iter();
+    let guest: Vec<&str> = guest.flatten().map(String::as_str).collect();
+    page.field("guest", guest.join(" · "));
+    page.field_if("provider", draft.provider.as_deref());
+    let payment = draft.vendor_payment.then_some("external payment vendor");
+    page.field_if("payment", payment);
+    page
+}
+
+fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
+    SlotDetails::of(slot, terms_reader(context, draft.party_size.unwrap_or(1)))
+}
+
+/// What the booking may cost beside its price, in one line: a card or a fee.
+fn stakes(slot: &Slot, details: SlotDetails) -> Option<String> {
+    let mut parts = Vec::new();
+    if SlotDetails::may_need_a_card(slot) {
+        parts.extend(details.card.map(|it| format!("card: {}", it.text)));
+    }
+    if SlotDetails::may_have_a_fee(slot) {
+        let fee = details.cancellation;
+        parts.extend(fee.map(|it| format!("cancellation: {}", it.text)));
+    }
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// That a slot has no terms although it may be a restaurant's, and those have terms (spec, Availability slot).
+fn terms_not_found(draft: &BookingDraft) -> Option<&'static str> {
+    let slot = draft.slot.as_ref()?.value();
+    let vertical = draft.remembered().and_then(|venue| venue.str("vertical"));
+    let vertical = vertical.or(draft.vertical.as_deref());
+    let is_there = |name| slot.get(name).is_some_and(|terms| !terms.is_null());
+    let is_found = is_there("card_terms") || is_there("cancellation_terms");
+    (!is_found && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
+}
+
+pub(crate) fn show_command(context: &Context, draft: &BookingDraft) {
+    if let Some(command) = draft.command(profile(context)) {
+        let mut page = Page::default();
+        page.line("The same booking as a command:").command(command);
+        context.out.show(&page);
+    }
+}
+
+/// The profile that a command has to name. The embedded sandbox needs none where no service is configured.
+pub(crate) fn profile(context: &Context) -> Option<&str> {
+    match context.target() {
+        Target::Embedded {
+            by_default: true, ..
+        } => None,
+        target => target.profile(),
+    }
+}
+
+/// Asks again for a guest that the service refused, and for nothing else but the confirmation.
+pub(crate) async fn ask_guest_again(
+    context: &Context,
+    draft: &mut BookingDraft,
+    refused: &Error,
+) -> Result<()> {
+    let needs_both = refused.code == Code::MissingLastName;
+    let why = if needs_both {
+        NEEDS_BOTH
+    } else {
+        &refused.message
+    };
+    context.out.warn(why);
+    let question = name_question().former(draft.name.take());
+    draft.name = match ask_name(context, &question, needs_both).await {
+        Err(PromptError::Back) => return Err(declined()),
+        name => Some(name?),
+    };
+    let default = !has_consequences(context, draft).await;
+    if is_confirmed(context, draft, None, default, false).await? {
+        return Ok(());
+    }
+    Err(declined())
+}
+
+const NEEDS_BOTH: &str = "this venue needs a first and a last name";
+
+pub(crate) fn name_question() -> Question {
+    let text = "Guest's name (first and last)";
+    Question::new(text, "--name", "the guest's name")
+}
+
+/// Asks for the guest's name; `needs_both` if the provider refuses a name of one word.
+pub(crate) async fn ask_name(
+    context: &Context,
+    question: &Question,
+    needs_both: bool,
+) -> Result<String, PromptError> {
+    let check = |text: &str| {
+        not_empty(text, "enter the guest's name")?;
+        if needs_both && text.split_whitespace().count() < 2 {
+            return Err(NEEDS_BOTH.to_owned());
+        }
+        Ok(())
+    };
+    context.prompter.text(question, None, &check).await
+}
+
+pub(crate) fn not_empty(text: &str, why: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err(why.to_owned());
+    }
+    Ok(())
+}
+
+pub(crate) fn declined() -> Error {
+    Error::new(Code::Declined, "Nothing was booked.")
+}

@@ -1,0 +1,114 @@
+use serde_json::Map;
+
+use super::change;
+use crate::app::Context;
+use crate::booking::arguments::ExtraFields;
+use crate::booking::book::offer;
+use crate::booking::compare::compared;
+use crate::booking::find::pick;
+use crate::booking::{confirmation, finish, terms};
+use crate::outcome::{Exit, Result};
+use crate::service::client::cancel_call;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::id::id;
+use crate::service::mapping::WriteKind;
+use crate::terminal::output::View;
+
+/// The code of a booking whose provider cannot cancel at the venue.
+const UNSUPPORTED: Option<&str> = Some("cancellation_unsupported");
+
+/// Cancel a booking
+///
+/// Not every provider can cancel at the venue. If it cannot, the booking stays confirmed and the exit code is 7.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl cancel bk_01\n  \
+    bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
+pub(crate) struct Args {
+    /// Booking id, @N for a row of the last list of bookings, or @last
+    #[arg(value_parser = id)]
+    booking: Option<String>,
+    /// Reason to give to the venue
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    extra: ExtraFields,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if !args.dry_run {
+        context.before_change()?;
+    }
+    let named = args.booking.as_deref();
+    let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
+    let id = &named.id.clone();
+    let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
+    let call = args.extra.add_to(call)?;
+    if args.dry_run {
+        return finish::preview(context, call);
+    }
+    if !args.yes {
+        confirm(context, &mut named).await?;
+    }
+    let booking = change::change(context, id, call, "cancellation", |booking| {
+        booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
+    })
+    .await
+    .map_err(|error| pick::not_found(context, id, error))?;
+    match booking.status() {
+        Status::Confirmed => context.out.refused(
+            "Not cancelled:",
+            "the venue still expects the guest. Call the venue.",
+        ),
+        Status::Cancelled => warn_of_fee(context, &booking),
+        _ => {}
+    }
+    let mut asked = Map::new();
+    asked.extend(args.reason.map(|it| ("reason".to_owned(), it.into())));
+    let exit = compared::finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
+    Ok(match booking.status() {
+        Status::Cancelled if exit != Exit::Refused => Exit::Done,
+        Status::Confirmed => Exit::Refused,
+        _ if booking.error_code() == UNSUPPORTED => Exit::Refused,
+        _ => exit,
+    })
+}
+
+/// Tells a script of the fee that is due by the terms. A person has confirmed it.
+fn warn_of_fee(context: &Context, booking: &Booking) {
+    let reader = offer::terms_reader(context, booking.party());
+    let terms = terms::cancellation_terms(context, booking);
+    let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
+    if let Some(fee) = fee.filter(|_| !context.prompter.interactive()) {
+        context.out.warn(&format!(
+            "the cancellation costs {fee}, by the booking's terms"
+        ));
+    }
+}
+
+/// Shows the booking and what cancelling it costs, and asks.
+async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
+    let mut confirmation = confirmation::Confirmation {
+        action: "cancelling",
+        question: "Cancel this booking?".to_owned(),
+        declined: "Nothing was cancelled.",
+    };
+    confirmation.check(&context.prompter)?;
+    let booking = named.booking(context).await?;
+    change::refuse_uncancellable(&booking, "there is nothing to cancel")?;
+    let shown = finish::card(context, &booking);
+    if let Some(limits) = shown.limits() {
+        context.out.warn(&format!(
+            "this will not work: {limits}; until the venue has cancelled it, it expects the guest"
+        ));
+        confirmation.question = "Send the cancellation anyway?".to_owned();
+    }
+    let page = shown.page().without_commands();
+    terms::confirm(context, page, &booking, &confirmation).await
+}

@@ -1,0 +1,287 @@
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use super::change;
+use crate::app::Context;
+use crate::booking::arguments::{ExtraFields, Zone};
+use crate::booking::book::offer;
+use crate::booking::compare::compared;
+use crate::booking::find::{locate, pick};
+use crate::booking::{confirmation, finish, terms};
+use crate::json::plain;
+use crate::outcome::{Exit, Result};
+use crate::service::client::Changes;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::contact;
+use crate::service::documents::id::id;
+use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::time::text::moved_far;
+use crate::service::time::when::When;
+use crate::terminal::output::{Page, Tone};
+use crate::terminal::prompt::Question;
+
+/// Change a confirmed booking: its time, party size or seating
+///
+/// Anything that you leave out stays as it is. A time without a day stays on the booking's day, a weekday is the one nearest
+/// to it, and a time without an offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change, and
+/// asks before it changes anything.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl modify bk_01 --party 4\n  \
+    bookctl modify bk_01 --at 20:00\n  \
+    bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
+pub(crate) struct Args {
+    /// Booking id, @N for a row of the last list of bookings, or @last
+    #[arg(value_parser = id)]
+    booking: Option<String>,
+    /// New time
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    at: Option<When>,
+    #[command(flatten)]
+    zone: Zone,
+    /// New party size
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
+    party: Option<u32>,
+    /// New seating preference
+    #[arg(long, value_name = "TEXT")]
+    seating: Option<String>,
+    #[command(flatten)]
+    extra: ExtraFields,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    /// Show the request and send no change; for a time without an offset, the booking is read
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
+    if !args.dry_run {
+        context.before_change()?;
+    }
+    let fields = std::mem::take(&mut args.extra).body()?;
+    let is_open =
+        args.at.is_none() && args.party.is_none() && args.seating.is_none() && fields.is_empty();
+    let what = Question::new(
+        "What would you like to change?",
+        "--at, --party or --seating",
+        "what to change",
+    );
+    if is_open {
+        context.prompter.check(&what)?;
+    }
+    let named = args.booking.as_deref();
+    let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
+    let id = &named.id.clone();
+    let adapter = context.adapter();
+    // On the venue's own clock, a time with an offset has to be converted.
+    let is_exact = |when: &When| when.exact().is_some() && !adapter.local_times;
+    let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
+    let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
+    let mut before = None;
+    if needs_booking {
+        let booking = named.booking(context).await?;
+        if booking.status() != Status::Confirmed {
+            let why = "only a confirmed booking can be changed";
+            return Err(change::refused(&booking, why));
+        }
+        before = Some(booking);
+    } else if !args.dry_run {
+        // Whether a script may change a booking with another status or another id is left to the service.
+        before = match named.booking(context).await {
+            Err(error) if error.exit == Exit::Interrupted => return Err(error),
+            read => read.ok().filter(|it| it.status() == Status::Confirmed),
+        };
+    }
+    if is_open {
+        ask_for_change(context, &what, &mut args).await?;
+    }
+    let datetime = match (&args.at, &before) {
+        (Some(when), Some(booking)) if !is_exact(when) => {
+            Some(new_time(context, booking, when, args.zone.tz.as_ref(), args.party).await?)
+        }
+        (when, _) => {
+            let moment = when.as_ref().and_then(When::exact);
+            moment.map(|moment| adapter.wire_time(moment).into())
+        }
+    };
+    let changes = Changes {
+        datetime,
+        party_size: args.party,
+        seating: args.seating,
+    };
+    let call = changes.call(id, adapter)?.with_fields(&fields)?;
+    if args.dry_run {
+        return finish::preview(context, call);
+    }
+    let mut asked = changes.body();
+    asked.extend(fields);
+    if let Some(before) = &before {
+        if shows(before, &asked) {
+            let note = "Nothing to change: the booking is like this already.";
+            context.out.note(note);
+            return finish::finish(context, before);
+        }
+        if asks {
+            confirm(context, before, &asked).await?;
+        }
+    }
+    let done = |booking: &Booking| shows(booking, &asked);
+    let changed = change::change(context, id, call, "change", done).await;
+    let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
+    compared::finish_modified(context, booking, &asked).await
+}
+
+async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
+    let prompter = &context.prompter;
+    match prompter
+        .choose(what, &["time", "party size", "seating"])
+        .await?
+    {
+        0 => {
+            let text = "New time? (e.g. 20:00 or tomorrow 20:30)";
+            let question = Question::new(text, "--at", "the new time");
+            let check = |text: &str| When::parse(text).map(drop);
+            let text = prompter.text(&question, None, &check).await?;
+            args.at = When::parse(&text).ok();
+        }
+        1 => {
+            let question = Question::new("New party size?", "--party", "the new party size");
+            let check = |text: &str| contact::party(text).map(drop);
+            let text = prompter.text(&question, None, &check).await?;
+            args.party = contact::party(&text).ok();
+        }
+        _ => {
+            let question = Question::new("New seating?", "--seating", "the new seating");
+            let check = |text: &str| match text {
+                "" => Err("type a seating, such as terrace".to_owned()),
+                _ => Ok(()),
+            };
+            args.seating = Some(prompter.text(&question, None, &check).await?);
+        }
+    }
+    Ok(())
+}
+
+/// Shows what would change, what the booking's terms are, and which real service it is, and asks.
+async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>) -> Result<()> {
+    let mut page = Page::default();
+    let venue = before.venue_name().or_else(|| before.venue_id());
+    let about = [Some(before.id().to_owned()), before.guest(), venue];
+    let about: Vec<String> = about.into_iter().flatten().collect();
+    page.heading(Tone::Strong, "change", about.join(" · "));
+    page.field_if("note", finish::card(context, before).limits());
+    for (name, new) in asked {
+        let old = before.value().get(name);
+        let from_to = |text: fn(&Value) -> String| {
+            let old = old.map(text).filter(|old| !old.is_empty());
+            format!("{} → {}", old.as_deref().unwrap_or("not set"), text(new))
+        };
+        match name.as_str() {
+            "datetime" => {
+                let instant =
+                    |time: &Value| DocumentTime::read(time)?.instant_in(Some(&TimeZone::UTC));
+                let moved = old.and_then(instant).zip(instant(new));
+                let far = moved.and_then(|(old, new)| moved_far(old, new));
+                let far = far.map(|far| format!(" · {far}")).unwrap_or_default();
+                page.field("when", from_to(time_text) + &far)
+            }
+            "party_size" => page.field("party", from_to(plain)),
+            "seating_preference" => page.field("seating", from_to(plain)),
+            _ => page.field("other", format!("{name} {}", from_to(plain))),
+        };
+    }
+    let confirmation = confirmation::Confirmation {
+        action: "changing a booking",
+        question: "Change this booking?".to_owned(),
+        declined: "Nothing was changed.",
+    };
+    terms::confirm(context, page, before, &confirmation).await
+}
+
+/// Whether a booking has everything that was asked for.
+fn shows(booking: &Booking, asked: &Map<String, Value>) -> bool {
+    asked.iter().all(|(name, wanted)| {
+        let stands = booking.value().get(name).unwrap_or(&Value::Null);
+        if name != "datetime" {
+            return plain(stands) == plain(wanted);
+        }
+        // The service writes the same moment with the venue's offset, or both write the venue's own clock.
+        match (DocumentTime::read(stands), DocumentTime::read(wanted)) {
+            (Some(stands), Some(wanted)) => match stands.instant.zip(wanted.instant) {
+                Some((stands, wanted)) => stands == wanted,
+                None => stands.local.is_some() && stands.local == wanted.local,
+            },
+            _ => false,
+        }
+    })
+}
+
+/// The new time on the venue's clock: the slot's own time if one is offered then.
+async fn new_time(
+    context: &Context,
+    booking: &Booking,
+    when: &When,
+    zone: Option<&TimeZone>,
+    party: Option<u32>,
+) -> Result<Value> {
+    let adapter = context.adapter();
+    let venue = booking.venue_id();
+    let venue = venue.map(|venue| locate::locate_venue(context, &venue));
+    let venue = venue.transpose()?;
+    let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
+    offer::note_unused_zone(context, remembered, when, zone);
+    let known_zone = offer::known_zone(remembered, zone);
+    let when = &if when.depends_on_a_day() {
+        when.near(own_day(booking, known_zone.as_ref())?)
+    } else {
+        when.clone()
+    };
+    let in_zone = |zone: &TimeZone| -> Result<Value> {
+        let moment = offer::resolve(when, context.now()?, zone)?;
+        Ok(adapter.wire_time_in(&moment, Some(zone)).into())
+    };
+    if let Some(zone) = &known_zone {
+        return in_zone(zone);
+    }
+    let venue = venue.ok_or_else(|| {
+        offer::unknown_zone("the booking names no venue, so the venue's time zone is unknown")
+    })?;
+    let (size, provider) = (party.unwrap_or(booking.party()), booking.str("provider"));
+    let offer = offer::offered(context, &venue, when, None, size, provider).await?;
+    if let Some(slot) = offer.at_wanted() {
+        return Ok(slot.datetime_value());
+    }
+    if !offer.is_assumed || adapter.local_times {
+        return Ok(adapter.wire_time(&offer.wanted).into());
+    }
+    // Without a slot that shows it, the booking's own time shows the venue's offset.
+    let own = own_clock(booking).ok_or_else(|| {
+        offer::unknown_zone("neither a slot nor the booking shows the venue's time zone")
+    })?;
+    in_zone(&own)
+}
+
+/// The day of the booking on the venue's clock.
+fn own_day(booking: &Booking, zone: Option<&TimeZone>) -> Result<Date> {
+    let time = booking.value().get("datetime").and_then(DocumentTime::read);
+    let instant = time.and_then(|time| time.instant);
+    let day = match (zone, instant) {
+        (Some(zone), Some(instant)) => Some(zone.to_datetime(instant).date()),
+        // A time with an offset, or without one, shows the venue's clock. One in UTC does not.
+        _ => time.and_then(|time| time.local).map(DateTime::date),
+    };
+    day.ok_or_else(|| {
+        offer::unknown_zone(
+            "the venue's time zone is unknown, and so is the day of the booking there",
+        )
+    })
+}
+
+/// The offset of the booking's own time. A time in UTC (`Z`) shows none of the venue's.
+fn own_clock(booking: &Booking) -> Option<TimeZone> {
+    let text = booking.str("datetime")?;
+    let offset = When::parse(text).ok()?.exact()?.zoned.offset();
+    (!text.ends_with(['Z', 'z'])).then(|| TimeZone::fixed(offset))
+}

@@ -1,0 +1,125 @@
+//! Resolves arguments: an id, `@N` for a row of the last list, or `@last`.
+
+use serde_json::Value;
+
+use crate::app::Context;
+use crate::journal::rows::{RecentList, RecentSlot};
+use crate::outcome::{Error, Result};
+use crate::service::documents::venue::Venue;
+
+/// What stands for the last one that was made or shown.
+pub(crate) const LAST: &str = "@last";
+
+/// A venue, with what an earlier search returned for it.
+#[derive(Clone, Debug)]
+pub(crate) struct LocatedVenue {
+    pub(crate) id: String,
+    pub(crate) remembered: Option<Venue>,
+}
+
+impl LocatedVenue {
+    /// The id as the service wrote it, a text or a number: so it is sent back.
+    pub(crate) fn id_value(&self) -> Value {
+        match &self.remembered {
+            Some(venue) => venue.id_value(),
+            None => self.id.as_str().into(),
+        }
+    }
+
+    /// The venue's name if it is known, else its id.
+    pub(crate) fn name(&self) -> &str {
+        self.remembered.as_ref().map_or(&self.id, Venue::name)
+    }
+}
+
+pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
+    let id = locate_row(context, RecentList::Venues, argument)?;
+    // If nothing is remembered, the id alone still names the venue.
+    let remembered = context.known_venue(&id);
+    Ok(LocatedVenue { id, remembered })
+}
+
+/// The slot's id, and the slot if it was seen before.
+pub(crate) fn locate_slot(
+    context: &Context,
+    argument: &str,
+) -> Result<(String, Option<RecentSlot>)> {
+    let id = locate_row(context, RecentList::Slots, argument)?;
+    let recent = context.recent().ok();
+    let slot = recent.and_then(|it| it.slot(&id).ok().flatten());
+    Ok((id, slot))
+}
+
+pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
+    locate_row(context, RecentList::Bookings, argument)
+}
+
+pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String> {
+    locate_row(context, RecentList::LastSession, argument)
+}
+
+/// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
+pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
+    if !argument.starts_with('@') || context.journal()?.attempt(argument)?.is_some() {
+        return Ok(argument.to_owned());
+    }
+    if argument != LAST {
+        return match row_number(argument) {
+            Ok(_) => locate_row(context, RecentList::Attempts, argument),
+            Err(_) => Ok(argument.to_owned()),
+        };
+    }
+    match context.journal()?.open_attempts()?.as_slice() {
+        [only] => Ok(only.idempotency_key.clone()),
+        [] => Err(Error::usage("@last: there are no open attempts")),
+        several => Err(
+            Error::usage(format!("@last: {} attempts are open", several.len()))
+                .hint("list them with `bookctl attempts`, and name one by its key or @N"),
+        ),
+    }
+}
+
+/// Resolves an argument that may be `@N` or `@last` to the id that it stands for.
+pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
+    if !argument.starts_with('@') {
+        return Ok(argument.to_owned());
+    }
+    let (nouns, command, last) = match list {
+        RecentList::Venues => ("venues", "search", Some(RecentList::LastVenue)),
+        RecentList::Slots => ("slots", "slots", None),
+        RecentList::Attempts => ("attempts", "attempts", None),
+        RecentList::Requests => ("requests", "sandbox requests", None),
+        RecentList::Deliveries => ("deliveries", "sandbox deliveries", None),
+        RecentList::Events => ("events", "webhook events list", None),
+        RecentList::LastSession => ("sessions", "session list", Some(list)),
+        _ => ("bookings", "bookings", Some(RecentList::LastBooking)),
+    };
+    let (list, row) = match last.filter(|_| argument == LAST) {
+        Some(last) => (last, 1),
+        None => (list, row_number(argument)?),
+    };
+    let recent = context.recent()?;
+    recent.check_writable()?;
+    if let Some(id) = recent.listed(list, row)? {
+        return Ok(id);
+    }
+    let why = match recent.listed(list, 1)? {
+        _ if argument == LAST => {
+            let noun = nouns.trim_end_matches('s');
+            format!("@last: no {noun} was made or shown yet on this computer")
+        }
+        Some(_) => format!("the last list of {nouns} has no row @{row}"),
+        None => format!("no row @{row}: no list of {nouns} was shown yet, or it was empty"),
+    };
+    Err(Error::usage(why).hint(format!("list {nouns} with `bookctl {command}`")))
+}
+
+fn row_number(argument: &str) -> Result<u32> {
+    let row = argument.strip_prefix('@').and_then(|row| row.parse().ok());
+    row.filter(|row| *row > 0).ok_or_else(|| {
+        Error::usage(format!(
+            "{} is not a row; use @1, @2 and so on, or @last",
+            argument.escape_debug()
+        ))
+    })
+}

@@ -1,0 +1,254 @@
+//! Offers a list where an argument is missing, and what a search finds where an id is not one.
+
+use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
+use super::received::take_in_received;
+use crate::app::Context;
+use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
+use crate::journal::{Attempt, KeptBooking, Sought};
+use crate::json::plain;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::shell;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::id::same_id;
+use crate::service::documents::plural;
+use crate::terminal::output::visible;
+use crate::terminal::prompt::{PromptError, Question};
+use crate::terminal::view::{RowParts, row_lines, venue_line};
+
+/// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in all bookings.
+const MOST: u32 = 1000;
+
+#[derive(Debug)]
+pub(crate) struct NamedBooking {
+    pub(crate) id: String,
+    /// As it was read to find it.
+    pub(crate) read: Option<Result<Booking>>,
+}
+
+impl NamedBooking {
+    /// The booking, which is read now unless it was read to find it, and whether it is the requested one.
+    pub(crate) async fn answered(&mut self, context: &Context) -> Result<(Booking, bool)> {
+        let read = match self.read.take() {
+            Some(read) => read,
+            None => look_up(context, &self.id).await,
+        };
+        let booking = read.map_err(|error| not_found(context, &self.id, error))?;
+        let is_it = same_id(booking.id(), &self.id);
+        Ok((booking, is_it))
+    }
+
+    /// The requested booking.
+    ///
+    /// # Errors
+    /// `unexpected_answer` (15) if the service returned another booking.
+    pub(crate) async fn booking(&mut self, context: &Context) -> Result<Booking> {
+        match self.answered(context).await? {
+            (booking, true) => Ok(booking),
+            (other, false) => Err(another(&other, &self.id)),
+        }
+    }
+}
+
+/// The booking of an argument as it is, with nothing sent to find it.
+pub(crate) fn located(context: &Context, argument: &str) -> Result<NamedBooking> {
+    let id = locate_booking(context, argument)?;
+    Ok(NamedBooking { id, read: None })
+}
+
+/// Resolves a booking argument. Without one, a terminal offers the bookings that this computer knows and whose status is
+/// of `offered`; for a text that is not an id, it offers those that the text finds. To know that, an id that this computer does not
+/// know is read, unless nothing may be sent.
+pub(crate) async fn booking_or_pick(
+    context: &Context,
+    argument: Option<&str>,
+    offered: fn(&Status) -> bool,
+    reads: bool,
+) -> Result<NamedBooking> {
+    let Some(argument) = argument else {
+        let id = pick_booking(context, offered).await?;
+        return Ok(NamedBooking { id, read: None });
+    };
+    let id = locate_booking(context, argument)?;
+    let can_choose =
+        context.prompter.interactive() && context.has_journal() && !is_known(context, &id);
+    let read = if id.trim().contains(char::is_whitespace) && !is_known(context, &id) {
+        // Hardly an id, so it is looked for and not sent.
+        let what = format!("{} is not the id of a booking", visible(&id));
+        Some(Err(Error::new(Code::Http404, what)))
+    } else if can_choose && reads {
+        Some(look_up(context, &id).await)
+    } else {
+        None
+    };
+    match read {
+        Some(Err(error)) if is_not_found(&error) => {
+            let mut found = Vec::new();
+            if can_choose {
+                found = matching(context, &id)?;
+            }
+            if found.is_empty() {
+                return Err(not_found(context, &id, error));
+            }
+            let heading = format!("Bookings that match \"{}\":", visible(&id));
+            context.out.note(&heading);
+            let id = choose(context, which_booking(), &found).await?;
+            Ok(NamedBooking { id, read: None })
+        }
+        Some(Err(error)) if error.code == Code::Interrupted => Err(error),
+        read => Ok(NamedBooking { id, read }),
+    }
+}
+
+fn which_booking() -> Question {
+    Question::new("Which booking?", "BOOKING", "the booking").of("bookings")
+}
+
+async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result<String> {
+    let question = which_booking();
+    context.prompter.check(&question)?;
+    take_in_received(context)?;
+    let found = context.journal()?.find(&Sought::default(), Some(MOST))?;
+    let mut kept = found.kept;
+    if found.more {
+        let what = format!("These are the newest {MOST} bookings.");
+        let note = format!("{what} To search all: bookctl bookings TEXT");
+        context.out.note(&note);
+    }
+    kept.retain(|kept| offered(&kept.booking.status()));
+    choose(context, question, &kept).await
+}
+
+/// The bookings that a text finds on this computer.
+fn matching(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
+    take_in_received(context)?;
+    let sought = Sought {
+        text: Some(text.to_owned()),
+        ..Sought::default()
+    };
+    Ok(context.journal()?.find(&sought, Some(MOST))?.kept)
+}
+
+async fn choose(context: &Context, question: Question, kept: &[KeptBooking]) -> Result<String> {
+    let row = |KeptBooking { booking, .. }: &KeptBooking| RowParts {
+        guest: booking.guest().unwrap_or_default(),
+        venue: booking
+            .venue_name()
+            .or_else(|| booking.venue_id())
+            .unwrap_or_default(),
+        time: booking.value().get("datetime").cloned().unwrap_or_default(),
+        state: booking.status().as_str().to_owned(),
+        id: booking.id().to_owned(),
+    };
+    pick_row(context, question, kept.iter().map(row), "bookctl bookings").await
+}
+
+/// The id in the row that a person picks.
+async fn pick_row(
+    context: &Context,
+    question: Question,
+    rows: impl Iterator<Item = RowParts>,
+    list: &str,
+) -> Result<String> {
+    let mut rows: Vec<RowParts> = rows.collect();
+    let lines = row_lines(&rows, context.out.stderr_style().width);
+    let row = pick_line(context, question, &lines, list).await?;
+    Ok(rows.swap_remove(row).id)
+}
+
+/// Offers lines to pick from. `list` is the command that lists the same.
+async fn pick_line(
+    context: &Context,
+    question: Question,
+    lines: &[String],
+    list: &str,
+) -> Result<usize> {
+    context.prompter.check(&question)?;
+    if lines.is_empty() {
+        let what = format!("there is nothing to pick from; see `{list}`");
+        return Err(Error::usage(what));
+    }
+    match context.prompter.pick(&question, lines, 0).await {
+        Err(PromptError::Back) => Err(nothing_chosen()),
+        row => Ok(row?),
+    }
+}
+
+/// The error (17) if a person leaves a list.
+pub(crate) fn nothing_chosen() -> Error {
+    Error::new(Code::Declined, "Nothing was chosen.")
+}
+
+/// The attempt of an argument. Without one, a terminal offers the open attempts.
+pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -> Result<String> {
+    if let Some(argument) = argument {
+        return locate_attempt(context, argument);
+    }
+    let question = Question::new("Which attempt?", "KEY", "the attempt's key").of("attempts");
+    context.prompter.check(&question)?;
+    let open = context.journal()?.open_attempts()?;
+    let row = |attempt: &Attempt| {
+        let asked = |pointer| attempt.asked().pointer(pointer);
+        RowParts {
+            guest: asked("/customer/name").map(plain).unwrap_or_default(),
+            venue: asked("/venue_id").map(plain).unwrap_or_default(),
+            time: asked("/datetime").cloned().unwrap_or_default(),
+            state: "open".to_owned(),
+            id: attempt.idempotency_key.clone(),
+        }
+    };
+    let newest_first = open.iter().rev().map(row);
+    pick_row(context, question, newest_first, "bookctl attempts").await
+}
+
+/// Resolves a venue argument. Without one, a terminal offers the venues of earlier searches.
+pub(crate) async fn venue_or_pick(
+    context: &Context,
+    argument: Option<&str>,
+) -> Result<LocatedVenue> {
+    if let Some(argument) = argument {
+        return locate_venue(context, argument);
+    }
+    let question = Question::new("Which venue?", "VENUE", "the venue").of("venues");
+    context.prompter.check(&question)?;
+    let venues = context.recent()?.recent_venues(MOST)?;
+    let lines = venues.iter().map(venue_line);
+    let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
+    let row = pick_line(context, question, &lines, "bookctl search").await?;
+    locate_venue(context, venues[row].id())
+}
+
+/// Whether the journal has a booking with this id. A read makes no journal.
+fn is_known(context: &Context, id: &str) -> bool {
+    let known = || context.journal()?.kept(id);
+    context.has_journal() && matches!(known(), Ok(Some(_)))
+}
+
+/// A sentence on the booking requests whose result is unknown, if there are any: no list of bookings has them.
+pub(crate) fn open_requests(context: &Context) -> Option<String> {
+    if !context.has_journal() {
+        return None;
+    }
+    let open = context.journal().ok()?.open_attempts_here().ok()?.len();
+    let requests = plural(open, "booking request", "booking requests");
+    (open > 0).then(|| format!("the result of {requests} is unknown; see `bookctl attempts`"))
+}
+
+/// Adds to the error of a booking that the service does not know what can be done about it.
+pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
+    if !is_not_found(&error) {
+        return error;
+    }
+    let mut error = naming(text, error);
+    if is_known(context, text) {
+        return error.hint(format!(
+            "this computer knows the booking, but this service does not: check the base URL and the API key; if the booking was deleted, \
+             to delete its guest here: {}",
+            shell::command("bookings forget", text, "")
+        ));
+    }
+    error.details.extend(open_requests(context));
+    error.hint(format!(
+        "check the id, or search the bookings that this computer knows: {}",
+        shell::command("bookings", text, "")
+    ))
+}

@@ -1,0 +1,97 @@
+//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
+//! request.
+
+use serde_json::Value;
+
+use super::terms::kept_terms;
+use crate::app::Context;
+use crate::app::in_flight::show_command;
+use crate::journal::rows::RecentList;
+use crate::outcome::{Exit, Result};
+use crate::service::client::Call;
+use crate::service::documents::booking::{Booking, Status};
+use crate::terminal::view::{BookingView, RequestView};
+
+/// The booking as a card, with the service's time for what is left until a deadline.
+pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
+    BookingView {
+        booking,
+        dialect: context.dialect().clone(),
+        now: context.service_now(),
+        certainty: context.certainty(),
+        terms: shown_terms(context, booking),
+    }
+}
+
+/// The terms that the booking was made with, for a person. What failed or expired costs nothing.
+fn shown_terms(context: &Context, booking: &Booking) -> Option<Value> {
+    let costs = !matches!(booking.status(), Status::Failed | Status::Expired);
+    (costs && context.out.is_human()).then(|| kept_terms(context, booking))?
+}
+
+/// Updates the journal's copy of the booking, which may have been waited for or answered since it was made; writes the booking,
+/// and returns the exit code of its status.
+pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
+    if context.has_journal() {
+        keep_shown(context, booking);
+    }
+    let view = card(context, booking);
+    // The booking exists even if stdout cannot be written. The error must carry its id.
+    let (id, status) = (booking.id(), booking.status());
+    let is_read = context.out.emit_read(&view).map_err(|mut error| {
+        error.message = format!("booking {id} is {status}, but {}", error.message);
+        error.body = Some(booking.document().clone());
+        error.hint(format!(
+            "do not repeat the command; to see the booking: {}",
+            show_command(booking.id())
+        ))
+    })?;
+    if !is_read {
+        context.out.warn(&format!(
+            "the output was closed; booking {id} is {status}; to see it: {}",
+            show_command(id)
+        ));
+    }
+    warn_of_unknown_status(context, booking);
+    Ok(booking.exit())
+}
+
+/// Tells a script why the exit code is the one of a status that the specification does not have. A person reads it on the
+/// card.
+pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
+    if let Status::Other(word) = booking.status()
+        && !context.out.is_human()
+    {
+        context.out.warn(&format!(
+            "`{word}` is a status that bookctl does not know; to say what it means: {}",
+            context.adapter().set_command("read.booking=EXPRESSION")
+        ));
+    }
+}
+
+/// Stores a booking that was shown, for `@last` and for the search of `bookings`. A script that reads (`--json`) leaves
+/// nothing behind: its reads open no journal.
+///
+/// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
+pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
+    if context.out.is_human() {
+        keep_shown(context, booking);
+    }
+}
+
+fn keep_shown(context: &Context, booking: &Booking) {
+    let _ = context.journal().and_then(|it| it.update(booking));
+    context.remember_last(RecentList::LastBooking, booking.id());
+}
+
+/// Shows a call as it would be sent, without sending anything.
+pub(crate) fn preview(context: &Context, call: Call) -> Result<Exit> {
+    let request = RequestView::masked(
+        call,
+        context.adapter(),
+        context.has_key(),
+        context.base_path(),
+    );
+    context.out.emit(&request)?;
+    Ok(Exit::Done)
+}

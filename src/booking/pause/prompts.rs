@@ -1,0 +1,365 @@
+//! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields), and sends it.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::answer::{AnswerOutcome, send_answer};
+use crate::app::Context;
+use crate::app::in_flight::{InFlight, once_sent};
+use crate::app::input::read_file;
+use crate::booking::finish::card;
+use crate::booking::watch::wait::read_booking;
+use crate::json::plain;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::system::process::USUAL_EDITOR;
+use crate::service::client::{Call, Continuation};
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::field::{Field, body, field};
+use crate::service::mapping::Pause;
+use crate::terminal::output::visible;
+use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
+use crate::terminal::view::{asked_fields, pause_page};
+
+/// Asks and answers until the booking no longer waits.
+pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Result<Booking> {
+    let is_sandbox = context.is_sandbox().await;
+    let before = context.in_flight.replace(InFlight::known(&booking));
+    let mut is_sent = !matches!(before, InFlight::Nothing);
+    let mut shown = false;
+    let mut former = HashMap::new();
+    while booking.status() == Status::RequiresAction {
+        if !shown {
+            show_pause(context, &booking);
+            shown = true;
+        }
+        let clock = context.live_clock();
+        let deadline = booking.waits_until().map(|at| Deadline::new(at, &clock));
+        let asking = Asking {
+            context,
+            booking: &booking,
+            is_sandbox,
+            prompter: context.prompter.until(deadline),
+        };
+        let answer = match asking.ask(&mut former).await {
+            Ok(answer) => answer,
+            Err(PromptError::TooLate) => {
+                context.out.note("The time to answer is up.");
+                return read_booking(context, booking.id()).await;
+            }
+            Err(error) if is_sent => return Err(once_sent(error.into())),
+            Err(error) => return Err(error.into()),
+        };
+        is_sent = true;
+        match send_answer(context, booking.id(), &answer).await {
+            Ok(AnswerOutcome::StillPaused(still, error)) => {
+                context.out.warn(&error.message);
+                booking = still;
+                continue;
+            }
+            Ok(AnswerOutcome::Advanced(next)) => booking = next,
+            // The booking stopped waiting in the meantime. The person needs to see how it ended.
+            Err(error) if error.http_status == Some(409) => {
+                context.out.note(&error.message);
+                booking = read_booking(context, booking.id()).await?;
+            }
+            Err(error) => return Err(error),
+        }
+        // Another pause may follow, which has to be shown.
+        shown = false;
+        former.clear();
+    }
+    Ok(booking)
+}
+
+pub(crate) fn show_pause(context: &Context, booking: &Booking) {
+    context.out.show(&pause_page(&card(context, booking)));
+}
+
+#[derive(Clone, Copy)]
+enum PaymentWay {
+    /// Only at a sandbox, which stands for the vendor too.
+    Approve,
+    File,
+    Editor,
+    Paste,
+    Abort,
+}
+
+const PAYMENT_WAYS: [(PaymentWay, &str); 5] = [
+    (
+        PaymentWay::Approve,
+        "Approve it as the vendor would (sandbox)",
+    ),
+    (PaymentWay::File, "Read the vendor's response from a file"),
+    (PaymentWay::Editor, "Write it in an editor"),
+    (PaymentWay::Paste, "Paste it"),
+    (
+        PaymentWay::Abort,
+        "Abort the payment (the booking then fails)",
+    ),
+];
+
+pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
+
+fn payment_question(text: &'static str) -> Question {
+    Question::new(text, "--psp-response", "the payment response")
+}
+
+/// Where what was written in the editor is kept, so that a mistake in it can be mended. No field has an empty name.
+const WRITTEN: &str = "";
+
+/// One answer that a person is asked for.
+struct Asking<'a> {
+    context: &'a Context,
+    booking: &'a Booking,
+    is_sandbox: bool,
+    /// Asks until the booking's deadline.
+    prompter: Prompter<'a>,
+}
+
+impl Asking<'_> {
+    /// `former` has what was typed for an answer that was refused.
+    async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, PromptError> {
+        let action = self.booking.next_action();
+        match self.context.dialect().pause(action) {
+            Pause::Otp => self.code().await,
+            Pause::Payment => self.payment(former).await,
+            Pause::Other => self.fields(action, former).await,
+        }
+    }
+
+    /// The one-time code. That of a sandbox is offered: Enter takes it, and a code of another form is refused before it
+    /// costs a try. Nothing says what the codes of other services look like.
+    async fn code(&self) -> Result<Continuation, PromptError> {
+        let offered = match self.is_sandbox {
+            true => code_of_the_inbox(self.context, self.booking.id()).await,
+            false => None,
+        };
+        let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
+        if let Some(code) = &offered {
+            let source = "the sandbox's inbox";
+            question = question
+                .hint(format!("Enter uses {} from {source}", visible(code)))
+                .taken_from(source);
+        }
+        let is_like = |code: &str, offered: &str| {
+            code.len() == offered.len() && code.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let check = |code: &str| match (code, &offered) {
+            ("", _) => Err("enter the code".to_owned()),
+            (code, Some(offered)) if !is_like(code, offered) => {
+                Err(format!("the code has {} digits", offered.len()))
+            }
+            _ => Ok(()),
+        };
+        let code = self.prompter.text(&question, offered.as_deref(), &check);
+        Ok(Continuation::Otp(code.await?))
+    }
+
+    async fn payment(
+        &self,
+        former: &mut HashMap<String, String>,
+    ) -> Result<Continuation, PromptError> {
+        let (context, prompter) = (self.context, &self.prompter);
+        let action = self.booking.next_action();
+        let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
+        let approves = self.is_sandbox && id.is_some();
+        let ways = &PAYMENT_WAYS[usize::from(!approves)..];
+        let rows: Vec<&str> = ways.iter().map(|(_, text)| *text).collect();
+        loop {
+            let question = payment_question("Payment response");
+            let way = prompter.choose(&question, &rows).await?;
+            let text = match ways[way].0 {
+                PaymentWay::Approve => {
+                    Ok(json!({ "approval_id": id, "status": "approved" }).to_string())
+                }
+                PaymentWay::File => self.file().await?,
+                PaymentWay::Editor => self.written(id, former),
+                PaymentWay::Paste => {
+                    // Pasted without echo, so that it does not stay in the terminal's scrollback.
+                    let question =
+                        payment_question("Paste the vendor's response (JSON, never a card number)")
+                            .hidden();
+                    Ok(prompter.text(&question, None, &|_| Ok(())).await?)
+                }
+                PaymentWay::Abort => {
+                    let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
+                    if prompter.confirm(&question, false).await? {
+                        return Ok(Continuation::PspAbort);
+                    }
+                    continue;
+                }
+            };
+            match text.and_then(|text| payment_answer(&text)) {
+                Ok(answer) => return Ok(Continuation::PspResponse(answer)),
+                Err(why) => context.out.warn(&why),
+            }
+            if let Some(id) = id {
+                context.out.note(&format!(
+                    "This payment's response has the approval_id {}.",
+                    plain(id)
+                ));
+            }
+        }
+    }
+
+    async fn file(&self) -> Result<Result<String, String>, PromptError> {
+        let check = |path: &str| match path {
+            "" => Err("enter a path".to_owned()),
+            _ => Ok(()),
+        };
+        let question = payment_question("File with the vendor's response");
+        let path = self.prompter.text(&question, None, &check).await?;
+        let text = read_file(&path).await;
+        Ok(text.map_err(|error| error.message.clone()))
+    }
+
+    fn written(
+        &self,
+        id: Option<&Value>,
+        former: &mut HashMap<String, String>,
+    ) -> Result<String, String> {
+        let environment = &self.context.environment;
+        let editor = environment.visual.as_ref().or(environment.editor.as_ref());
+        let editor = editor.and_then(|editor| editor.to_str());
+        let start = former
+            .get(WRITTEN)
+            .cloned()
+            .unwrap_or_else(|| format!("{:#}", json!({ "approval_id": id, "status": "" })));
+        let question = payment_question("The vendor's response");
+        match self
+            .prompter
+            .edit(&question, editor.unwrap_or(USUAL_EDITOR), &start)
+        {
+            Ok(Some(text)) => {
+                former.insert(WRITTEN.to_owned(), text.clone());
+                Ok(text)
+            }
+            Ok(None) => Err("the file was not changed".to_owned()),
+            Err(error) => Err(Error::from(error).message.clone()),
+        }
+    }
+
+    async fn fields(
+        &self,
+        action: Option<&Value>,
+        former: &mut HashMap<String, String>,
+    ) -> Result<Continuation, PromptError> {
+        let asked = asked_fields(action);
+        let mut fields = Vec::new();
+        for it in &asked {
+            let name = &it.name;
+            let words = match &it.label {
+                Some(label) => format!("{label} ({name})"),
+                None => name.clone(),
+            };
+            let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
+            let check = |text: &str| match text.is_empty() && !it.is_optional {
+                true => Err(format!("{} cannot be empty", visible(name))),
+                false => Ok(()),
+            };
+            let question = question.former(former.remove(name));
+            let value = self.prompter.text(&question, None, &check).await?;
+            former.insert(name.clone(), value.clone());
+            let answer = Field {
+                key: name.clone(),
+                value: value.into(),
+            };
+            fields.push(if it.is_typed { answer.typed() } else { answer });
+        }
+        if asked.is_empty() {
+            if let Some(action) = action {
+                let note = format!("The service is waiting for: {action}");
+                self.context.out.note(&note);
+            }
+            let check = |line: &str| match line.trim().is_empty() {
+                true => Ok(()),
+                false => field(line).map(drop),
+            };
+            let question =
+                Question::new("Field as key=value (empty to finish)", "-F", "the answer");
+            while let Ok(answer) = field(&self.prompter.text(&question, None, &check).await?) {
+                fields.push(answer);
+            }
+        }
+        if fields.is_empty() {
+            let nothing = Error::new(Code::Declined, "Nothing was sent.");
+            return Err(PromptError::Failed(nothing));
+        }
+        body(fields)
+            .map(Continuation::Fields)
+            .map_err(PromptError::Failed)
+    }
+}
+
+/// The code of this booking that a sandbox has sent, if its inbox has one.
+async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
+    let inbox = context.control(Call::get("/sandbox/inbox")).await.ok()?;
+    let messages = inbox.document.value().get("messages")?.as_array()?;
+    let of_this = |message: &&Value| message.get("booking_id").and_then(Value::as_str) == Some(id);
+    let code = messages.iter().find(of_this)?.get("code")?.as_str()?;
+    (!code.is_empty()).then(|| code.to_owned())
+}
+
+/// Parses the payment vendor's answer: a JSON object, or a text in JSON's quotation marks. The specification says nothing
+/// of its form.
+pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
+    let why = match serde_json::from_str::<Value>(text) {
+        Ok(Value::String(answer)) if is_like_a_card_number(&answer) => {
+            "it looks like a card number".to_owned()
+        }
+        Ok(answer) if answer.is_object() || answer.is_string() => return Ok(answer),
+        Ok(_) => "it is neither a JSON object nor a JSON string".to_owned(),
+        Err(_) if text.trim().is_empty() => "it is empty".to_owned(),
+        // serde's message would quote the answer, which is confidential.
+        Err(error) => format!(
+            "it is not valid JSON: line {}, column {}",
+            error.line(),
+            error.column()
+        ),
+    };
+    Err(format!(
+        "this is not the payment vendor's response: {why}; pass the JSON that the vendor's payment page returned, \
+         never a card number"
+    ))
+}
+
+/// Whether a text has the form of a card number: 13 to 19 digits with the right check digit (ISO/IEC 7812). Most tokens of
+/// vendors have other characters, too.
+fn is_like_a_card_number(text: &str) -> bool {
+    let is_of_one = |byte: u8| byte.is_ascii_digit() || matches!(byte, b' ' | b'-');
+    let digits = text.bytes().filter(u8::is_ascii_digit);
+    let digits: Vec<u32> = digits.map(|byte| u32::from(byte - b'0')).collect();
+    let counted = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| match place % 2 {
+            0 => *digit,
+            _ => digit * 2 / 10 + digit * 2 % 10,
+        });
+    (13..=19).contains(&digits.len())
+        && text.bytes().all(is_of_one)
+        && counted.sum::<u32>() % 10 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::payment_answer;
+
+    #[test]
+    fn a_payment_answer_is_an_object_or_a_text_and_anything_else_is_refused_without_being_repeated()
+    {
+        assert!(payment_answer("{\"approval_id\": \"a\"}").is_ok());
+        assert!(payment_answer("\"vpr_1.approved\"").is_ok());
+        for text in ["", "[1]", "secret", "[\"secret\"]", "{\"secret\": "] {
+            let why = payment_answer(text).unwrap_err();
+            assert!(!why.contains("secret"), "{why}");
+        }
+        for card in ["4111111111111111", "\"4111 1111 1111 1111\"", "4111-1"] {
+            let why = payment_answer(card).unwrap_err();
+            assert!(why.contains("never a card number") && !why.contains("4111"));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+
+use super::arguments::{At, ExtraFields, Limit, Place};
+use super::book::{offer, walk};
+use super::find::pick;
+use crate::app::{Context, pages, understood};
+use crate::journal::rows::RecentList;
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::service::client::VenueQuery;
+use crate::service::documents::contact;
+use crate::service::documents::slot::Slot;
+use crate::service::documents::venue::Venue;
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::DocumentView;
+use crate::terminal::view::{slots_page, venues_page};
+
+/// Search venues
+///
+/// Later commands can refer to the rows of the last list as @1, @2 and so on.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
+    bookctl search travel --lat 35.68 --lon 139.76 \\\n    --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
+    bookctl search fitness --near Paris --at 'sat 9am' \\\n    --json --jq '.venues[].venue_id'")]
+#[command(group(clap::ArgGroup::new("where").args(["near", "lat"]).required(true)))]
+pub(crate) struct Args {
+    /// dining, fitness, entertainment or travel
+    #[arg(value_parser = PossibleValuesParser::new(walk::VERTICALS))]
+    vertical: String,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    when: At,
+    /// Party size
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
+    party: Option<u32>,
+    /// Search only this provider; can be repeated
+    #[arg(long, value_name = "P")]
+    provider: Vec<String>,
+    #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
+    extra: ExtraFields,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let Some(place) = args.place.location() else {
+        return Err(Error::usage(
+            "no place given: pass --near, or --lat and --lon",
+        ));
+    };
+    let when = args.when.when();
+    let zone = args.when.zone.tz.unwrap_or_else(system_zone);
+    let moment = offer::resolve(&when, context.now()?, &zone)?;
+    let query = VenueQuery {
+        vertical: args.vertical,
+        place,
+        datetime: context.adapter().wire_time(&moment),
+        party_size: args.party,
+        providers: args.provider,
+        fields: args.extra.body()?,
+        page: None,
+    };
+    let pages = pages::find_venues(context, &query, args.limit.get()).await?;
+    let ids = pages.items.iter().map(Venue::id);
+    context.remember_rows(RecentList::Venues, ids);
+    let page = |_: &Document| venues_page(&pages.items);
+    let list = DocumentView(pages.document, page);
+    let none = "No venues found. Try another place or time.";
+    context.out.emit_list(&list, pages.items.is_empty(), none)?;
+    understood::note_around(context, &pages.around);
+    Ok(Exit::Done)
+}
+
+/// List the bookable slots of a venue on a day
+///
+/// A time without an offset is the venue's local time. Later commands can refer to the rows as @1, @2 and so on, as in
+/// `bookctl book --slot @1`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl slots @1\n  \
+    bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
+    bookctl slots ven_otp --at '2026-12-01 19:30' \\\n    --json --jq '.slots[].availability_id'")]
+pub(crate) struct SlotsArgs {
+    /// Venue id, @N for a row of the last search, or @last
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    venue: Option<String>,
+    #[command(flatten)]
+    when: At,
+    /// Party size
+    #[arg(long, value_name = "N", default_value = "2", value_parser = contact::party, allow_negative_numbers = true)]
+    party: u32,
+    /// Provider, if the venue has several
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
+    extra: ExtraFields,
+}
+
+pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exit> {
+    let venue = pick::venue_or_pick(context, args.venue.as_deref()).await?;
+    let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
+    let when = args.when.when();
+    offer::note_unused_zone(context, remembered, &when, zone);
+    let search = offer::SlotSearch {
+        context,
+        venue: &venue,
+        party_size: args.party,
+        provider: args.provider.as_deref(),
+        fields: args.extra.body()?,
+        limit: args.limit.get(),
+    };
+    let zone = offer::known_zone(remembered, zone);
+    let offer = search.around(&when, zone.as_ref()).await?;
+    offer.remember(context);
+    let ids = offer.slots.iter().map(Slot::id);
+    context.remember_rows(RecentList::Slots, ids);
+    let page = |_: &Document| slots_page(&offer.slots, offer.reader(context));
+    let list = DocumentView(offer.document.clone(), page);
+    let venue = venue.name();
+    let none = format!("No slots found at {venue} on that day. Try another day.");
+    let is_empty = offer.slots.is_empty();
+    context.out.emit_list(&list, is_empty, &none)?;
+    understood::note_around(context, &offer.around);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,180 @@
+pub(crate) mod history;
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::find::pick;
+use super::finish;
+use super::watch::wait;
+use crate::app::Context;
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::id::id;
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::{DocumentView, Page, TableCell};
+use crate::terminal::view::{bookings_page, tone_of};
+
+/// Show a booking's status, reason and next steps
+///
+/// Without a booking, a terminal offers the bookings that this computer knows. Text that is no id is looked for among
+/// them, as `bookctl bookings TEXT` does.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl show bk_01\n  \
+    bookctl show @last\n  \
+    bookctl show 'Ada Lovelace'\n  \
+    bookctl show bk_01 --json --jq .status\n  \
+    bookctl show bk_01 --timeline\n  \
+    bookctl show bk_01 --exit-status && echo confirmed")]
+pub(crate) struct Args {
+    /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a JSON array
+    #[arg(value_name = "BOOKING", value_parser = id)]
+    bookings: Vec<String>,
+    /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed, 15 a status that bookctl does not know
+    #[arg(long)]
+    exit_status: bool,
+    /// Show what happened to the booking, in order: the request, states, changes, deliveries and answers
+    #[arg(long)]
+    timeline: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if args.timeline {
+        return show_timeline(context, &args.bookings, args.exit_status).await;
+    }
+    if let [] | [_] = args.bookings.as_slice() {
+        let named = args.bookings.first().map(String::as_str);
+        let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
+        let (booking, exit) = read(context, &mut named, args.exit_status).await?;
+        context.out.emit(&finish::card(context, &booking))?;
+        finish::remember_shown(context, &booking);
+        return Ok(exit);
+    }
+    let located = |named: &String| pick::located(context, named);
+    let named: Vec<_> = args.bookings.iter().map(located).collect::<Result<_>>()?;
+    let mut bookings = Vec::new();
+    let mut exit = Exit::Done;
+    for mut named in named {
+        let its = match read(context, &mut named, args.exit_status).await {
+            Ok((booking, its)) => {
+                bookings.push(booking);
+                its
+            }
+            // A person sees the other bookings anyway. A script gets all of them or none.
+            Err(mut error) if context.out.is_human() && is_about_one(error.exit) => {
+                error.hint = None;
+                context.out.report(&error);
+                error.exit
+            }
+            Err(error) => return Err(error),
+        };
+        // The first booking that is not confirmed decides.
+        if exit == Exit::Done {
+            exit = its;
+        }
+    }
+    let documents = Document::array(bookings.iter().map(Booking::document));
+    let page = |_: &Document| bookings_page(&bookings);
+    context.out.emit(&DocumentView(documents, page))?;
+    for booking in &bookings {
+        finish::remember_shown(context, booking);
+    }
+    Ok(exit)
+}
+
+/// Whether the other bookings can still be read after an error with this exit code.
+fn is_about_one(exit: Exit) -> bool {
+    use Exit::{Invalid, NotFound, Refused, Service};
+    matches!(exit, NotFound | Refused | Invalid | Service)
+}
+
+/// Reads a booking, and what the command exits with: that of its status if it is judged by that. It must be the requested
+/// one then; else it may be the same under another id, and is shown with a warning.
+async fn read(
+    context: &Context,
+    named: &mut pick::NamedBooking,
+    is_judged: bool,
+) -> Result<(Booking, Exit)> {
+    let (booking, is_it) = named.answered(context).await?;
+    let exit = if !is_it {
+        let error = wait::another(&booking, &named.id);
+        if is_judged {
+            return Err(error);
+        }
+        context.out.warn(&error.message);
+        error.exit
+    } else if is_judged {
+        finish::warn_of_unknown_status(context, &booking);
+        booking.exit_of_read()
+    } else {
+        Exit::Done
+    };
+    Ok((booking, exit))
+}
+
+/// What happened to a booking, in order.
+async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Result<Exit> {
+    if named.len() > 1 {
+        return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
+    }
+    let named = named.first().map(String::as_str);
+    let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
+    let id = &named.id.clone();
+    // What this machine knows is worth showing where the service does not answer, or has lost the booking.
+    let (booking, failed) = match named.booking(context).await {
+        Ok(booking) => (Some(booking), None),
+        Err(error) if context.has_journal() => {
+            let kept = context.journal()?.kept(id)?;
+            (kept.map(|kept| kept.booking), Some(error))
+        }
+        Err(error) => (None, Some(error)),
+    };
+    let rows = history::timeline(context, id, booking.as_ref())?;
+    let mut exit = match &booking {
+        Some(booking) if judged => booking.exit_of_read(),
+        _ => Exit::Done,
+    };
+    if let Some(error) = failed {
+        if booking.is_none() && rows.is_empty() {
+            return Err(error);
+        }
+        let warning = format!("{}; this is what this computer knows", error.message);
+        context.out.warn(&warning);
+        exit = error.exit;
+    }
+    let none = Document::from(Value::Null);
+    let documents = rows.iter().map(|row| row.document.clone());
+    let documents = Document::from(Value::Array(documents.collect()));
+    let shown = booking.as_ref().map_or(&none, Booking::document);
+    let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
+    let page = |_: &Document| timeline_page(id, booking.as_ref(), &rows);
+    context.out.emit(&DocumentView(document, page))?;
+    Ok(exit)
+}
+
+fn timeline_page(id: &str, booking: Option<&Booking>, rows: &[history::TimelineRow]) -> Page {
+    let mut page = Page::default();
+    let status = booking.map(Booking::status);
+    let status = status.unwrap_or(Status::Other("unknown".to_owned()));
+    page.heading(tone_of(&status), status.as_str(), id);
+    // One clock in the first column, and the reader's own beside it where it differs.
+    let own = system_zone();
+    let mut clocks = vec![("time (UTC)", TimeZone::UTC)];
+    if rows.iter().any(|row| own.to_offset(row.at).seconds() != 0) {
+        clocks.push(("your time", own));
+    }
+    let cells = rows.iter().map(|row| {
+        let times = clocks.iter().map(|(_, zone)| {
+            let there = zone.to_datetime(row.at);
+            TableCell::from(there.strftime("%F %T").to_string())
+                .in_short(Some(there.strftime("%-d %b %T").to_string()))
+        });
+        let told = [row.kind.into(), row.text.as_str().into()];
+        times.chain(told).collect()
+    });
+    let headers = clocks.iter().map(|(header, _)| *header);
+    let headers = headers.chain(["what", "details"]).collect();
+    page.table(headers, cells.collect(), vec![]);
+    page
+}

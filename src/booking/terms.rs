@@ -1,0 +1,110 @@
+//! The terms of a booking. A service may not repeat those of the slot, so the journal keeps them with the booking.
+
+use serde_json::Value;
+
+use super::book::offer::{known_zone, offered, terms_reader};
+use super::confirmation::Confirmation;
+use super::find::locate::locate_venue;
+use crate::app::Context;
+use crate::json::plain;
+use crate::outcome::Result;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::slot::Slot;
+use crate::service::time::document_time::DocumentTime;
+use crate::service::time::when::When;
+use crate::terminal::output::Page;
+
+/// What of a slot is kept with its booking.
+const KEPT: [&str; 4] = ["datetime", "price", "card_terms", "cancellation_terms"];
+
+/// The terms of the slot that a request asks for, as this computer saw them.
+pub(crate) fn terms_asked_for(context: &Context, asked: &Value) -> Option<Value> {
+    let id = plain(asked.get("availability_id")?);
+    let seen = context.recent().ok()?.slot(&id).ok()??;
+    let is_its = asked.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
+    let slot = seen.slot.value().as_object().filter(|_| is_its)?;
+    let mut kept = slot.clone();
+    kept.retain(|name, _| KEPT.contains(&name.as_str()));
+    (kept.len() > 1).then(|| kept.into())
+}
+
+/// The terms that the journal keeps with a booking, unless it was moved since.
+pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> {
+    if !context.has_journal() {
+        return None;
+    }
+    let terms = context.journal().ok()?.terms(booking.id()).ok()??;
+    is_at(booking, terms.get("datetime")?).then_some(terms)
+}
+
+/// Whether a booking is still at this time.
+pub(crate) fn is_at(booking: &Booking, time: &Value) -> bool {
+    let stands = booking.value().get("datetime").and_then(DocumentTime::read);
+    stands.is_some() && DocumentTime::read(time) == stands
+}
+
+/// The cancellation terms of a booking: its own, else those of its slot, as the journal kept them.
+pub(crate) fn cancellation_terms(context: &Context, booking: &Booking) -> Option<Value> {
+    let terms = |of: &Value| of.get("cancellation_terms").cloned();
+    terms(booking.value()).or_else(|| terms(&kept_terms(context, booking)?))
+}
+
+fn cost(context: &Context, booking: &Booking, terms: &Value) -> Option<String> {
+    terms_reader(context, booking.party()).cost(terms)
+}
+
+/// What cancelling costs by the terms that the venue offers the booking's slot with today.
+async fn offered_cost(context: &Context, booking: &Booking) -> Option<String> {
+    let venue = locate_venue(context, &booking.venue_id()?).ok()?;
+    let when = When::parse(booking.str("datetime")?).ok()?;
+    let zone = known_zone(venue.remembered.as_ref(), None);
+    let (party, provider) = (booking.party(), booking.str("provider"));
+    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await;
+    let terms = common_terms(booking, &offer.ok()?.slots)?;
+    let cost = cost(context, booking, &terms)?;
+    Some(format!("{cost} (as the venue offers this slot now)"))
+}
+
+/// The cancellation terms of the slots at the booking's time, if they are the same for all of them. Where seatings
+/// differ, those of the booking's own count.
+fn common_terms(booking: &Booking, slots: &[Slot]) -> Option<Value> {
+    let mut slots: Vec<&Slot> = slots
+        .iter()
+        .filter(|slot| is_at(booking, &slot.datetime_value()))
+        .collect();
+    if let Some(seating) = booking.str("seating_preference") {
+        let is_seating =
+            |slot: &&Slot| slot.value().get("seating").map(plain).as_deref() == Some(seating);
+        if slots.iter().any(is_seating) {
+            slots.retain(is_seating);
+        }
+    }
+    let mut terms = slots
+        .iter()
+        .map(|slot| slot.value().get("cancellation_terms"));
+    let first = terms.next()??;
+    terms
+        .all(|other| other == Some(first))
+        .then(|| first.clone())
+}
+
+/// Shows what would be done with a booking, the terms that apply now, and the service unless it is a sandbox, and asks.
+pub(crate) async fn confirm(
+    context: &Context,
+    mut page: Page,
+    booking: &Booking,
+    confirmation: &Confirmation<'_>,
+) -> Result<()> {
+    let is_live = !context.is_sandbox().await;
+    let known = cancellation_terms(context, booking);
+    let mut cost = known.and_then(|terms| cost(context, booking, &terms));
+    if cost.is_none() {
+        cost = offered_cost(context, booking).await;
+    }
+    let unknown = "not known: neither the booking nor its slot shows the terms";
+    page.without("cancellation")
+        .field("cancellation", cost.as_deref().unwrap_or(unknown));
+    page.field_if("service", context.named_service().filter(|_| is_live));
+    context.out.show(&page);
+    confirmation.ask(&context.prompter).await
+}

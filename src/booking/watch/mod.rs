@@ -1,0 +1,111 @@
+pub(crate) mod wait;
+
+use std::time::Duration;
+
+use super::find::pick;
+use super::finish;
+use crate::app::Context;
+use crate::app::in_flight::InFlight;
+use crate::outcome::{Exit, Result};
+use crate::platform::shell;
+use crate::service::documents::booking::Status;
+use crate::service::documents::id::id;
+use crate::service::time::duration::in_units;
+
+/// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+/// Watch a booking until it ends or needs an action
+///
+/// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does. With --until it
+/// exits with 0 if the booking reaches that status. A confirmed booking can still be cancelled, so --until keeps watching
+/// it, and exits with 8 if it is still confirmed at the timeout. A booking that needs an action ends it all the same. So
+/// does a status that bookctl does not know (15). Until the timeout, it waits out a service that fails, cannot be reached
+/// or limits the rate.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl watch bk_01\n  \
+    bookctl watch bk_01 --until confirmed --until failed --timeout 5m --json")]
+pub(crate) struct Args {
+    /// Booking id, @N for a row of the last list of bookings, or @last
+    #[arg(value_parser = id)]
+    booking: Option<String>,
+    /// Stop at this status; can be repeated
+    #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
+    until: Vec<String>,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let named = args.booking.as_deref();
+    let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
+    let id = named.id.clone();
+    let known = match named.read.take() {
+        Some(Err(error)) if !wait::passes(&error) => return Err(error),
+        read => read.and_then(Result::ok),
+    };
+    let in_flight = |status| {
+        context.in_flight.replace(InFlight::Watching {
+            id: id.clone(),
+            status,
+            command: again(&id, &args.until),
+        })
+    };
+    in_flight(None);
+    let mut shown: Option<String> = None;
+    let progress = context.out.progress("");
+    let longest = context.timeout.unwrap_or(LONGEST);
+    let watched = wait::until(context, &id, known, longest, |booking, left| {
+        // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
+        // such as the number of a request, is new in each answer.
+        let text = booking.own_document().text();
+        if shown.as_deref() != Some(text) {
+            context.out.emit_line(&finish::card(context, booking))?;
+            finish::remember_shown(context, booking);
+            shown = Some(text.to_owned());
+        }
+        let status = booking.status();
+        in_flight(Some(status.clone()));
+        let left = in_units(left.as_secs());
+        progress.say(&format!("{status}; watching for up to {left} more"));
+        Ok(is_reached(&status, &args.until) || ends(&status, &args.until))
+    });
+    let booking = watched
+        .await
+        .map_err(|error| pick::not_found(context, &id, error))?;
+    let status = booking.status();
+    if is_reached(&status, &args.until) {
+        return Ok(Exit::Done);
+    }
+    if !ends(&status, &args.until) {
+        context.out.note(&format!(
+            "Stopped watching: the time is over, and the booking is {status}. To go on: {}",
+            again(&id, &args.until)
+        ));
+    }
+    // The booking has not reached the requested status, but still can.
+    if status == Status::Confirmed && !args.until.is_empty() {
+        return Ok(Exit::Processing);
+    }
+    finish::warn_of_unknown_status(context, &booking);
+    Ok(booking.exit_of_read())
+}
+
+fn is_reached(status: &Status, until: &[String]) -> bool {
+    until.iter().any(|until| until == status.as_str())
+}
+
+fn again(id: &str, until: &[String]) -> String {
+    let until = until.iter().map(|status| format!("--until {status}"));
+    let until: Vec<String> = until.collect();
+    shell::command("watch", id, &until.join(" "))
+}
+
+/// Whether to stop watching. Nothing more comes by itself after a pause, and what follows an unknown status is unknown; a
+/// confirmed booking may be cancelled.
+fn ends(status: &Status, until: &[String]) -> bool {
+    match status {
+        Status::Processing => false,
+        Status::Confirmed => until.is_empty(),
+        _ => true,
+    }
+}

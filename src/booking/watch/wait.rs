@@ -1,0 +1,160 @@
+//! Reads a booking, once or until it changes.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::app::Context;
+use crate::app::in_flight::InFlight;
+use crate::app::understood::understood;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::{Answer, show_call};
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::id::{id as valid_id, same_id};
+use crate::service::time::duration::in_units;
+
+/// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The service permits 300 reads in five minutes.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// A read without a response does not use up the whole wait.
+const LONGEST_READ: Duration = Duration::from_secs(30);
+
+/// Reads a booking.
+///
+/// # Errors
+/// `unexpected_answer` (15) if the answer is not a booking, or is another one.
+pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
+    checked(look_up(context, id).await?, id)
+}
+
+/// The booking that the service answers with, whichever it is.
+pub(crate) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
+    in_answer(context, id, context.read(show_call(valid(id)?)).await)
+}
+
+fn valid(id: &str) -> Result<&str> {
+    valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
+    Ok(id)
+}
+
+fn in_answer(context: &Context, id: &str, answer: Result<Answer>) -> Result<Booking> {
+    let answer = answer.map_err(|error| naming(id, error))?;
+    understood(context, context.adapter().booking(answer.document, false))
+}
+
+/// Adds to the error of a booking that was not found which one that is.
+pub(crate) fn naming(id: &str, mut error: Error) -> Error {
+    if is_not_found(&error) && !error.message.contains(id) {
+        error.message = format!("{}: {id}", error.message);
+    }
+    error
+}
+
+/// Whether the service itself says that there is no such booking: a page of something in between has no document.
+pub(crate) fn is_not_found(error: &Error) -> bool {
+    error.exit == Exit::NotFound && (error.http_status.is_none() || error.body.is_some())
+}
+
+fn checked(booking: Booking, id: &str) -> Result<Booking> {
+    match same_id(booking.id(), id) {
+        true => Ok(booking),
+        false => Err(another(&booking, id)),
+    }
+}
+
+/// The error (15) of an answer with another booking.
+pub(crate) fn another(booking: &Booking, id: &str) -> Error {
+    let returned = booking.id();
+    let why = format!("the service returned booking {returned} instead of {id}");
+    let mut error = Error::new(Code::UnexpectedAnswer, why)
+        .hint("check the base URL: the response may not come from the booking service");
+    error.body = Some(booking.document().clone());
+    error
+}
+
+/// Reads a booking again and again until `is_done` says so of what was read, or the time is over, and returns it as last
+/// read. A failed service, a lost connection and a rate limit are waited out, with a note.
+///
+/// # Errors
+/// What does not pass by itself, what has not passed in time, and those of `is_done`.
+pub(crate) async fn until(
+    context: &Context,
+    id: &str,
+    mut known: Option<Booking>,
+    longest: Duration,
+    mut is_done: impl FnMut(&Booking, Duration) -> Result<bool>,
+) -> Result<Booking> {
+    let deadline = Instant::now() + longest;
+    let mut pause = FIRST_PAUSE;
+    let mut is_noted = false;
+    loop {
+        let read = match known.take() {
+            Some(known) => checked(known, id),
+            None => read_in_time(context, id).await,
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        let rest = match read {
+            Ok(booking) => {
+                if is_done(&booking, left)? || left.is_zero() {
+                    return Ok(booking);
+                }
+                is_noted = false;
+                None
+            }
+            Err(error) if passes(&error) && !left.is_zero() => {
+                if !is_noted {
+                    let (why, left) = (&error.message, in_units(left.as_secs()));
+                    let note = format!("{why}; booking {id} is read again for up to {left}");
+                    context.out.note(&note);
+                    is_noted = true;
+                }
+                error.retry_after
+            }
+            Err(error) => return Err(error),
+        };
+        sleep(rest.unwrap_or(pause).min(left)).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+async fn read_in_time(context: &Context, id: &str) -> Result<Booking> {
+    let call = show_call(valid(id)?);
+    let answer = timeout(LONGEST_READ, context.read_now(&call)).await;
+    let answer = answer.unwrap_or_else(|_| {
+        let why = format!("no response within {}", in_units(LONGEST_READ.as_secs()));
+        Err(Error::new(Code::Timeout, why))
+    });
+    checked(in_answer(context, id, answer)?, id)
+}
+
+/// Whether a later read may succeed.
+pub(crate) fn passes(error: &Error) -> bool {
+    matches!(error.exit, Exit::Service | Exit::RateLimited)
+        || error.code == Code::Network
+        || error.code == Code::Timeout
+}
+
+/// Waits until the booking is no longer processing or `longest` has passed. Returns it as last read.
+pub(crate) async fn wait_while_processing(
+    context: &Context,
+    booking: Booking,
+    longest: Duration,
+) -> Result<Booking> {
+    let id = booking.id().to_owned();
+    let progress = context.out.progress("");
+    let mut last = booking.clone();
+    let waited = until(context, &id, Some(booking), longest, |booking, left| {
+        last = booking.clone();
+        context.in_flight.replace(InFlight::known(booking));
+        let left = in_units(left.as_secs());
+        progress.say(&format!("{id} is processing; waiting for up to {left}"));
+        Ok(booking.status() != Status::Processing)
+    });
+    if let Err(error) = waited.await {
+        // The booking exists whatever a failed read says, so it is returned as last read.
+        let what = format!("booking {id} was made, but cannot be read");
+        context.out.warn(&format!("{what}: {}", error.message));
+    }
+    Ok(last)
+}

@@ -1,0 +1,290 @@
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use reqwest::Method;
+use serde_json::{Map, Value};
+
+use crate::app::Context;
+use crate::app::in_flight::InFlight;
+use crate::app::input::{read_file, read_stdin};
+use crate::booking::arguments::header;
+use crate::booking::change::change::guard;
+use crate::booking::finish::preview;
+use crate::json::Document;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::secrets::redact;
+use crate::service::client::{Call, Head};
+use crate::service::documents::field::{Field, body, field, pairs, raw_field};
+use crate::terminal::output::{Page, View};
+
+/// Send any request with the profile's address and key
+///
+/// Fields become the JSON body, or the query of a GET. Brackets nest: `customer[name]=Ada` sets a field of an object, and
+/// `tags[]=x` appends to an array. The response is printed unchanged; a status other than 2xx sets the exit code.
+/// A booking request sent this way is not saved as an attempt, unlike with `bookctl book`: add an Idempotency-Key of
+/// your own.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl api GET /v1/\n  \
+    bookctl api GET /v1/sessions -F state=active --jq '.sessions[].id'\n  \
+    bookctl api POST /v1/bookings/bk_01/continue -f otp=123456 -i\n  \
+    bookctl api POST /v1/x -F party_size=2 \\\n    -F 'customer[name]=Ada' -F 'tags[]=quiet'\n  \
+    bookctl api POST /v1/bookings --input booking.json \\\n    -H 'Idempotency-Key: table-7'")]
+pub(crate) struct Args {
+    /// GET, POST, PUT, PATCH or DELETE
+    #[arg(value_parser = method)]
+    method: Method,
+    /// Path under the service's address, e.g. /v1/bookings/bk_01
+    path: String,
+    /// Add a typed field: true, false, null, a number, @FILE, @- for standard input, or else text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
+    fields: Vec<Field>,
+    /// Add a text field
+    #[arg(short = 'f', long = "raw-field", value_name = "KEY=VALUE", value_parser = raw_field)]
+    raw_fields: Vec<Field>,
+    /// Read the body from a file, or - for standard input
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["fields", "raw_fields"])]
+    input: Option<String>,
+    /// Add a header
+    #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
+    headers: Vec<(String, String)>,
+    /// Show the status and headers too; with --json as one object with the body
+    #[arg(short, long)]
+    include: bool,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let key_header = &context.dialect().auth_header;
+    let is_key = |(name, _): &(String, String)| name.eq_ignore_ascii_case(key_header);
+    if args.headers.iter().any(is_key) {
+        let what = format!("-H {key_header} is not allowed: an API key must not be an argument");
+        return Err(Error::usage(what).hint("set BOOKCTL_API_KEY, or use another profile"));
+    }
+    let mut path = own_path(&args.path)?;
+    let mut fields = args.fields;
+    for field in &mut fields {
+        if let Some(source) = field.value.as_str().and_then(|it| it.strip_prefix('@')) {
+            field.value = Value::String(read_text(source).await?);
+        }
+    }
+    fields.extend(args.raw_fields);
+    let fields = body(fields)?;
+    let mut content = match &args.input {
+        Some(source) => Some(read_body(source).await?),
+        None if fields.is_empty() => None,
+        None => Some(Value::Object(fields)),
+    };
+    if args.method == Method::GET
+        && let Some(Value::Object(fields)) = content.take()
+    {
+        let query = pairs(&fields).into_iter().map(|(key, value)| {
+            format!("{}={}", Call::query_value(&key), Call::query_value(&value))
+        });
+        let separator = if path.contains('?') { '&' } else { '?' };
+        path = format!("{path}{separator}{}", query.collect::<Vec<_>>().join("&"));
+    }
+    let mut call = Call {
+        method: args.method,
+        path,
+        body: content,
+        headers: args.headers,
+        ..Call::default()
+    };
+    if args.dry_run {
+        return preview(context, call);
+    }
+    if call.is_write() && call.is_of_a_sandbox() {
+        call.is_control = context.is_sandbox().await;
+    }
+    if call.is_write() {
+        context.before_change()?;
+    }
+    let (head, answer) = send(context, &call).await;
+    let head = head.filter(|_| args.include);
+    let error = match answer {
+        Ok(document) => {
+            context.out.emit(&ApiView {
+                head,
+                body: Some(document),
+                refused: false,
+            })?;
+            return Ok(Exit::Done);
+        }
+        Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
+        Err(error) => error,
+    };
+    // A person sees a refusal as it came. A script finds it in the error object.
+    if !context.out.is_human() {
+        let head = head.map(|head| head.to_string()).unwrap_or_default();
+        head.lines().for_each(|line| context.out.note(line));
+    } else if head.is_some() || error.body.is_some() {
+        context.out.emit(&ApiView {
+            head,
+            body: error.body.clone(),
+            refused: true,
+        })?;
+    }
+    Err(error)
+}
+
+/// A booking request of `api` is no attempt of the journal.
+const UNKNOWN: &str = "check before you send it again: `bookctl bookings --open` lists the unfinished bookings; a booking \
+                       request that has an Idempotency-Key can be sent again with the same one";
+
+/// Sends the call, and keeps the head of the last answer; `None` if there was none.
+async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>) {
+    let client = match context.client() {
+        Ok(client) => client,
+        Err(error) => return (None, Err(error)),
+    };
+    let head = RefCell::new(None);
+    let in_flight = || {
+        if call.is_write() {
+            let request = call.name();
+            InFlight::Sent { request }
+        } else {
+            InFlight::Nothing
+        }
+    };
+    let send = async || {
+        head.take();
+        let raw = client.send_raw(call).await?;
+        head.replace(Some(raw.head));
+        raw.answer
+    };
+    let sent = guard(context, call, in_flight, send).await;
+    let answer = sent.and_then(|answer| answer.map_err(|failure| failure.into_error(call)));
+    (head.into_inner(), answer)
+}
+
+/// Checks that a path starts at the root and stays below the service's address.
+fn own_path(path: &str) -> Result<String> {
+    let refuse = |why: &str| {
+        Error::usage(format!("path {} {why}", path.escape_debug()))
+            .hint("use a path such as /v1/bookings/bk_01")
+    };
+    let rooted = format!("/{}", path.strip_prefix('/').unwrap_or(path));
+    if path.contains("://") || rooted.starts_with("//") || rooted.contains('\\') {
+        return Err(refuse("leaves the service's address"));
+    }
+    let before_query = rooted.split(['?', '#']).next().unwrap_or_default();
+    let climbs = before_query.split('/').any(|segment| {
+        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+        segment == ".." || segment == "."
+    });
+    if climbs {
+        return Err(refuse("contains `.` or `..`"));
+    }
+    if rooted.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(refuse("contains spaces or control characters"));
+    }
+    Ok(rooted)
+}
+
+async fn read_body(source: &str) -> Result<Value> {
+    let text = read_text(source).await?;
+    serde_json::from_str(&text).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        Error::usage(format!("the body is not valid JSON: {place}"))
+    })
+}
+
+async fn read_text(source: &str) -> Result<String> {
+    if source == "-" {
+        read_stdin().await
+    } else {
+        read_file(source).await
+    }
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    use Method as M;
+    let known = [M::GET, M::POST, M::PUT, M::PATCH, M::DELETE];
+    let mut named = known.into_iter();
+    let named = named.find(|method| method.as_str().eq_ignore_ascii_case(text));
+    named.ok_or_else(|| "must be GET, POST, PUT, PATCH or DELETE".to_owned())
+}
+
+struct ApiView {
+    head: Option<Head>,
+    body: Option<Document>,
+    /// Whether the service refused. Errors get into logs, and a service may repeat in one what it was sent.
+    refused: bool,
+}
+
+impl ApiView {
+    fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.refused {
+            redact(text)
+        } else {
+            text.into()
+        }
+    }
+}
+
+impl View for ApiView {
+    /// The answer's own document. With `--include`, an object `{"status", "headers", "body"}` around it, in which the
+    /// values of a repeated header are joined by commas, as HTTP defines it.
+    fn json(&self) -> Document {
+        let body = self.body.clone().unwrap_or_else(|| Value::Null.into());
+        let Some(head) = &self.head else {
+            return body;
+        };
+        let mut headers = Map::new();
+        for (name, value) in &head.headers {
+            match headers.get_mut(name) {
+                Some(Value::String(before)) => before.push_str(&format!(", {value}")),
+                _ => drop(headers.insert(name.clone(), Value::from(value.as_str()))),
+            }
+        }
+        Document::object(&[
+            ("status", &Value::from(head.status.as_u16()).into()),
+            ("headers", &Value::Object(headers).into()),
+            ("body", &body),
+        ])
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        if let Some(head) = &self.head {
+            for line in head.to_string().lines() {
+                page.line(self.shown(line));
+            }
+            page.line("");
+        }
+        if let Some(body) = &self.body {
+            page.json(self.shown(body.text()));
+        }
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+
+    #[test]
+    fn a_path_stays_under_the_services_address() {
+        for (given, path) in [
+            ("/v1/", "/v1/"),
+            ("v1/bookings/bk_1?x=..", "/v1/bookings/bk_1?x=.."),
+        ] {
+            assert_eq!(own_path(given).unwrap(), path);
+        }
+        for leaving in [
+            "https://evil.example/v1/",
+            "//evil.example/",
+            "/v1/../sandbox/reset",
+            "/v1/%2e%2E/x",
+            "/v1/./x",
+            "/\\evil.example",
+            "/v1/a b",
+            "/v1/a\nb",
+        ] {
+            assert!(own_path(leaving).is_err(), "{leaving}");
+        }
+    }
+}

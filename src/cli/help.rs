@@ -1,0 +1,202 @@
+use serde_json::{Value, json};
+
+use crate::config::Environment;
+use crate::json::Document;
+use crate::outcome::similar::did_you_mean;
+use crate::outcome::{Error, Exit, Result};
+use crate::sandbox::seed::Scenario;
+use crate::service::mapping::{Dialect, ReadKind, WriteKind};
+use crate::terminal::output::{Output, Page, TableCell, View};
+
+/// Show help for a topic or a command
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Topics: environment, exit-codes, output, sandbox, dialect, privacy\n\n\
+    Examples:\n  \
+    bookctl help exit-codes\n  \
+    bookctl help sandbox clock"
+)]
+pub(crate) struct Args {
+    /// Topic, or command such as `sandbox clock`
+    #[arg(value_name = "TOPIC|COMMAND")]
+    words: Vec<String>,
+}
+
+pub(crate) const TOPICS: [&str; 6] = [
+    "environment",
+    "exit-codes",
+    "output",
+    "sandbox",
+    "dialect",
+    "privacy",
+];
+
+pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
+    if let [word] = args.words.as_slice()
+        && let Some(topic) = topic(word)
+    {
+        // `sandbox` is a command too. Its help is `bookctl sandbox --help`.
+        out.emit_long(&topic)?;
+        return Ok(Exit::Done);
+    }
+    root.build();
+    let mut found = &root;
+    for word in &args.words {
+        found = found
+            .find_subcommand(word)
+            .ok_or_else(|| unknown(word, found))?;
+    }
+    // Parsed as `--help`, to print the same text.
+    let asked = ["bookctl"].into_iter();
+    let asked = asked.chain(args.words.iter().map(String::as_str));
+    if let Err(help) = root.try_get_matches_from(asked.chain(["--help"])) {
+        out.emit_help(&help.render())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The error for a word that is no topic and no command of `above`.
+fn unknown(word: &str, above: &clap::Command) -> Error {
+    let names = above.get_subcommands().map(clap::Command::get_name);
+    let mut names: Vec<&str> = names.collect();
+    let bin = above.get_bin_name().unwrap_or("bookctl");
+    let mut all = format!("list the commands with: {bin} --help");
+    if above.get_name() == "bookctl" {
+        all = format!("topics: {}; {all}", TOPICS.join(", "));
+        names.extend(TOPICS);
+    }
+    let what = format!("unknown topic or command `{}`", word.escape_debug());
+    Error::usage(what).hint(did_you_mean(word, names).unwrap_or(all))
+}
+
+/// A few sentences and a table, each of whose rows is a JSON object under `name`.
+struct Topic {
+    name: &'static str,
+    intro: &'static str,
+    headers: &'static [&'static str],
+    rows: Vec<Vec<String>>,
+}
+
+fn topic(name: &str) -> Option<Topic> {
+    let topic = |name, intro, headers, rows| Topic {
+        name,
+        intro,
+        headers,
+        rows,
+    };
+    Some(match name {
+        "environment" => topic(
+            "environment",
+            "Flags override environment variables, which override config.toml. An empty variable counts as unset. \
+             config.toml, journal.db, recent.db and sandbox.db are in BOOKCTL_HOME if it is set, otherwise in the \
+             platform's standard folders.",
+            &["variable", "meaning"],
+            rows(Environment::TABLE.iter().map(|it| [it.0, it.1])),
+        ),
+        "exit-codes" => topic(
+            "exit_codes",
+            "The service's error code decides before the HTTP status. With 0, 8, 10 and 11, stdout has the booking.",
+            &["code", "meaning", "the booking"],
+            rows(Exit::ALL.iter().map(|exit| {
+                [&exit.code().to_string(), exit.meaning(), exit.certainty()].map(str::to_owned)
+            })),
+        ),
+        "output" => topic(
+            "output",
+            "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters in text from \
+             outside are made visible.",
+            &["where", "what"],
+            lines(
+                "on a terminal | a table, or a card that starts with the status\n\
+                 in a pipe | the same, tab-separated and never truncated\n\
+                 --json | exactly one JSON document: the service's own, if there is one\n\
+                 --jq EXPR | the results of the filter, strings without quotes\n\
+                 a failure | one sentence, its details, and a hint\n\
+                 a failure under --json | stdout is empty; the last line of stderr is {\"error\": {…}}",
+            ),
+        ),
+        "sandbox" => topic(
+            "scenarios",
+            "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. The venue \
+             decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. `bookctl sandbox inbox` \
+             shows the one-time codes, and `bookctl sandbox clock` moves the time.",
+            &["scenario", "what a booking there does"],
+            rows(Scenario::ALL.iter().map(|it| [it.name(), it.describe()])),
+        ),
+        "dialect" => topic(
+            "dialect",
+            "Header, field and provider names that differ between services. A profile sets its own names under \
+             [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
+             [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows what a service \
+             sends.",
+            &["key", "default", "used for"],
+            adapter_rows(),
+        ),
+        "privacy" => topic(
+            "privacy",
+            "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after a booking request. \
+             Change that with `retention` in config.toml, for all profiles or for one, or with `book --retention`; 0 \
+             keeps no guest once the outcome is known. Each booking request deletes older guests.",
+            &["what", "where", "until"],
+            lines(
+                "guests, and bookings as last seen | journal.db | the retention ends, or `bookctl bookings forget`; id \
+                 and status may stay\n\
+                 guests of open attempts | journal.db | `bookctl attempts resume` or `abandon`\n\
+                 venues and slots, without guests | recent.db | the next search; slots for 30 days\n\
+                 bookings of the embedded sandbox | sandbox.db | `bookctl sandbox reset`\n\
+                 keys and webhook secrets | the keyring, or secrets.toml with --storage file | `bookctl auth logout`\n\
+                 one-time codes and payment answers | nowhere | ",
+            ),
+        ),
+        _ => return None,
+    })
+}
+
+/// The settings of a profile's adapter: names, expressions by kind, and how times are read.
+fn adapter_rows() -> Vec<Vec<String>> {
+    let mut all = rows(Dialect::TABLE.iter().map(|it| [it.0, it.1, it.2]));
+    for (_, kind, what) in ReadKind::TABLE {
+        let meaning = format!("expression that reads {what}");
+        all.push(vec![format!("read.{kind}"), String::new(), meaning]);
+    }
+    for (_, kind, what) in WriteKind::TABLE {
+        let meaning = format!("expression that writes {what}");
+        all.push(vec![format!("write.{kind}"), String::new(), meaning]);
+    }
+    let times = "whether times without an offset are the venue's own, in requests as well";
+    all.extend(rows([["local_times", "false", times]]));
+    all
+}
+
+fn rows<const N: usize, T: Into<String>>(
+    rows: impl IntoIterator<Item = [T; N]>,
+) -> Vec<Vec<String>> {
+    let rows = rows.into_iter();
+    rows.map(|row| row.map(Into::into).into()).collect()
+}
+
+/// A row a line, whose cells are parted by bars.
+fn lines(table: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| line.split(" | ").map(str::to_owned).collect();
+    table.lines().map(cells).collect()
+}
+
+impl View for Topic {
+    fn json(&self) -> Document {
+        let rows = self.rows.iter().map(|row| {
+            let cells = self.headers.iter().zip(row);
+            let object = cells.map(|(header, cell)| (header.replace(' ', "_"), json!(cell)));
+            Value::Object(object.collect())
+        });
+        json!({ self.name: rows.collect::<Vec<_>>() }).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.line(self.intro).line("");
+        let cells = |row: &Vec<String>| row.iter().cloned().map(TableCell::from).collect();
+        let rows = self.rows.iter().map(cells);
+        page.table(self.headers.to_vec(), rows.collect(), vec![]);
+        page
+    }
+}

@@ -1,0 +1,182 @@
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::app::Context;
+use crate::journal::{Copied, Summary, copy, prepare};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Draw, Page};
+
+/// Show where bookings are recorded, and share it with a team
+///
+/// The journal is a file of this computer. Set BOOKCTL_JOURNAL, or `journal` of a profile, to a postgresql:// URL to
+/// share it with other computers: bookings, attempts and rate limits are then those of the team.
+#[derive(clap::Subcommand, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl journal status\n  \
+    BOOKCTL_JOURNAL=postgresql://bookings@db.internal/bookctl bookctl journal init\n  \
+    bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
+pub(crate) enum Command {
+    /// Show where the journal is, what is in it, and how fast it answers
+    #[command(after_help = "Examples:\n  bookctl journal status --json")]
+    Status,
+    /// Prepare a shared journal: make its tables
+    ///
+    /// Needs the right to create tables. Other commands do not. To run it again changes nothing.
+    #[command(after_help = "Examples:\n  \
+        BOOKCTL_JOURNAL=postgresql://owner@db.internal/bookctl bookctl journal init")]
+    Init,
+    /// Copy a local journal into the shared one
+    ///
+    /// What is there already stays, so it can be run again.
+    #[command(after_help = "Examples:\n  \
+        bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
+    Copy {
+        /// The file to copy from
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+    },
+}
+
+pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+    match command {
+        Command::Status => status(context),
+        Command::Init => init(context),
+        Command::Copy { from } => {
+            shared(context)?;
+            let journal = context.journal()?;
+            context.out.emit(&copy(&from, journal)?)?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn status(context: &Context) -> Result<Exit> {
+    let mut view = StatusView {
+        kind: "file",
+        place: context.paths.journal.display().to_string(),
+        exists: context.has_journal(),
+        summary: None,
+        latency_ms: None,
+    };
+    if view.exists {
+        let journal = context.journal()?;
+        let began = Instant::now();
+        let _ = journal.rate_limit("")?;
+        let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+        view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
+        let summary = journal.summary()?;
+        view.kind = summary.kind;
+        view.summary = Some(summary);
+        if let Some(shared) = context.target().journal() {
+            view.place = shared.address.to_string();
+        }
+    }
+    context.out.emit(&view)?;
+    Ok(Exit::Done)
+}
+
+fn init(context: &Context) -> Result<Exit> {
+    let place = shared(context)?;
+    let database = context.shared_journal()?;
+    let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
+    let prepared = prepare(database)?;
+    // Opened as every other command opens it.
+    let summary = context.journal()?.summary()?;
+    context.out.emit(&InitView {
+        place,
+        made: prepared.is_new,
+        version: summary.version,
+        search_indexed: summary.search_is_indexed,
+        search_not_indexed: prepared.not_indexed,
+    })?;
+    Ok(Exit::Done)
+}
+
+fn shared(context: &Context) -> Result<String> {
+    let shared = context.target().journal().ok_or_else(|| {
+        Error::config("the journal is a file of this computer, which needs no preparation").hint(
+            "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
+        )
+    })?;
+    Ok(shared.address.to_string())
+}
+
+#[derive(Serialize)]
+struct StatusView {
+    kind: &'static str,
+    place: String,
+    exists: bool,
+    #[serde(flatten)]
+    summary: Option<Summary>,
+    /// Of one question to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<f64>,
+}
+
+impl Draw for StatusView {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.field("journal", &self.place);
+        let Some(summary) = &self.summary else {
+            page.line("None yet. The first booking request creates it.");
+            return page;
+        };
+        page.field("kind", self.kind);
+        page.field("version", summary.version.to_string());
+        page.field("attempts", summary.attempts.to_string());
+        page.field("bookings", summary.bookings.to_string());
+        let oldest = summary.oldest_open_at.as_ref();
+        let oldest = oldest.map(|at| format!(", the oldest of {at}"));
+        let open = summary.open_attempts.to_string();
+        page.field("open attempts", open + &oldest.unwrap_or_default());
+        let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
+        page.field_if("latency", latency);
+        let searches = match summary.search_is_indexed {
+            Some(false) => Some("without an index; to make it: bookctl journal init"),
+            indexed => indexed.map(|_| "with an index"),
+        };
+        page.field_if("searches", searches);
+        page
+    }
+}
+
+#[derive(Serialize)]
+struct InitView {
+    place: String,
+    made: bool,
+    version: i64,
+    search_indexed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_not_indexed: Option<String>,
+}
+
+impl Draw for InitView {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let already = if self.made { "" } else { " already" };
+        let place = &self.place;
+        page.line(format!("The journal at {place} is prepared{already}."));
+        if let Some(why) = &self.search_not_indexed {
+            page.line(format!("Searches have no index, because the server {why}."));
+        }
+        page
+    }
+}
+
+impl Draw for Copied {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (attempts, bookings) = (self.attempts, self.bookings);
+        page.line(format!(
+            "Copied {attempts} attempts and {bookings} bookings."
+        ));
+        for key in &self.refused {
+            page.line(format!(
+                "Left out {key}: the shared journal has another request under this key."
+            ));
+        }
+        page
+    }
+}

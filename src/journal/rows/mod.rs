@@ -1,0 +1,163 @@
+//! What this terminal saw: the rows of the last lists, for `@N`, and the venues and slots of the last searches.
+//!
+//! It is always a local file, `recent.db`, wherever the journal is. It may be lost: nothing in it is needed to know what
+//! was booked. So nothing of it is synced, and a file that cannot be used is replaced.
+
+pub(crate) mod index;
+pub(crate) mod rows;
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub(crate) use index::RecentIndex;
+pub(crate) use rows::{RecentList, RecentSlot};
+
+use crate::outcome::{Code, Error, Result};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::{ownership, system};
+
+/// What was seen of one service: `origin` keeps apart what belongs to others.
+pub(crate) struct Recent {
+    connection: Connection,
+    origin: String,
+    /// The terminal that this process belongs to; empty where that is unknown.
+    terminal: String,
+}
+
+const KIND: Kind = Kind {
+    name: "the file of recent rows",
+    application: 0,
+    version: 21,
+    schema: SCHEMA,
+    journal: JournalMode::Unsynced,
+    tune: |_| Ok(()),
+};
+
+/// A list is a JSON array of ids. The list with the highest rowid is the newest.
+const SCHEMA: &str = "
+CREATE TABLE venues (
+    origin   TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    document TEXT NOT NULL,
+    seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (origin, id)
+) WITHOUT ROWID;
+CREATE TABLE slots (
+    origin   TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    venue_id TEXT NOT NULL,
+    provider TEXT,
+    party_size INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (origin, id)
+) WITHOUT ROWID;
+CREATE INDEX slots_seen ON slots (seen_at);
+CREATE TABLE lists (
+    origin    TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    terminal  TEXT NOT NULL,
+    ids       TEXT NOT NULL,
+    listed_at INTEGER NOT NULL,
+    PRIMARY KEY (origin, kind, terminal)
+);
+";
+
+impl Recent {
+    /// Opens the file, and makes it where there is none: 0600 in a 0700 folder. One that is damaged, or of another version,
+    /// is replaced.
+    pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
+        ownership::refuse_others(path)?;
+        let opened = match sqlite::open(path, &KIND) {
+            Err(why) if why.is_permanent() => sqlite::remove(path)
+                .map_err(Failure::from)
+                .and_then(|()| sqlite::open(path, &KIND)),
+            opened => opened,
+        };
+        Ok(Recent {
+            connection: opened.map_err(|why| unusable(&why))?,
+            origin,
+            terminal: system::process::terminal(),
+        })
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.connection).map_err(|error| unusable(&error.into()))
+    }
+
+    /// Runs `work` in one transaction.
+    fn write(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+        self.read(|connection| {
+            let immediate = TransactionBehavior::Immediate;
+            let transaction = Transaction::new_unchecked(connection, immediate)?;
+            work(&transaction)?;
+            transaction.commit()
+        })
+    }
+
+    /// Fails (`io`, 1) if nothing can be written: what was shown last is missing then.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.connection.is_readonly("main") {
+            Ok(false) => Ok(()),
+            _ => Err(unusable(&Failure::ReadOnly)),
+        }
+    }
+}
+
+fn unusable(why: &Failure) -> Error {
+    let why = io::Error::other(why.to_string());
+    Error::caused(Code::Io, "the file of recent rows cannot be used", why)
+        .hint("make the folder writable, or set BOOKCTL_HOME to a writable folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_cannot_be_stored_is_not_taken_for_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        let recent = Recent::open(&path, "o".into()).unwrap();
+        let list = RecentList::Bookings;
+        recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
+        // As on a full disk: the file cannot grow.
+        let limit = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        let limited = "PRAGMA max_page_count = 1";
+        recent.connection.query_row(limited, (), limit).unwrap();
+        let long = "bk_2".repeat(9_999);
+        assert!(recent.remember_list(list, [&*long].into_iter()).is_err());
+        let again = Recent::open(&path, "o".into()).unwrap();
+        assert_eq!(again.listed(list, 1).unwrap(), None);
+    }
+
+    #[test]
+    fn a_row_of_a_file_that_cannot_be_written_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "o".into()).unwrap();
+        recent.check_writable().unwrap();
+        let read_only = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        recent.connection = Connection::open_with_flags(&path, read_only).unwrap();
+        assert!(recent.check_writable().is_err());
+    }
+
+    #[test]
+    fn a_damaged_file_and_one_of_another_version_are_replaced_and_their_rows_are_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        std::fs::write(&path, "no database ".repeat(500)).unwrap();
+        let list = RecentList::LastBooking;
+        let recent = Recent::open(&path, "o".into()).unwrap();
+        recent.remember_one(list, "bk_1").unwrap();
+        let again = Recent::open(&path, "o".into()).unwrap();
+        assert_eq!(again.listed(list, 1).unwrap().as_deref(), Some("bk_1"));
+        let version = again.connection.pragma_update(None, "user_version", 1);
+        version.unwrap();
+        drop((recent, again));
+        let replaced = Recent::open(&path, "o".into()).unwrap();
+        assert_eq!(replaced.listed(list, 1).unwrap(), None);
+    }
+}

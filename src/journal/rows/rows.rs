@@ -1,0 +1,314 @@
+//! The venues and slots that were last seen and the lists that were last shown, so that an id or `@2` is enough to name one.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Params, params};
+
+use super::Recent;
+use crate::outcome::Result;
+use crate::service::documents::slot::Slot;
+use crate::service::documents::venue::Venue;
+
+/// How long slots are kept after they were seen. By then they are past or taken.
+const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
+
+/// How long the list of a terminal is kept. Few terminals stay open for longer, and the newest list of all stays.
+const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
+
+/// The ids in the last list of the kind `?2` at the service `?1`: that of the terminal `?3`, or the newest of all if this
+/// terminal has none, or this process has no terminal.
+pub(crate) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
+     ORDER BY terminal = ?3 AND ?3 <> '' DESC, rowid DESC LIMIT 1)";
+
+/// A list whose rows `@N` names. Each terminal has its own, so that what another one lists moves no `@N` of this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecentList {
+    Venues,
+    Slots,
+    Bookings,
+    /// Attempts at all services.
+    Attempts,
+    /// The booking that was made or shown last.
+    LastBooking,
+    /// The venue whose slots were shown last.
+    LastVenue,
+    /// The session that was made or shown last.
+    LastSession,
+    /// The number of the last received event whose booking the journal took in. All terminals share it.
+    TakenIn,
+    /// Those that a sandbox has answered.
+    Requests,
+    Deliveries,
+    /// Those that listeners on this computer have received.
+    Events,
+}
+
+impl RecentList {
+    /// The name under which it is stored.
+    pub(crate) fn kind(self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// A slot, with the search that returned it.
+#[derive(Clone, Debug)]
+pub(crate) struct RecentSlot {
+    pub(crate) slot: Slot,
+    pub(crate) venue_id: String,
+    pub(crate) provider: Option<String>,
+    pub(crate) party_size: u32,
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
+fn read_venue(text: &str) -> Option<Venue> {
+    Venue::from_value(serde_json::from_str(text).ok()?)
+}
+
+fn read_slot(text: &str) -> Option<Slot> {
+    Slot::from_value(serde_json::from_str(text).ok()?)
+}
+
+impl Recent {
+    pub(crate) fn remember_venues(&self, venues: &[Venue]) -> Result<()> {
+        self.write(|connection| {
+            let mut insert = connection
+                .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
+            for venue in venues {
+                insert.execute(params![self.origin, venue.id(), venue.value().to_string(), now()])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Also makes the venue what `@last` stands for.
+    pub(crate) fn remember_slots(
+        &self,
+        venue_id: &str,
+        provider: Option<&str>,
+        party_size: u32,
+        slots: &[Slot],
+    ) -> Result<()> {
+        self.write(|connection| {
+            connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now() - KEEP_SLOTS_SECONDS])?;
+            let mut insert = connection.prepare(
+                "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?;
+            for slot in slots {
+                let document = slot.value().to_string();
+                insert.execute(params![self.origin, slot.id(), venue_id, provider, party_size, document, now()])?;
+            }
+            Ok(())
+        })?;
+        self.remember_one(RecentList::LastVenue, venue_id)
+    }
+
+    /// Stores the ids of a list that was shown, for `@N`. Where it cannot be stored, it is emptied: else `@1` and `@last`
+    /// would stand for what was shown before.
+    pub(crate) fn remember_list<'a>(
+        &self,
+        list: RecentList,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> Result<()> {
+        let ids = serde_json::Value::from_iter(ids).to_string();
+        self.store(list, &ids).inspect_err(|_| {
+            // The disk may be full: nothing is copied before this write.
+            let in_memory = "PRAGMA journal_mode = MEMORY";
+            let _ = self.read(|it| it.query_row(in_memory, (), |_| Ok(())));
+            let _ = self.store(list, "[]");
+        })
+    }
+
+    fn store(&self, list: RecentList, ids: &str) -> Result<()> {
+        let (kind, terminal) = (list.kind(), self.terminal_of(list));
+        self.write(|connection| {
+            let old = "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND (terminal = ?3 OR listed_at < ?4)";
+            let oldest = now() - KEEP_LISTS_SECONDS;
+            connection.execute(old, params![self.origin, kind, terminal, oldest])?;
+            let new = "INSERT INTO lists (origin, kind, terminal, ids, listed_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+            connection.execute(new, params![self.origin, kind, terminal, ids, now()])?;
+            Ok(())
+        })
+    }
+
+    fn terminal_of(&self, list: RecentList) -> &str {
+        match list {
+            RecentList::TakenIn => "",
+            _ => &self.terminal,
+        }
+    }
+
+    /// Stores a list of one, unless it is the newest already.
+    pub(crate) fn remember_one(&self, list: RecentList, id: &str) -> Result<()> {
+        let newest =
+            "SELECT terminal = ?3 AND ids ->> 0 = ?4 FROM lists WHERE origin = ?1 AND kind = ?2
+             ORDER BY rowid DESC LIMIT 1";
+        let values = params![self.origin, list.kind(), self.terminal_of(list), id];
+        let is_newest = self.read(|connection| {
+            let row = connection.query_row(newest, values, |row| row.get::<_, Option<bool>>(0));
+            row.optional()
+        })?;
+        match is_newest.flatten() {
+            Some(true) => Ok(()),
+            _ => self.remember_list(list, [id].into_iter()),
+        }
+    }
+
+    /// The first column of each row.
+    fn texts(&self, query: &str, values: impl Params) -> Result<Vec<String>> {
+        self.read(|connection| {
+            let mut query = connection.prepare(query)?;
+            query.query_map(values, |row| row.get(0))?.collect()
+        })
+    }
+
+    pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
+        let query = "SELECT document FROM venues WHERE origin = ?1 AND id = ?2";
+        let found = self.texts(query, [&self.origin, id])?;
+        Ok(found.first().and_then(|text| read_venue(text)))
+    }
+
+    /// The venues that were seen last, the latest first.
+    pub(crate) fn recent_venues(&self, limit: u32) -> Result<Vec<Venue>> {
+        let query =
+            "SELECT document FROM venues WHERE origin = ?1 ORDER BY seen_at DESC, id LIMIT ?2";
+        let found = self.texts(query, params![self.origin, limit])?;
+        Ok(found.iter().filter_map(|text| read_venue(text)).collect())
+    }
+
+    pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
+        let query = "SELECT document, venue_id, provider, party_size FROM slots WHERE origin = ?1 AND id = ?2";
+        let found = self.read(|connection| {
+            let row = connection.query_row(query, [&self.origin, id], |row| {
+                let Some(slot) = read_slot(&row.get::<_, String>("document")?) else {
+                    return Ok(None);
+                };
+                Ok(Some(RecentSlot {
+                    slot,
+                    venue_id: row.get("venue_id")?,
+                    provider: row.get("provider")?,
+                    party_size: row.get("party_size")?,
+                }))
+            });
+            row.optional()
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// The id in row `position` (from 1) of the last list.
+    pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
+        let query = format!("SELECT value FROM json_each({LAST_LIST}) WHERE key + 1 = ?4");
+        let terminal = self.terminal_of(list);
+        let values = params![self.origin, list.kind(), terminal, position];
+        Ok(self.texts(&query, values)?.pop())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn recent() -> (tempfile::TempDir, Recent) {
+        let folder = tempfile::tempdir().unwrap();
+        let recent = Recent::open(&folder.path().join("recent.db"), "a".into()).unwrap();
+        (folder, recent)
+    }
+
+    #[test]
+    fn a_row_number_stands_for_the_last_list_of_its_kind_alone() {
+        let (folder, recent) = recent();
+        let lists: [(_, &[&str]); 3] = [
+            (RecentList::Venues, &["x", "y"]),
+            (RecentList::Bookings, &["bk_1", "bk_2"]),
+            (RecentList::Venues, &["z"]),
+        ];
+        for (list, ids) in lists {
+            recent.remember_list(list, ids.iter().copied()).unwrap();
+        }
+        let row = |list, position| recent.listed(list, position).unwrap();
+        assert_eq!(row(RecentList::Venues, 1).as_deref(), Some("z"));
+        assert_eq!(row(RecentList::Venues, 2), None);
+        assert_eq!(row(RecentList::Bookings, 2).as_deref(), Some("bk_2"));
+        let other = Recent::open(&folder.path().join("recent.db"), "b".into()).unwrap();
+        assert_eq!(other.listed(RecentList::Venues, 1).unwrap(), None);
+    }
+
+    fn slot(id: &str) -> Slot {
+        Slot::from_value(json!({"availability_id": id, "datetime": "2026-12-01T19:30:00Z"}))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_slot_is_remembered_for_thirty_days_with_what_was_asked_for_it() {
+        let (_folder, recent) = recent();
+        let slots = [slot("old"), slot("older")];
+        let provider = Some("provider_a");
+        recent.remember_slots("v", provider, 3, &slots).unwrap();
+        recent
+            .write(|connection| {
+                connection.execute_batch(
+                    "UPDATE slots SET seen_at = seen_at - 29 * 86400 WHERE id = 'old';
+                     UPDATE slots SET seen_at = seen_at - 31 * 86400 WHERE id = 'older'",
+                )
+            })
+            .unwrap();
+        recent.remember_slots("w", None, 2, &[slot("new")]).unwrap();
+        let known = |id: &str| recent.slot(id).unwrap();
+        let old = known("old").unwrap();
+        assert_eq!(old.slot.value(), slots[0].value());
+        assert_eq!(
+            (
+                old.venue_id.as_str(),
+                old.provider.as_deref(),
+                old.party_size
+            ),
+            ("v", Some("provider_a"), 3)
+        );
+        assert!(known("new").is_some() && known("older").is_none());
+        let last = recent.listed(RecentList::LastVenue, 1).unwrap();
+        assert_eq!(last.as_deref(), Some("w"));
+    }
+
+    #[test]
+    fn a_list_of_another_terminal_moves_no_row_and_a_new_terminal_has_the_newest_list() {
+        let (folder, _) = recent();
+        let at = |terminal: &str| {
+            let path = folder.path().join("recent.db");
+            let mut recent = Recent::open(&path, "a".into()).unwrap();
+            recent.terminal = terminal.to_owned();
+            recent
+        };
+        let row =
+            |terminal: &str, position| at(terminal).listed(RecentList::Bookings, position).unwrap();
+        let list = |terminal: &str, ids: &[&str]| {
+            at(terminal)
+                .remember_list(RecentList::Bookings, ids.iter().copied())
+                .unwrap();
+        };
+        list("1", &["lovelace"]);
+        list("2", &["byron", "hopper"]);
+        assert_eq!(row("1", 1).as_deref(), Some("lovelace"));
+        assert_eq!(row("1", 2), None, "rows of two lists are never mixed");
+        assert_eq!(row("2", 1).as_deref(), Some("byron"));
+        assert_eq!(row("3", 2).as_deref(), Some("hopper"));
+        let one = at("1").remember_one(RecentList::Bookings, "lovelace");
+        one.unwrap();
+        assert_eq!(row("3", 1).as_deref(), Some("lovelace"));
+        list("2", &[]);
+        assert_eq!(row("2", 1), None, "an empty list is a list");
+        at("1")
+            .write(|connection| {
+                connection.execute_batch("UPDATE lists SET listed_at = listed_at - 8 * 86400")
+            })
+            .unwrap();
+        list("2", &["newest"]);
+        assert_eq!(
+            row("1", 1).as_deref(),
+            Some("newest"),
+            "an old list is forgotten"
+        );
+    }
+}

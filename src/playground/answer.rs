@@ -1,0 +1,191 @@
+//! What the sandbox's controls answer, as a person reads it.
+
+use serde_json::Value;
+
+use crate::app::Context;
+use crate::journal::rows::RecentList;
+use crate::json::{Document, plain};
+use crate::outcome::{Error, Exit, Result};
+use crate::service::client::Call;
+use crate::service::time::text::{human, to_the_second};
+use crate::terminal::output::{DocumentView, Page, TableCell, View};
+
+pub(crate) async fn show(
+    context: &Context,
+    call: Call,
+    page: fn(&Document) -> Page,
+) -> Result<Exit> {
+    let answer = context.control(call).await?;
+    context.out.emit(&DocumentView(answer.document, page))?;
+    Ok(Exit::Done)
+}
+
+/// Prints a text for a shell; under `--json` the document.
+pub(crate) fn script(context: &Context, text: &str, document: Document) -> Result<Exit> {
+    if context.out.is_human() {
+        context.out.print_script(&format!("{text}\n"))?;
+    } else {
+        context.out.emit(&DocumentView(document, fields))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The sandbox's error names fields of the call. This replaces them with the flags that the user typed, and makes it a usage
+/// error (2).
+pub(crate) fn by_flags(error: Error) -> Error {
+    let body = error
+        .body
+        .as_ref()
+        .filter(|_| error.http_status == Some(400));
+    let Some(fields) = body.and_then(|it| it.value().get("fields")?.as_object()) else {
+        return error;
+    };
+    let said = fields.iter().map(|(field, why)| {
+        let flag = match field.as_str() {
+            "delay_ms" => "delay".to_owned(),
+            "set" => "to".to_owned(),
+            field => field.replace('_', "-"),
+        };
+        format!("--{flag} {}", plain(why))
+    });
+    Error::usage(said.collect::<Vec<_>>().join("; "))
+}
+
+/// The path of a list, of one organization alone if one is named.
+pub(crate) fn of_organization(path: &str, organization: Option<&str>) -> String {
+    match organization {
+        Some(id) => format!("{path}?organization={}", Call::segment(id)),
+        None => path.to_owned(),
+    }
+}
+
+/// Each field of an answer in a row of its own.
+pub(crate) fn fields(answer: &Document) -> Page {
+    let mut page = Page::default();
+    add_fields(&mut page, answer.value(), &[]);
+    page
+}
+
+/// The same for a part of a page, without some of the fields.
+pub(crate) fn add_fields(page: &mut Page, value: &Value, without: &[&str]) {
+    let mut rows = Vec::new();
+    for (name, value) in value.as_object().into_iter().flatten() {
+        match value {
+            _ if without.contains(&name.as_str()) => {}
+            Value::Object(inner) => rows.extend(inner.iter().map(|(part, value)| {
+                let name = format!("{name}.{part}");
+                vec![name.into(), plain(value).into()]
+            })),
+            value => rows.push(vec![name.as_str().into(), readable(name, value).into()]),
+        }
+    }
+    page.table(vec!["field", "value"], rows, vec![]);
+}
+
+fn readable(name: &str, value: &Value) -> String {
+    match value {
+        Value::String(at) if name == "at" || name == "now" || name.ends_with("_at") => {
+            to_the_second(at)
+        }
+        Value::String(at) if name == "datetime" => human(at),
+        Value::Array(elements) if elements.iter().all(|element| !element.is_object()) => {
+            elements.iter().map(plain).collect::<Vec<_>>().join(", ")
+        }
+        value => plain(value),
+    }
+}
+
+/// A column: its heading, and its cell of an element.
+pub(crate) type Column = (&'static str, fn(&Value) -> TableCell);
+
+/// A field of an element as a cell.
+pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
+    readable(name, &element[name]).into()
+}
+
+/// The array `field` of an answer as a table, the newest first.
+pub(crate) struct List {
+    pub(crate) document: Document,
+    pub(crate) field: &'static str,
+    pub(crate) columns: &'static [Column],
+    /// Whose rows are then `@1` and so on.
+    pub(crate) recent: Option<RecentList>,
+}
+
+impl List {
+    pub(crate) async fn read(
+        context: &Context,
+        call: Call,
+        field: &'static str,
+        columns: &'static [Column],
+    ) -> Result<Self> {
+        Ok(List {
+            document: context.control(call).await?.document,
+            field,
+            columns,
+            recent: None,
+        })
+    }
+
+    pub(crate) fn rows(&self) -> Vec<&Value> {
+        let rows = self.document.value()[self.field].as_array();
+        let mut rows: Vec<_> = rows.into_iter().flatten().collect();
+        // These two begin with the oldest.
+        if matches!(self.field, "bookings" | "deliveries") {
+            rows.reverse();
+        }
+        rows
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        let rows = self.rows().into_iter();
+        rows.filter_map(|it| it.get("event_id").or(it.get("id"))?.as_str())
+    }
+
+    /// Writes the list, or `none` for a person if it is empty.
+    pub(crate) fn emit(&self, context: &Context, none: &str) -> Result<Exit> {
+        if let Some(recent) = self.recent {
+            context.remember_rows(recent, self.ids());
+        }
+        context.out.emit_list(self, self.rows().is_empty(), none)?;
+        Ok(Exit::Done)
+    }
+}
+
+impl View for List {
+    fn json(&self) -> Document {
+        self.document.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let rows = self.rows().into_iter().enumerate().map(|(row, element)| {
+            let number = self.recent.map(|_| format!("@{}", row + 1).into());
+            let cells = self.columns.iter().map(|(_, cell)| cell(element));
+            number.into_iter().chain(cells).collect()
+        });
+        let headings = self.columns.iter().map(|(heading, _)| *heading);
+        let headings = self.recent.map(|_| "").into_iter().chain(headings);
+        page.table(headings.collect(), rows.collect(), vec![]);
+        page
+    }
+}
+
+/// The headers and the body of a request or a response.
+pub(crate) fn add_message(page: &mut Page, what: &'static str, message: &Value) {
+    let headers = message["headers"].as_object().into_iter().flatten();
+    let headers = headers.map(|(name, value)| vec![name.as_str().into(), plain(value).into()]);
+    page.table(vec![what, ""], headers.collect(), vec![]);
+    if message["encoding"] == "base64" {
+        page.line("(the body is not text; as Base64:)");
+    }
+    if let Some(body) = message["body"].as_str().filter(|it| !it.is_empty()) {
+        match serde_json::from_str::<serde::de::IgnoredAny>(body) {
+            Ok(_) => page.json(body),
+            Err(_) => page.line(body),
+        };
+    }
+    if message["truncated"] == true {
+        page.line("(the body was longer; the rest was not kept)");
+    }
+}

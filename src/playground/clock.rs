@@ -1,0 +1,74 @@
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::answer;
+use crate::app::Context;
+use crate::outcome::{Error, Exit, Result};
+use crate::service::client::Call;
+use crate::service::time::when::When;
+
+const PATH: &str = "/sandbox/clock";
+
+/// Show the sandbox's clock, move it ahead, or stop it
+///
+/// Expiries and confirmations that are due by then happen before the next response. A served sandbox sends the webhooks that
+/// are due within a second. The clock never goes back, except by `sandbox reset`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox clock\n  \
+    bookctl sandbox clock --advance 21m\n  \
+    bookctl sandbox clock --to 'fri 19:30'\n  \
+    bookctl sandbox clock --next")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    change: Change,
+}
+
+#[derive(clap::Args, Debug)]
+#[group(multiple = false)]
+struct Change {
+    /// How far to move the clock ahead, such as 21m or 31d
+    #[arg(long, value_name = "DURATION")]
+    advance: Option<String>,
+    /// Move the clock ahead to this time, such as 'fri 19:30'; without an offset it is UTC
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    to: Option<When>,
+    /// Move the clock to the next change of a booking or the next webhook
+    #[arg(long)]
+    next: bool,
+    /// Stop the clock; --advance, --to and --next still move it
+    #[arg(long)]
+    freeze: bool,
+    /// Let a stopped clock go on
+    #[arg(long)]
+    resume: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let change = args.change;
+    let call = if let Some(advance) = change.advance {
+        Call::post(PATH, json!({ "advance": advance }))
+    } else if let Some(to) = change.to {
+        Call::post(PATH, json!({ "set": resolved(context, &to).await? }))
+    } else if change.next {
+        Call::post(PATH, json!({ "next": true }))
+    } else if change.freeze {
+        Call::post(PATH, json!({ "freeze": true }))
+    } else if change.resume {
+        Call::post(PATH, json!({ "resume": true }))
+    } else {
+        Call::get(PATH)
+    };
+    let shown = answer::show(context, call, answer::fields).await;
+    shown.map_err(answer::by_flags)
+}
+
+/// A time by the sandbox's clock, with its offset.
+async fn resolved(context: &Context, to: &When) -> Result<String> {
+    let clock = context.control(Call::get(PATH)).await?.document;
+    let now = clock.str("now").and_then(|it| it.parse().ok());
+    let moment = to.resolve(now.unwrap_or_else(Timestamp::now), &TimeZone::UTC);
+    let moment = moment.map_err(|error| Error::usage(error.to_string()))?;
+    Ok(moment.timestamp().to_string())
+}

@@ -1,0 +1,126 @@
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::answer;
+use crate::app::Context;
+use crate::config::Target;
+use crate::json::plain;
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::shell;
+use crate::service::client::Call;
+
+/// Print the variables that make bookctl and your tests use a served sandbox
+///
+/// These are its address, an API key and the webhook secret, as lines for your shell.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    eval \"$(bookctl sandbox env)\"\n  \
+    bookctl sandbox env --shell fish | source\n  \
+    BOOKCTL_BASE_URL=http://ci-sandbox:4010 bookctl sandbox env\n  \
+    bookctl sandbox env --organization org_01 --json")]
+pub(crate) struct Args {
+    /// How to write the lines
+    #[arg(long, value_enum, default_value_t = Shell::USUAL)]
+    shell: Shell,
+    /// The key and the webhook secret of this organization [default: the one that most keys belong to]
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+/// How a shell writes a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+    Json,
+}
+
+impl Shell {
+    /// The one that people use on this system.
+    pub(crate) const USUAL: Self = if cfg!(windows) {
+        Self::Powershell
+    } else {
+        Self::Bash
+    };
+
+    /// The line that sets a variable for the programs that the shell starts.
+    pub(crate) fn export(self, variable: &str, value: &str) -> String {
+        match self {
+            Self::Bash | Self::Zsh | Self::Json => {
+                format!("export {variable}={}", shell::posix_word(value))
+            }
+            Self::Fish => {
+                let value = value.replace('\\', "\\\\").replace('\'', "\\'");
+                format!("set -gx {variable} '{value}'")
+            }
+            Self::Powershell => format!("$env:{variable} = {}", shell::powershell_string(value)),
+        }
+    }
+}
+
+/// What bookctl needs to use a sandbox.
+pub(crate) struct Variables {
+    pub(crate) base_url: String,
+    pub(crate) key: String,
+    pub(crate) webhook_secret: String,
+}
+
+impl Variables {
+    pub(crate) fn all(&self) -> [(&'static str, &str); 3] {
+        [
+            ("BOOKCTL_BASE_URL", &self.base_url),
+            ("BOOKCTL_API_KEY", &self.key),
+            ("BOOKCTL_WEBHOOK_SECRET", &self.webhook_secret),
+        ]
+    }
+
+    pub(crate) fn lines(&self, shell: Shell) -> Vec<String> {
+        let set = |(name, value)| shell.export(name, value);
+        self.all().map(set).to_vec()
+    }
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let Target::Remote(service) = context.target() else {
+        return Err(Error::config("the embedded sandbox has no address").hint(
+            "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to the address of one",
+        ));
+    };
+    let answer = context.control(Call::get("/sandbox/organizations")).await?;
+    let wanted = args.organization.as_deref().unwrap_or("sandbox");
+    let wanted = format!("org_{}", wanted.trim_start_matches("org_"));
+    let organizations = answer.document.value()["organizations"].as_array();
+    let mut organizations = organizations.into_iter().flatten();
+    let Some(found) = organizations.find(|it| it["id"] == wanted) else {
+        let what = format!("the sandbox has no organization {wanted}");
+        return Err(Error::usage(what).hint("list them with: bookctl sandbox organization list"));
+    };
+    let variables = Variables {
+        base_url: service.base_url.join(""),
+        key: plain(&found["keys"]["live"]),
+        webhook_secret: plain(&found["webhook_secret"]),
+    };
+    let document = json!(BTreeMap::from(variables.all()));
+    let text = match args.shell {
+        Shell::Json => format!("{document:#}"),
+        shell => variables.lines(shell).join("\n"),
+    };
+    answer::script(context, &text, document.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shell;
+
+    #[test]
+    fn each_shell_reads_the_value_as_it_is() {
+        let line = |shell: Shell| shell.export("NAME", r"a'b\c");
+        assert_eq!(line(Shell::Bash), r"export NAME='a'\''b\c'");
+        assert_eq!(line(Shell::Fish), r"set -gx NAME 'a\'b\\c'");
+        assert_eq!(line(Shell::Powershell), r"$env:NAME = 'a''b\c'");
+    }
+}

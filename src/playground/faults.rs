@@ -1,0 +1,122 @@
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::answer::{self, Column, List, cell};
+use crate::app::Context;
+use crate::outcome::{Exit, Result};
+use crate::service::client::Call;
+use crate::service::time::duration::duration;
+
+/// Make requests and webhooks fail on purpose
+///
+/// A fault delays a response, replaces it with an error, drops the connection, or breaks the response.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox faults\n  \
+    bookctl sandbox faults add --preset flaky\n  \
+    bookctl sandbox faults clear")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// List faults
+    List,
+    /// Add a fault
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
+        bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
+          --kind delay --delay 2s --times 3\n  \
+        bookctl sandbox faults add --on 'POST /v1/venues/search' \\\n    \
+          --kind status --status 502\n  \
+        bookctl sandbox faults add --preset flaky --seed 7\n  \
+        bookctl sandbox faults add --on webhook --kind duplicate --times always")]
+    Add(Box<Fault>),
+    /// Remove one fault
+    #[command(after_help = "Examples:\n  bookctl sandbox faults remove flt_01")]
+    Remove {
+        /// Id of the fault
+        fault: String,
+    },
+    /// Remove all faults
+    Clear,
+}
+
+/// The flags by the names of the sandbox's fields.
+#[derive(clap::Args, Debug, Serialize)]
+struct Fault {
+    /// A fault for all requests: flaky answers one in five with 503, slow waits 3s, down closes the connection, rate_limited
+    /// answers 429; the other flags change it
+    #[arg(long, value_parser = ["flaky", "slow", "down", "rate_limited"])]
+    preset: Option<String>,
+    /// Request that fails, such as 'POST /v1/bookings'; any for every request, webhook for deliveries of webhooks
+    #[arg(long, value_name = "CALL", required_unless_present = "preset")]
+    on: Option<String>,
+    /// What happens to the request; drop_after handles it, then closes the connection without a response. A webhook takes
+    /// delay, drop, duplicate and reorder
+    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"], required_unless_present = "preset")]
+    kind: Option<String>,
+    /// How many requests fail: a number, or always [default: 1, with --rate always]
+    #[arg(long, value_name = "N", value_parser = json_or_text)]
+    times: Option<Value>,
+    /// Share of the requests that fail, such as 0.2
+    #[arg(long, value_name = "SHARE")]
+    rate: Option<f64>,
+    /// Which of the requests fail at a --rate; the same seed repeats a run [default: random, and shown]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// Only requests with a key of this organization, and its webhooks
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+    /// Length of a delay [default: 1s]
+    #[arg(long = "delay", value_name = "DURATION", value_parser = delay)]
+    delay_ms: Option<u64>,
+    /// Status to respond with [default: 500]
+    #[arg(long, value_name = "N")]
+    status: Option<u16>,
+    /// Body to respond with: JSON, or a text, which is sent as text/plain, or as text/html if it begins with <
+    #[arg(long, value_parser = json_or_text)]
+    body: Option<Value>,
+    /// Truncate the response after this many bytes
+    #[arg(long, value_name = "N")]
+    after_bytes: Option<u64>,
+}
+
+fn delay(text: &str) -> Result<u64, String> {
+    let delay = duration(text).map_err(|error| error.to_string())?;
+    u64::try_from(delay.as_millis()).map_err(|error| error.to_string())
+}
+
+fn json_or_text(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(text).or_else(|_| Ok(text.into()))
+}
+
+const COLUMNS: &[Column] = &[
+    ("id", |it| cell(it, "id")),
+    ("on", |it| cell(it, "on")),
+    ("kind", |it| cell(it, "kind")),
+    ("times", |it| cell(it, "times")),
+    ("rate", |it| cell(it, "rate")),
+    ("seed", |it| cell(it, "seed")),
+    ("delay ms", |it| cell(it, "delay_ms")),
+    ("status", |it| cell(it, "status")),
+    ("cut after", |it| cell(it, "after_bytes")),
+];
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    const PATH: &str = "/sandbox/faults";
+    let call = match args.action.unwrap_or(Action::List) {
+        Action::List => Call::get(PATH),
+        Action::Add(fault) => {
+            let add = Call::post(PATH, json!(fault));
+            let shown = answer::show(context, add, answer::fields).await;
+            return shown.map_err(answer::by_flags);
+        }
+        Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
+        Action::Clear => Call::delete(PATH),
+    };
+    let list = List::read(context, call, "faults", COLUMNS).await?;
+    list.emit(context, "no faults configured")
+}

@@ -1,0 +1,99 @@
+//! Lists that are shown as they are: bookings, text messages and keys.
+
+use jiff::Timestamp;
+
+use super::answer::{Column, List, cell, of_organization};
+use crate::app::Context;
+use crate::outcome::{Exit, Result};
+use crate::service::client::Call;
+
+/// List all bookings in the sandbox, newest first; --json has the oldest first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox bookings\n  \
+    bookctl sandbox bookings --jq '.bookings | length'")]
+pub(crate) struct BookingsArgs {
+    /// Only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+/// List text messages with one-time codes, newest first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox inbox\n  \
+    bookctl sandbox inbox --jq '.messages[0].code'")]
+pub(crate) struct InboxArgs {
+    /// Only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+/// List the sandbox's API keys and what each is for
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox keys\n  \
+    BOOKCTL_PROFILE=sandbox BOOKCTL_API_KEY=sk_test_sandbox \\\n    \
+      bookctl search dining --near London --at 'tomorrow 19:30'")]
+pub(crate) struct KeysArgs {}
+
+pub(crate) const BOOKINGS: &[Column] = &[
+    ("id", |it| cell(it, "id")),
+    ("status", |it| cell(it, "status")),
+    ("venue", |it| cell(it, "venue_name")),
+    ("when", |it| cell(it, "datetime")),
+    ("party", |it| cell(it, "party_size")),
+    ("provider", |it| cell(it, "provider")),
+    ("error", |it| cell(it, "error_code")),
+];
+const MESSAGES: &[Column] = &[
+    ("code", |it| cell(it, "code")),
+    ("for", |it| {
+        let field = if it["booking_id"].is_string() {
+            "booking_id"
+        } else {
+            "session_id"
+        };
+        cell(it, field)
+    }),
+    ("sent to", |it| cell(it, "to")),
+    ("sent", |it| {
+        // Beside a text, which needs the room of a terminal.
+        let at = it["created_at"]
+            .as_str()
+            .and_then(|it| it.parse::<Timestamp>().ok());
+        cell(it, "created_at").in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
+    }),
+    ("text", |it| cell(it, "text")),
+];
+const KEYS: &[Column] = &[
+    ("key", |it| cell(it, "key")),
+    ("kind", |it| cell(it, "kind")),
+    ("organization", |it| cell(it, "organization")),
+    ("purpose", |it| cell(it, "purpose")),
+    ("scopes", |it| cell(it, "scopes")),
+];
+
+pub(crate) async fn bookings(context: &Context, args: BookingsArgs) -> Result<Exit> {
+    let path = of_organization("/sandbox/bookings", args.organization.as_deref());
+    list(context, path, "bookings", BOOKINGS).await
+}
+
+pub(crate) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
+    let path = of_organization("/sandbox/inbox", args.organization.as_deref());
+    list(context, path, "messages", MESSAGES).await
+}
+
+pub(crate) async fn keys(context: &Context) -> Result<Exit> {
+    list(context, "/sandbox/keys".to_owned(), "keys", KEYS).await
+}
+
+async fn list(
+    context: &Context,
+    path: String,
+    field: &'static str,
+    columns: &'static [Column],
+) -> Result<Exit> {
+    let list = List::read(context, Call::get(path), field, columns).await?;
+    list.emit(context, &format!("no {field} yet"))
+}

@@ -1,0 +1,240 @@
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use toml::de::{DeTable, DeValue};
+
+use super::answer::{self, List, of_organization};
+use super::lists::BOOKINGS;
+use crate::app::Context;
+use crate::app::input::{read_file, read_stdin};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::Source;
+use crate::sandbox::BODY_LIMIT;
+use crate::service::client::Call;
+
+/// Load venues and bookings of your own
+///
+/// FILE is TOML or JSON, checked as a whole: with a mistake in it, nothing is loaded. What has the id of an earlier venue
+/// or booking takes its place, so that loading again repeats nothing. `sandbox reset` removes everything that was loaded.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox load --example > fixtures.toml\n  \
+    bookctl sandbox load fixtures.toml\n  \
+    bookctl sandbox load --organization org_01 fixtures.json")]
+pub(crate) struct Args {
+    /// File with the fixtures, or - for standard input
+    #[arg(value_parser = Source::parse, required_unless_present = "example")]
+    file: Option<Source>,
+    /// Organization to load them into [default: the one that most keys belong to]
+    #[arg(long, value_name = "ID", conflicts_with = "example")]
+    organization: Option<String>,
+    /// Print fixtures that work, and load nothing; TOML, or JSON with --json
+    #[arg(long, conflicts_with = "file")]
+    example: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let Some(source) = args.file else {
+        let example = parse(EXAMPLE).map_err(|(_, why)| Error::usage(why))?;
+        let document = Value::Object(example).into();
+        return answer::script(context, EXAMPLE.trim_end(), document);
+    };
+    let file = FixtureFile::read(source).await?;
+    let path = of_organization("/sandbox/fixtures", args.organization.as_deref());
+    let call = Call::post(path, Value::Object(file.document.clone()));
+    let answer = context.control(call).await.map_err(|error| {
+        let body = error.body.as_ref().map(Document::value);
+        body.and_then(|it| file.refused(it)).unwrap_or(error)
+    })?;
+    let venues = &answer.document.value()["venues"];
+    let count = venues.as_array().map_or(0, Vec::len);
+    context.out.note(&format!("{count} venues loaded"));
+    let list = List {
+        document: answer.document,
+        field: "bookings",
+        columns: BOOKINGS,
+        recent: None,
+    };
+    list.emit(context, "no bookings loaded")
+}
+
+/// A file that `bookctl sandbox load` takes.
+const EXAMPLE: &str = include_str!("example_fixtures.toml");
+
+const HINT: &str = "`bookctl sandbox load --example` prints fixtures that work; docs/sandbox-reference.md lists the fields";
+
+pub(crate) struct FixtureFile {
+    name: String,
+    text: String,
+    pub(crate) document: Map<String, Value>,
+}
+
+impl FixtureFile {
+    pub(crate) async fn read(source: Source) -> Result<Self> {
+        let name = source.name();
+        let text = match source {
+            Source::Stdin => read_stdin().await?,
+            Source::File(path) => read_file(&path.display().to_string()).await?,
+        };
+        if text.len() > BODY_LIMIT {
+            let what = format!("{name} has more than 1 MB; nothing was loaded");
+            return Err(Error::usage(what).hint("load it in several parts"));
+        }
+        let document = parse(&text).map_err(|(line, why)| {
+            Error::usage(format!("{name}, line {line}: {why}")).hint(HINT)
+        })?;
+        Ok(Self {
+            name,
+            text,
+            document,
+        })
+    }
+
+    /// The error for a refusal of the document, with the line of the field. `None` for another answer.
+    pub(crate) fn refused(&self, body: &Value) -> Option<Error> {
+        let (field, why) = body.get("fields")?.as_object()?.iter().next()?;
+        let (name, line, why) = (&self.name, self.line(field), why.as_str()?);
+        let what = format!("{name}, line {line}: {field} {why}; nothing was loaded");
+        Some(Error::usage(what).hint(HINT))
+    }
+
+    /// The line of a field such as `venues[0].slots.from`; for one that is missing, that of what it belongs to.
+    fn line(&self, field: &str) -> usize {
+        let steps: Vec<&str> = field.split(['.', '[']).collect();
+        let at = match DeTable::parse(&self.text) {
+            Ok(table) => place_in_toml(table.get_ref(), &steps),
+            Err(_) => place_in_json(&self.text, &steps),
+        };
+        line_of(&self.text, at)
+    }
+}
+
+/// The document of a text; else the line of the mistake, and why.
+fn parse(text: &str) -> std::result::Result<Map<String, Value>, (usize, String)> {
+    // In TOML, a first bracket is that of a table.
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| {
+            // The line is told before it.
+            let why = error.to_string();
+            let why = why.split(" at line ").next().unwrap_or_default();
+            (error.line(), format!("not valid JSON: {why}"))
+        });
+    }
+    let table = toml::from_str::<toml::Table>(text).map_err(|error| {
+        let at = error.span().map_or(0, |it| it.start);
+        (line_of(text, at), error.message().to_owned())
+    })?;
+    let fields = table.into_iter().map(|(key, it)| (key, value(it)));
+    Ok(fields.collect())
+}
+
+/// A value in JSON. Dates and times are texts there.
+fn value(toml: toml::Value) -> Value {
+    match toml {
+        toml::Value::String(text) => text.into(),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) => number.into(),
+        toml::Value::Boolean(flag) => flag.into(),
+        toml::Value::Datetime(time) => time.to_string().into(),
+        toml::Value::Array(list) => list.into_iter().map(value).collect(),
+        toml::Value::Table(table) => {
+            let fields = table.into_iter().map(|(key, it)| (key, value(it)));
+            Value::Object(fields.collect())
+        }
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count() + 1
+}
+
+/// The number of an element, of a step such as `0]`.
+fn element(step: &str) -> Option<usize> {
+    step.strip_suffix(']')?.parse().ok()
+}
+
+/// Where the last value on the path begins that the document has.
+fn place_in_toml(document: &DeTable<'_>, steps: &[&str]) -> usize {
+    let Some((first, rest)) = steps.split_first() else {
+        return 0;
+    };
+    let mut found = document.get(*first);
+    let mut at = 0;
+    let mut steps = rest.iter();
+    while let Some(value) = found {
+        at = value.span().start;
+        found = steps.next().and_then(|step| match value.get_ref() {
+            DeValue::Table(table) => table.get(*step),
+            DeValue::Array(array) => array.get(element(step)?),
+            _ => None,
+        });
+    }
+    at
+}
+
+/// The same for JSON.
+fn place_in_json(text: &str, steps: &[&str]) -> usize {
+    let mut rest = text;
+    for step in steps {
+        let found = if let Some(place) = element(step) {
+            let elements: Vec<&RawValue> = serde_json::from_str(rest).unwrap_or_default();
+            elements.get(place).copied()
+        } else {
+            let fields: HashMap<Cow<'_, str>, &RawValue> =
+                serde_json::from_str(rest).unwrap_or_default();
+            fields.get(*step).copied()
+        };
+        let Some(found) = found else {
+            break;
+        };
+        rest = found.get();
+    }
+    // The value is a part of the text.
+    (rest.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> FixtureFile {
+        FixtureFile {
+            name: "fixtures".to_owned(),
+            text: text.to_owned(),
+            document: parse(text).unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_on_its_line_in_toml_and_in_json() {
+        let toml = "[[venues]]\nvenue_id = \"a\"\n\n[[venues]]\nvenue_id = \"b\"\n[venues.slots]\n\
+                    from = 18:00:00\nclosed = [\n  2026-12-25,\n]\n";
+        let json = "{\n\"venues\": [\n{\"venue_id\": \"a\"},\n{\n\"venue_id\": \"b\",\n\"slots\": {\n\
+                    \"from\": \"18:00:00\",\n\"closed\": [\n\"2026-12-25\"]}}]}";
+        for text in [toml, json] {
+            let file = file(text);
+            for (field, line) in [
+                ("venues[1].venue_id", 5),
+                ("venues[1].slots.from", 7),
+                ("venues[1].slots.closed[0]", 9),
+                ("bookings", 1),
+            ] {
+                assert_eq!(file.line(field), line, "{field}: {text}");
+            }
+            assert_eq!(file.document["venues"][1]["slots"]["from"], "18:00:00");
+        }
+        // One that is missing is told where it should be.
+        assert_eq!(file(toml).line("venues[1].name"), 4);
+        assert_eq!(file(json).line("venues[1].name"), 4);
+    }
+
+    #[test]
+    fn a_text_that_is_neither_is_refused_with_its_line() {
+        assert_eq!(parse("{\n\"venues\": }").unwrap_err().0, 2);
+        assert_eq!(parse("a = 1\nb = \n").unwrap_err().0, 2);
+        assert!(parse("[[venues]]\nname = 'a'\n").is_ok());
+    }
+}

@@ -1,0 +1,81 @@
+//! `bookctl sandbox`: the whole service offline, and its controls.
+
+pub(crate) mod answer;
+pub(crate) mod clock;
+pub(crate) mod deliveries;
+pub(crate) mod env;
+pub(crate) mod faults;
+pub(crate) mod lists;
+pub(crate) mod load;
+pub(crate) mod open;
+pub(crate) mod organization;
+pub(crate) mod requests;
+pub(crate) mod reset;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod start;
+
+use clap::Subcommand;
+
+use crate::app::Context;
+use crate::app::plan::{Needs, ServiceNeed};
+use crate::outcome::{Exit, Result};
+
+/// Run and control the offline sandbox
+///
+/// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve`
+/// and `run` act on the sandbox that the profile points to.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Serve(serve::Args),
+    Run(run::Args),
+    Open(open::Args),
+    Inbox(lists::InboxArgs),
+    Requests(requests::Args),
+    Clock(clock::Args),
+    Keys(lists::KeysArgs),
+    Bookings(lists::BookingsArgs),
+    Organization(organization::Args),
+    Faults(faults::Args),
+    Deliveries(deliveries::Args),
+    Load(load::Args),
+    Env(env::Args),
+    Reset(reset::Args),
+}
+
+impl Command {
+    /// A served sandbox is new, and some lists are the same in every sandbox: these commands need no service.
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Command::Serve(_) | Command::Run(_) => Needs {
+                service: ServiceNeed::OwnSandbox,
+                is_server: true,
+            },
+            Command::Requests(args) => Needs {
+                service: ServiceNeed::ProfileUnchecked,
+                is_server: args.is_server(),
+            },
+            Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
+            _ => Needs::of(ServiceNeed::ProfileUnchecked),
+        }
+    }
+}
+
+pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+    match command {
+        Command::Serve(args) => serve::run(context, args).await,
+        Command::Run(args) => run::run(context, args).await,
+        Command::Open(_) => open::run(context).await,
+        Command::Keys(_) => lists::keys(context).await,
+        Command::Bookings(args) => lists::bookings(context, args).await,
+        Command::Organization(args) => organization::run(context, args).await,
+        Command::Faults(args) => faults::run(context, args).await,
+        Command::Deliveries(args) => deliveries::run(context, args).await,
+        Command::Load(args) => load::run(context, args).await,
+        Command::Env(args) => env::run(context, args).await,
+        Command::Requests(args) => requests::run(context, args).await,
+        Command::Inbox(args) => lists::inbox(context, args).await,
+        Command::Clock(args) => clock::run(context, args).await,
+        Command::Reset(args) => reset::run(context, args).await,
+    }
+}

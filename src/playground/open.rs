@@ -1,0 +1,63 @@
+use std::ffi::OsStr;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::process::Command;
+
+use super::answer;
+use crate::app::Context;
+use crate::config::{Environment, Target};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::system::process::{self, USUAL_BROWSER};
+use crate::service::client::Call;
+use crate::terminal::output::DocumentView;
+
+/// How long a program may take that opens browsers. One that runs longer is the browser itself.
+const OPENING: Duration = Duration::from_secs(3);
+
+/// Open the sandbox's page in a browser
+///
+/// The page shows bookings, requests, messages and deliveries as they come, and can do what scripts can: answer bookings,
+/// move the clock, add faults. Its address is printed too. BROWSER names the program to open it with.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox open\n  \
+    BROWSER=firefox bookctl sandbox open")]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(context: &Context) -> Result<Exit> {
+    let Target::Remote(service) = context.target() else {
+        return Err(
+            Error::config("the embedded sandbox has no page, because it is not served").hint(
+                "run `bookctl sandbox serve` in another terminal, and here the lines that it prints for your shell",
+            ),
+        );
+    };
+    let url = format!("{}/", service.base_url.origin());
+    // Fails if this is not a sandbox.
+    context.control(Call::get("/sandbox/clock")).await?;
+    let opened = open(context, &url).await;
+    let document = json!({"url": url, "opened": opened}).into();
+    context.out.emit(&DocumentView(document, answer::fields))?;
+    if !opened {
+        let what = "no browser could be started; open the address yourself";
+        context.out.note(what);
+    }
+    Ok(Exit::Done)
+}
+
+/// Starts a browser; returns whether that worked.
+async fn open(context: &Context, url: &str) -> bool {
+    let browser = Environment::text(context.environment.browser.as_ref());
+    let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
+    let mut command = Command::from(process::command(line, Some(OsStr::new(url))));
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let Ok(mut child) = command.stderr(Stdio::null()).spawn() else {
+        return false;
+    };
+    match tokio::time::timeout(OPENING, child.wait()).await {
+        Ok(ended) => ended.is_ok_and(|it| it.success()),
+        Err(_) => true,
+    }
+}

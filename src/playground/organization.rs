@@ -1,0 +1,80 @@
+use serde_json::{Value, json};
+
+use super::answer::{self, Column, List, cell, of_organization};
+use crate::app::Context;
+use crate::outcome::{Exit, Result};
+use crate::service::client::Call;
+use crate::service::documents::field::{Field, json_field};
+
+/// Show or change the organization's settings, or add an organization
+///
+/// Among the settings are the webhook URL and secret, billing and suspension. An added organization has keys, bookings,
+/// messages, slots and limits of its own, so that tests which run at once can share a sandbox.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox organization\n  \
+    bookctl sandbox organization -F webhook_url=http://127.0.0.1:8080/webhooks\n  \
+    bookctl sandbox organization -F billing_check=unavailable\n  \
+    bookctl sandbox organization --organization other -F suspended=true\n  \
+    bookctl sandbox organization add --jq .keys.live\n  \
+    bookctl sandbox organization list")]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Organization [default: the one that most keys belong to]
+    #[arg(long, value_name = "NAME")]
+    organization: Option<String>,
+    /// Setting to change; true, false, null, numbers and JSON lists keep their type, the rest is text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = json_field)]
+    fields: Vec<Field>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// List organizations, with their keys
+    List,
+    /// Add an organization, and print its keys and webhook secret
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox organization add --name 'test 17'\n  \
+        bookctl sandbox organization add --jq .keys.live")]
+    Add {
+        /// Name, so that you recognize it in the list
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Remove an organization that was added, and everything that belongs to it
+    #[command(after_help = "Examples:\n  bookctl sandbox organization remove org_01")]
+    Remove {
+        /// Id of the organization
+        organization: String,
+    },
+}
+
+const COLUMNS: &[Column] = &[
+    ("id", |it| cell(it, "id")),
+    ("name", |it| cell(it, "name")),
+    ("live key", |it| cell(&it["keys"], "live")),
+    ("webhook secret", |it| cell(it, "webhook_secret")),
+];
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    const ADDED: &str = "/sandbox/organizations";
+    let path = of_organization("/sandbox/organization", args.organization.as_deref());
+    let call = match args.action {
+        Some(Action::List) => {
+            let list = List::read(context, Call::get(ADDED), "organizations", COLUMNS).await?;
+            return list.emit(context, "");
+        }
+        Some(Action::Add { name }) => Call::post(ADDED, json!({ "name": name })),
+        Some(Action::Remove { organization }) => {
+            Call::delete(format!("{ADDED}/{}", Call::segment(&organization)))
+        }
+        None if args.fields.is_empty() => Call::get(path),
+        None => {
+            let settings = args.fields.into_iter().map(|it| (it.key, it.value));
+            Call::put(path, Value::Object(settings.collect()))
+        }
+    };
+    answer::show(context, call, answer::fields).await
+}

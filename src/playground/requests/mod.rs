@@ -1,0 +1,267 @@
+//! `bookctl sandbox requests`.
+
+pub(crate) mod curl;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::answer::{self, Column, List, add_fields, add_message, cell};
+use crate::app::{Context, listen_for_signals};
+use crate::booking::find::locate::{LAST, locate_booking, locate_row};
+use crate::config::Target;
+use crate::journal::rows::RecentList;
+use crate::json::{Document, plain};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::Call;
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
+
+/// The pause between two looks for new requests.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// List the requests that a served sandbox has answered, or show one
+///
+/// `sandbox serve` and `sandbox run` keep the last 1,000 requests in memory, with headers and bodies; keys are masked. Each
+/// refusal has the rule that answered it, and each request has notes on what the service ignored. The embedded sandbox
+/// keeps none, because each command serves it for itself.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox requests\n  \
+    bookctl sandbox requests --follow --status 4xx\n  \
+    bookctl sandbox requests show @1\n  \
+    bookctl sandbox requests show @last --curl")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// Show a request: its headers and body, the response, the rule that refused it, and notes
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox requests show @1\n  \
+        bookctl sandbox requests show @last --curl")]
+    Show {
+        /// Id of the request, @N for a row of the last list of requests, or @last
+        request: String,
+        /// Print it as a curl command, with $BOOKCTL_API_KEY for the key
+        #[arg(long)]
+        curl: bool,
+    },
+}
+
+#[derive(clap::Args, Debug)]
+struct Filter {
+    /// Print the newest requests and then each that comes, until Ctrl-C or the end of the sandbox; with --json, one document
+    /// per line
+    #[arg(long, short)]
+    follow: bool,
+    /// Only this status or class, such as 404 or 4xx
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// Only requests about this booking
+    #[arg(long, value_name = "ID")]
+    booking: Option<String>,
+    /// Only requests with a key of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+    /// Longest list
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+}
+
+impl Filter {
+    fn call(&self, limit: u32, after: Option<&str>) -> Call {
+        let mut query = format!("limit={limit}");
+        for (name, value) in [
+            ("status", self.status.as_deref()),
+            ("booking", self.booking.as_deref()),
+            ("organization", self.organization.as_deref()),
+            ("after", after),
+        ] {
+            if let Some(value) = value {
+                query.push_str(&format!("&{name}={}", Call::segment(value)));
+            }
+        }
+        Call::get(format!("/sandbox/requests?{query}"))
+    }
+}
+
+impl Args {
+    /// Whether it runs until it is told to end, which is then no interruption.
+    pub(crate) const fn is_server(&self) -> bool {
+        self.filter.follow && self.action.is_none()
+    }
+}
+
+pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
+    if matches!(context.target(), Target::Embedded { .. }) {
+        return Err(Error::config(
+            "the embedded sandbox keeps no requests, because each command serves it for itself",
+        )
+        .hint(
+            "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
+        ));
+    }
+    let booking = args.filter.booking.as_deref();
+    args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
+    match args.action {
+        Some(Action::Show { request, curl }) => show(context, &request, curl).await,
+        None if args.filter.follow => {
+            let mut signals = listen_for_signals()?;
+            tokio::select! {
+                biased;
+                _ = signals.next() => {
+                    context.out.note("stopped");
+                    Ok(Exit::Done)
+                }
+                ended = follow(context, &args.filter) => ended,
+            }
+        }
+        None => {
+            let call = args.filter.call(args.filter.limit, None);
+            let list = list(context, call).await?;
+            list.emit(context, "No requests found.")
+        }
+    }
+}
+
+async fn list(context: &Context, call: Call) -> Result<List> {
+    let list = List::read(context, call, "requests", COLUMNS).await;
+    let list = list.map_err(answer::by_flags)?;
+    if list.document.value()["kept"] == false {
+        return Err(Error::config(
+            "this sandbox keeps no requests, because it was started with --no-request-log",
+        ));
+    }
+    Ok(List {
+        recent: Some(RecentList::Requests),
+        ..list
+    })
+}
+
+/// Prints the newest requests, the oldest of them first, and then each that comes, until the sandbox stops.
+async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
+    let mut newer = list(context, filter.call(filter.limit, None)).await?;
+    let mut last: Option<String> = None;
+    loop {
+        for row in newer.rows().into_iter().rev() {
+            last = row["id"].as_str().map(str::to_owned);
+            let row = DocumentView(row.clone().into(), line);
+            if !context.out.emit_line(&row)? {
+                return Ok(Exit::Done);
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            () = context.out.reader_gone() => return Ok(Exit::Done),
+        }
+        newer = match list(context, filter.call(1000, last.as_deref())).await {
+            Err(error) if error.code == Code::Network => {
+                context.out.note("The sandbox has stopped.");
+                return Ok(Exit::Done);
+            }
+            newer => newer?,
+        };
+    }
+}
+
+async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
+    let document = if request == LAST {
+        let list = list(context, Call::get("/sandbox/requests?limit=1")).await?;
+        let newest = list.rows().first().map(|it| Document::from((*it).clone()));
+        newest.ok_or_else(|| Error::usage("the sandbox has answered no request yet"))?
+    } else {
+        let id = locate_row(context, RecentList::Requests, request)?;
+        let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
+        context.control(call).await?.document
+    };
+    if as_curl {
+        return curl::print(context, &document);
+    }
+    context.out.emit(&DocumentView(document, page))?;
+    Ok(Exit::Done)
+}
+
+const COLUMNS: &[Column] = &[
+    ("at", |it| time_of_day(&it["at"]).into()),
+    ("status", |it| TableCell::toned(status(it), tone(it))),
+    ("method", |it| cell(it, "method")),
+    ("path", |it| cell(it, "path")),
+    ("took", |it| {
+        format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()
+    }),
+    ("reason", |it| said(it).into()),
+];
+/// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said of it below.
+const WIDTHS: [usize; 6] = [8, 3, 6, 38, 6, 0];
+
+/// A request as one line.
+fn line(request: &Document) -> Page {
+    let cells = COLUMNS.iter().map(|(_, cell)| cell(request.value()));
+    let mut page = Page::default();
+    page.columns(cells.zip(WIDTHS).collect());
+    page
+}
+
+/// Why a request was refused or what it met, and what the service ignored.
+fn said(request: &Value) -> String {
+    let mut said = Vec::new();
+    if let Some(fault) = request["fault"].as_str() {
+        said.push(format!("fault {fault}:"));
+    }
+    said.extend(request["reason"].as_str().map(str::to_owned));
+    let notes = request["notes"].as_array().into_iter().flatten();
+    said.extend(notes.map(|it| format!("note: {}", plain(it))));
+    said.join(" ")
+}
+
+/// The time of day of an RFC 3339 time, in this computer's zone.
+pub(crate) fn time_of_day(at: &Value) -> String {
+    let at = plain(at);
+    match at.parse::<jiff::Timestamp>() {
+        Ok(at) => at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string(),
+        Err(_) => at,
+    }
+}
+
+fn status(request: &Value) -> String {
+    match request["status"].as_u64() {
+        None | Some(0) => "---".to_owned(),
+        Some(status) => status.to_string(),
+    }
+}
+
+fn tone(request: &Value) -> Tone {
+    match request["status"].as_u64() {
+        Some(200..=299) => Tone::Good,
+        Some(300..=499) => Tone::Warn,
+        _ => Tone::Bad,
+    }
+}
+
+fn page(request: &Document) -> Page {
+    let value = request.value();
+    let (method, path) = (plain(&value["method"]), plain(&value["path"]));
+    let query = value["query"].as_str();
+    let query = query.map_or(String::new(), |it| format!("?{it}"));
+    let mut page = Page::default();
+    let call = format!("{method} {path}{query}");
+    page.heading(tone(value), status(value), call);
+    page.line(said(value));
+    let shown = [
+        "status", "method", "path", "query", "reason", "notes", "fault", "request", "response",
+    ];
+    add_fields(&mut page, value, &shown);
+    for part in ["request", "response"] {
+        page.line("");
+        add_message(&mut page, part, &value[part]);
+    }
+    page.line("");
+    let id = plain(&value["id"]);
+    page.next(format!("bookctl sandbox requests show {id} --curl"));
+    page
+}

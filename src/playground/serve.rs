@@ -1,0 +1,139 @@
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::env::Shell;
+use super::start::{Files, start};
+use crate::app::{Context, listen_for_signals};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::ownership;
+use crate::sandbox::{Database, Options};
+use crate::service::time::duration::lasting;
+use crate::terminal::output::{Draw, Page, Tone};
+
+/// Serve the sandbox over HTTP until Ctrl-C
+///
+/// Prints its address and key, then logs each request to stderr. Without --database or --ephemeral, it serves the sandbox
+/// that is embedded in bookctl: other bookctl commands see the same bookings.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox serve\n  \
+    bookctl sandbox serve --port 0 --ephemeral --json\n  \
+    bookctl sandbox serve --fixtures fixtures.toml")]
+pub(crate) struct Args {
+    /// Port to listen on; 0 picks a free one
+    #[arg(long, value_name = "N", default_value_t = 4010)]
+    port: u16,
+    /// File to keep the state in [default: the embedded sandbox's file]
+    #[arg(long, value_name = "FILE", conflicts_with = "ephemeral")]
+    database: Option<PathBuf>,
+    /// Keep the state in memory, and lose it when the server stops
+    #[arg(long)]
+    ephemeral: bool,
+    /// Listen on this address instead of 127.0.0.1; anyone who can reach it can read and change everything
+    ///
+    /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
+    /// container's.
+    #[arg(long, value_name = "ADDRESS")]
+    expose: Option<IpAddr>,
+    /// Answer requests to this host name too, such as host.docker.internal; repeatable
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    #[command(flatten)]
+    files: Files,
+    /// Keep no requests for `sandbox requests` and the page, such as in a load test
+    #[arg(long)]
+    no_request_log: bool,
+    /// How often to send due webhooks; the service itself does so every 30s
+    // A worker that never pauses would keep the processor to itself.
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
+    delivery_interval: Duration,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let file = args.database;
+    let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| context.paths.sandbox.clone()));
+    let database = match &file {
+        Some(file) => {
+            ownership::refuse_others(file)?;
+            Database::File(file.clone())
+        }
+        None => Database::Memory,
+    };
+    let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    if !address.is_loopback() {
+        context.out.warn(&format!(
+            "exposed on {address}: anyone who can reach it can read and change everything, without a key"
+        ));
+    }
+    let options = Options {
+        delivery_interval: args.delivery_interval,
+        hosts: args.hosts,
+        keeps_requests: !args.no_request_log,
+        ..Options::new(database)
+    };
+    let logs = !context.out.is_quiet();
+    let starting = start(context, options, args.files, (address, args.port), logs).await?;
+    // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
+    let mut signals = listen_for_signals()?;
+    let address = starting.address;
+    let variables = starting.variables;
+    context.out.emit_line(&Ready {
+        openapi_url: format!("{}/openapi.json", variables.base_url),
+        page: format!("{}/", variables.base_url),
+        database: file.map(|it| it.display().to_string()),
+        reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
+        lines: variables.lines(Shell::USUAL),
+        base_url: variables.base_url,
+    })?;
+    let shutdown = async move {
+        signals.next().await;
+    };
+    let served = starting
+        .sandbox
+        .serve(starting.listener, starting.on_request, shutdown);
+    served
+        .await
+        .map_err(|error| Error::io("the sandbox failed", error))?;
+    context.out.note("sandbox stopped");
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Ready {
+    base_url: String,
+    openapi_url: String,
+    page: String,
+    database: Option<String>,
+    /// The port, if the sandbox listens on all addresses.
+    #[serde(skip)]
+    reached_elsewhere: Option<u16>,
+    /// The lines for a shell that make bookctl use it.
+    #[serde(skip)]
+    lines: Vec<String>,
+}
+
+impl Draw for Ready {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "sandbox", &self.base_url);
+        let elsewhere = self
+            .reached_elsewhere
+            .map(|port| format!("other machines reach it at this machine's address, port {port}"));
+        page.field_if("exposed", elsewhere);
+        page.field("page", &self.page);
+        page.field("openapi", &self.openapi_url);
+        page.field("state", self.database.as_deref().unwrap_or("in memory"));
+        page.field("stop", "Ctrl-C");
+        page.line("");
+        page.line("To use it in another terminal:");
+        page.line("");
+        for line in &self.lines {
+            page.secret(format!("  {line}"));
+        }
+        page.line("");
+        page
+    }
+}

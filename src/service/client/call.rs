@@ -1,0 +1,202 @@
+//! One request of the service, before it is sent: written by the adapter, with the fields that have no name here.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::{Method, Url};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::outcome::{Error, Result};
+use crate::service::mapping::{Adapter, WriteKind};
+
+/// Everything but the unreserved characters (RFC 3986).
+const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// The path below the base URL, with its segments encoded.
+    pub(crate) path: String,
+    pub(crate) body: Option<Value>,
+    pub(crate) idempotency_key: Option<String>,
+    /// Further headers, from `bookctl api -H`.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The names with which the body was written, for the errors that a name can cause.
+    pub(crate) written: Option<WrittenNames>,
+    /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is a sandbox.
+    pub(crate) is_control: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenNames {
+    pub(crate) kind: WriteKind,
+    /// Whether an expression of the profile wrote the request, so that no key of the dialect did.
+    pub(crate) has_expression: bool,
+    /// The service's name, or the path to it, and the dialect's key that says so.
+    pub(crate) keys: Vec<(String, &'static str)>,
+    pub(crate) command: String,
+}
+
+impl WrittenNames {
+    pub(crate) fn new(adapter: &Adapter, kind: WriteKind, asked: &Map<String, Value>) -> Self {
+        let names = adapter.names_of(kind).into_iter();
+        let asked = names.filter(|(own, ..)| asked.contains_key(*own));
+        WrittenNames {
+            kind,
+            has_expression: adapter.write.contains_key(&kind),
+            keys: asked.map(|(_, key, name)| (name.to_owned(), key)).collect(),
+            command: adapter.set_command(""),
+        }
+    }
+}
+
+impl Call {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Call {
+            path: path.into(),
+            ..Call::default()
+        }
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
+        Call {
+            method: Method::POST,
+            path: path.into(),
+            body: Some(body),
+            ..Call::default()
+        }
+    }
+
+    pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
+        Call {
+            method: Method::PUT,
+            ..Call::post(path, body)
+        }
+    }
+
+    pub(crate) fn delete(path: impl Into<String>) -> Self {
+        Call {
+            method: Method::DELETE,
+            ..Call::get(path)
+        }
+    }
+
+    /// A POST of a body in the contract's shape, as the service wants it.
+    pub(crate) fn written(
+        adapter: &Adapter,
+        kind: WriteKind,
+        path: impl Into<String>,
+        body: Map<String, Value>,
+    ) -> Result<Self> {
+        let names = WrittenNames::new(adapter, kind, &body);
+        let mut call = Call::post(path, written(adapter, kind, body)?);
+        call.written = Some(names);
+        Ok(call)
+    }
+
+    pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
+        if let Some(body) = self.body.take() {
+            self.body = Some(with_fields(body, fields)?);
+        }
+        Ok(self)
+    }
+
+    /// Whether the call may change something at the service: it is not one of the documented reads.
+    pub(crate) fn is_write(&self) -> bool {
+        let path = self.path.split(['?', '#']).next().unwrap_or_default();
+        let is_search = matches!(path, "/v1/venues/search" | "/v1/availability/search");
+        let is_read = self.method == Method::GET || self.method == Method::POST && is_search;
+        !is_read && !self.is_control
+    }
+
+    /// Whether the call needs a new connection. On a used connection, a surplus answer to an earlier request would be
+    /// taken for the answer to this booking request.
+    pub(crate) fn wants_fresh_connection(&self) -> bool {
+        self.method == Method::POST && self.path == "/v1/bookings"
+    }
+
+    /// Whether the call goes to a sandbox's control endpoints, which need no key.
+    pub(crate) fn is_of_a_sandbox(&self) -> bool {
+        self.path.starts_with("/sandbox/")
+    }
+
+    /// Encodes an id as exactly one path segment, whatever it contains.
+    pub(crate) fn segment(id: &str) -> String {
+        // `.` and `..` would change the path even when encoded, and an empty segment is another path. None of them is
+        // an id.
+        match id {
+            "" | "." | ".." => "%20".to_owned(),
+            _ => utf8_percent_encode(id, NOT_UNRESERVED).to_string(),
+        }
+    }
+
+    pub(crate) fn query_value(text: &str) -> String {
+        let url = Url::parse_with_params("http://x", [("", text)]).ok();
+        let query = url.as_ref().and_then(Url::query).unwrap_or_default();
+        query.trim_start_matches('=').to_owned()
+    }
+
+    /// `METHOD /path`, as errors show it.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+/// The fields of a request's body, without those that are not set.
+pub(crate) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
+    fn keep_set(fields: &mut Map<String, Value>) {
+        fields.retain(|_, field| !field.is_null());
+        let objects = fields.values_mut().filter_map(Value::as_object_mut);
+        objects.for_each(keep_set);
+    }
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(body) else {
+        return Map::new();
+    };
+    keep_set(&mut fields);
+    fields
+}
+
+/// A body as the service wants it.
+///
+/// # Errors
+/// Configuration (3) where the profile's expression does not work; nothing is sent then.
+pub(crate) fn written(
+    adapter: &Adapter,
+    kind: WriteKind,
+    body: Map<String, Value>,
+) -> Result<Value> {
+    adapter.request(kind, body).map_err(|why| {
+        Error::config(format!("{why}; nothing was sent"))
+            .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
+    })
+}
+
+/// Adds fields to a request's body; objects are merged.
+///
+/// # Errors
+///
+/// `usage` (2) if the request already has the field. Otherwise what is sent would differ from what was looked up and
+/// shown.
+pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
+    let Value::Object(mut body) = body else {
+        return Ok(body);
+    };
+    for (name, field) in fields {
+        let joined = match (body.get_mut(name).map(Value::take), field) {
+            (Some(held @ Value::Object(_)), Value::Object(fields)) => with_fields(held, fields)?,
+            (Some(_), _) => {
+                return Err(Error::usage(format!(
+                    "-F sets {}, which the request already has",
+                    name.escape_debug()
+                ))
+                .hint("use its flag or argument instead"));
+            }
+            (None, field) => field.clone(),
+        };
+        body.insert(name.clone(), joined);
+    }
+    Ok(Value::Object(body))
+}

@@ -1,0 +1,402 @@
+//! One function per endpoint: the request (spec, Endpoints), built in the contract's names and written by the adapter.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::answer::Answer;
+use super::call::{Call, WrittenNames, fields_of, with_fields, written};
+use super::failure::Failure;
+use super::http_client::Client;
+use super::retry;
+use crate::json::Document;
+use crate::outcome::Result;
+use crate::secrets::{register_secret, register_secrets_in};
+use crate::service::mapping::{Adapter, Pause, WriteKind, is_one_of};
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) enum SearchLocation {
+    #[serde(rename = "location")]
+    Near(String),
+    #[serde(untagged)]
+    At { latitude: f64, longitude: f64 },
+}
+
+/// POST /v1/venues/search.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct VenueQuery {
+    pub(crate) vertical: String,
+    pub(crate) datetime: String,
+    #[serde(flatten)]
+    pub(crate) place: SearchLocation,
+    pub(crate) party_size: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) providers: Vec<String>,
+    /// Further fields of the body (`-F`).
+    #[serde(skip)]
+    pub(crate) fields: Map<String, Value>,
+    /// The page, by a field of the request that the answer before it led to.
+    #[serde(skip)]
+    pub(crate) page: Option<(String, Value)>,
+}
+
+impl VenueQuery {
+    pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
+        let (path, page) = ("/v1/venues/search", self.page.as_ref());
+        search(adapter, WriteKind::Search, path, self, &self.fields, page)
+    }
+}
+
+/// POST /v1/availability/search.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SlotQuery {
+    /// As the service wrote it, a text or a number.
+    pub(crate) venue_id: Value,
+    pub(crate) datetime: String,
+    pub(crate) party_size: u32,
+    pub(crate) provider: Option<String>,
+    /// Further fields of the body (`-F`).
+    #[serde(skip)]
+    pub(crate) fields: Map<String, Value>,
+    /// The page, by a field of the request that the answer before it led to.
+    #[serde(skip)]
+    pub(crate) page: Option<(String, Value)>,
+}
+
+impl SlotQuery {
+    pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
+        let (path, page) = ("/v1/availability/search", self.page.as_ref());
+        search(adapter, WriteKind::Slots, path, self, &self.fields, page)
+    }
+}
+
+fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), json!(value))])
+}
+
+/// A search of a page, which goes under its own name, or for an expression as `.cursor` or `.page`. It takes the place of a
+/// field of that name, with which the first page was asked for.
+fn search(
+    adapter: &Adapter,
+    kind: WriteKind,
+    path: &str,
+    body: &impl Serialize,
+    fields: &Map<String, Value>,
+    page: Option<&(String, Value)>,
+) -> Result<Call> {
+    let (mut body, mut fields) = (fields_of(body), fields.clone());
+    if let Some((name, value)) = page {
+        if adapter.write.contains_key(&kind) {
+            let is_number = is_one_of("page page_number", name);
+            let own = if is_number { "page" } else { "cursor" };
+            body.insert(own.to_owned(), value.clone());
+        } else {
+            fields.insert(name.clone(), value.clone());
+        }
+    }
+    Call::written(adapter, kind, path, body)?.with_fields(&fields)
+}
+
+/// POST /v1/bookings (spec, Booking: fields accepted when creating a booking).
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct NewBooking {
+    /// As the service wrote it, a text or a number.
+    pub(crate) venue_id: Value,
+    pub(crate) provider: Option<String>,
+    /// Exactly as the slot was offered, a text or a number.
+    pub(crate) datetime: Value,
+    /// As the service wrote it, a text or a number.
+    pub(crate) availability_id: Option<Value>,
+    pub(crate) party_size: u32,
+    pub(crate) customer: Customer,
+    pub(crate) end_user: Option<String>,
+    pub(crate) webhook_url: Option<String>,
+    pub(crate) payment_collection: Option<&'static str>,
+}
+
+/// `payment_collection` where the payment vendor collects the payment.
+pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Customer {
+    pub(crate) name: String,
+    pub(crate) email: Option<String>,
+    pub(crate) phone: Option<String>,
+}
+
+impl NewBooking {
+    pub(crate) fn body(&self) -> Map<String, Value> {
+        fields_of(self)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct BookingRequest {
+    /// What is asked for, in the contract's shape.
+    pub(crate) asked: Value,
+    /// What is sent, in the service's shape.
+    pub(crate) body: Value,
+    /// The names with which the body was written; `None` where it was sent before.
+    names: Option<WrittenNames>,
+}
+
+impl BookingRequest {
+    /// A request in the contract's shape, as the service wants it, with fields that have no name here.
+    pub(crate) fn new(
+        adapter: &Adapter,
+        asked: Map<String, Value>,
+        fields: &Map<String, Value>,
+    ) -> Result<Self> {
+        let names = WrittenNames::new(adapter, WriteKind::Create, &asked);
+        let body = written(adapter, WriteKind::Create, asked.clone())?;
+        Ok(BookingRequest {
+            names: Some(names),
+            asked: with_fields(Value::Object(asked), fields)?,
+            body: with_fields(body, fields)?,
+        })
+    }
+
+    /// A request that was sent before, and is to be sent again as it was, whatever the profile says now.
+    pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
+        BookingRequest {
+            asked,
+            body,
+            names: None,
+        }
+    }
+
+    pub(crate) fn call(self, idempotency_key: &str) -> Call {
+        let mut call = create_call(self.body, idempotency_key);
+        call.written = self.names;
+        call
+    }
+}
+
+pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
+    let mut call = Call::post("/v1/bookings", body);
+    call.idempotency_key = Some(idempotency_key.to_owned());
+    call
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Continuation {
+    Otp(String),
+    PspResponse(Value),
+    PspAbort,
+    Fields(Map<String, Value>),
+}
+
+impl Continuation {
+    /// Masks what is secret in the answer wherever it is shown from now on, in whatever shape it is sent.
+    fn register_secrets(&self) {
+        match self {
+            Continuation::Otp(code) => register_secret(code),
+            Continuation::PspResponse(answer) => register_secrets_in(answer),
+            Continuation::PspAbort | Continuation::Fields(_) => {}
+        }
+    }
+
+    pub(crate) fn pause(&self) -> Pause {
+        match self {
+            Continuation::Otp(_) => Pause::Otp,
+            Continuation::PspResponse(_) | Continuation::PspAbort => Pause::Payment,
+            Continuation::Fields(_) => Pause::Other,
+        }
+    }
+
+    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+        self.register_secrets();
+        let (kind, body) = match self {
+            Continuation::Otp(code) => (WriteKind::Otp, one("otp", code)),
+            Continuation::PspResponse(answer) => (WriteKind::Payment, one("psp_response", answer)),
+            Continuation::PspAbort => (WriteKind::Abort, one("psp_abort", true)),
+            Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
+        };
+        let path = format!("{}/continue", booking_path(booking_id));
+        Call::written(adapter, kind, path, body)
+    }
+}
+
+/// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Changes {
+    /// As the slot was offered, or as the service wants times.
+    pub(crate) datetime: Option<Value>,
+    pub(crate) party_size: Option<u32>,
+    #[serde(rename = "seating_preference")]
+    pub(crate) seating: Option<String>,
+}
+
+impl Changes {
+    pub(crate) fn body(&self) -> Map<String, Value> {
+        fields_of(self)
+    }
+
+    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+        let path = format!("{}/modify", booking_path(booking_id));
+        Call::written(adapter, WriteKind::Modify, path, self.body())
+    }
+}
+
+pub(crate) fn cancel_call(
+    booking_id: &str,
+    reason: Option<&str>,
+    adapter: &Adapter,
+) -> Result<Call> {
+    let body = reason.map_or_else(Map::new, |reason| one("reason", reason));
+    let path = format!("{}/cancel", booking_path(booking_id));
+    Call::written(adapter, WriteKind::Cancel, path, body)
+}
+
+/// The calls for a person's connected provider account (spec, Endpoints: Sessions).
+pub(crate) mod session {
+    use super::*;
+
+    /// POST /v1/sessions: texts the person a code.
+    pub(crate) fn connect(
+        end_user: &str,
+        provider: &str,
+        phone: Option<&str>,
+        adapter: &Adapter,
+    ) -> Result<Call> {
+        let body = json!({"end_user": end_user, "provider": provider, "phone": phone});
+        let body = fields_of(&body);
+        Call::written(adapter, WriteKind::Connect, "/v1/sessions", body)
+    }
+
+    /// POST /v1/sessions/{id}/verify with the code that the person received.
+    pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
+        register_secret(code);
+        let path = format!("{}/verify", path(id));
+        Call::written(adapter, WriteKind::Verify, path, one("code", code))
+    }
+
+    pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {
+        Call::get(with_query("/v1/sessions", filters))
+    }
+
+    pub(crate) fn show(id: &str) -> Call {
+        Call::get(path(id))
+    }
+
+    /// DELETE /v1/sessions/{id}, which destroys the saved sign-in.
+    pub(crate) fn disconnect(id: &str) -> Call {
+        Call::delete(path(id))
+    }
+
+    pub(crate) fn card(id: &str) -> Call {
+        Call::get(format!("{}/card", path(id)))
+    }
+
+    pub(crate) fn card_of_person(end_user: &str, provider: Option<&str>) -> Call {
+        let filters = [("end_user", Some(end_user)), ("provider", provider)];
+        Call::get(with_query("/v1/sessions/card", &filters))
+    }
+
+    fn path(id: &str) -> String {
+        format!("/v1/sessions/{}", Call::segment(id))
+    }
+
+    fn with_query(path: &str, filters: &[(&str, Option<&str>)]) -> String {
+        let mut whole = path.to_owned();
+        for (key, value) in filters {
+            if let Some(value) = value {
+                let sign = if whole.contains('?') { '&' } else { '?' };
+                whole.push_str(&format!("{sign}{key}={}", Call::query_value(value)));
+            }
+        }
+        whole
+    }
+}
+
+pub(crate) fn show_call(booking_id: &str) -> Call {
+    Call::get(booking_path(booking_id))
+}
+
+fn booking_path(booking_id: &str) -> String {
+    format!("/v1/bookings/{}", Call::segment(booking_id))
+}
+
+impl Client {
+    /// Sends a read, at most three times.
+    pub(crate) async fn read(&self, call: &Call) -> Result<Answer, Failure> {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let failure = match self.send(call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            // The random bits of a fresh UUID are random enough.
+            let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
+            match retry::after_read(&failure, tried, jitter) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(failure),
+            }
+        }
+    }
+
+    /// Sends a booking request, at most three times, always with the same key.
+    ///
+    /// Returns the result of the last try, and whether a failed try may have booked. The result of a later try proves
+    /// nothing about an earlier one. `shows_it` is whether the body of a refusal shows the requested booking all the same.
+    pub(crate) async fn send_create(
+        &self,
+        call: &Call,
+        shows_it: &dyn Fn(&Document) -> bool,
+    ) -> (Result<Answer, Failure>, bool) {
+        let mut in_doubt = false;
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let mut failure = match self.send(call).await {
+                Ok(answer) => return (Ok(answer), in_doubt),
+                Err(failure) => failure,
+            };
+            if let Failure::Refused(refusal) = &mut failure {
+                refusal.shows_the_booking = shows_it(&refusal.body);
+            }
+            in_doubt |= failure.may_have_been_carried_out();
+            match retry::after_create(&failure, tried) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return (Err(failure), in_doubt),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::Url;
+
+    #[test]
+    fn an_id_is_one_path_segment_whatever_is_in_it() {
+        for (id, path) in [
+            ("bk_1", "/v1/bookings/bk_1"),
+            ("../venues", "/v1/bookings/..%2Fvenues"),
+            ("a?b#c", "/v1/bookings/a%3Fb%23c"),
+            ("a b/ü", "/v1/bookings/a%20b%2F%C3%BC"),
+        ] {
+            assert_eq!(booking_path(id), path);
+        }
+        for climbing in ["..", ".", "%2e%2e", ""] {
+            let path = booking_path(climbing);
+            let url = Url::parse(&format!("http://x{path}")).unwrap();
+            assert!(
+                url.path().starts_with("/v1/bookings/"),
+                "{climbing}: {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_slots_datetime_is_sent_byte_for_byte() {
+        let booking = NewBooking {
+            datetime: "2026-12-01T19:30:00.000+01:00".into(),
+            ..NewBooking::default()
+        };
+        assert_eq!(booking.body()["datetime"], "2026-12-01T19:30:00.000+01:00");
+        assert!(booking.body().get("availability_id").is_none());
+    }
+}

@@ -1,0 +1,273 @@
+//! Every result that is not a 2xx answer with a document, and the error that it becomes.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::call::Call;
+use super::named_fields::{name_hint, values_to_correct};
+use super::refusal::{Refusal, no_document};
+use crate::outcome::code::{self, exit_for_refusal};
+use crate::outcome::{Code, Error, ErrorCode, Exit};
+use crate::platform::shell;
+use crate::service::time::duration::in_units;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// There is no key for this service. Nothing was sent.
+    NoKey(String),
+    /// The key cannot be read, for this reason. Nothing was sent.
+    Key(Error),
+    /// The request could not be built.
+    NotSent(String),
+    /// The connection could not be established. Nothing was sent.
+    NotReached { why: String, timed_out: bool },
+    /// The connection broke after the request may have been sent.
+    NoAnswer(String),
+    /// No complete answer within this time.
+    TimedOut(Duration),
+    /// The answer cannot be used, for this reason, such as its size.
+    Unusable(String),
+    /// A redirect. `to` is set if it leads to another origin.
+    Redirected { status: u16, to: Option<String> },
+    /// An answer that is not one of the service's documents.
+    Unreadable { status: u16, kind: String },
+    /// A 2xx answer in which the booking that was due is not found. The error says what is there instead.
+    NoBooking { status: u16, why: Box<Error> },
+    /// A non-2xx answer with a document (spec, Errors).
+    Refused(Box<Refusal>),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Key(error) => f.write_str(&error.message),
+            Failure::NoKey(base) => write!(f, "no API key for {base}"),
+            Failure::NotSent(why) | Failure::NotReached { why, .. } | Failure::NoAnswer(why) => {
+                f.write_str(why)
+            }
+            Failure::TimedOut(after) => {
+                write!(f, "no complete response within {} s", after.as_secs_f32())
+            }
+            Failure::Unusable(why) => write!(f, "cannot use the response: {why}"),
+            Failure::Redirected { status, to } => {
+                let to = to.as_deref().unwrap_or("another path");
+                write!(
+                    f,
+                    "the response ({status}) redirects to {to}, and bookctl does not follow redirects"
+                )
+            }
+            Failure::Unreadable { status, kind } => f.write_str(&no_document(*status, kind)),
+            Failure::NoBooking { why, .. } => f.write_str(&why.message),
+            Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
+        }
+    }
+}
+
+const NOT_THE_SERVICE: &str =
+    "check the base URL: the response may not come from the booking service";
+
+impl Failure {
+    /// Whether no byte of the request left this machine.
+    pub(crate) fn sent_nothing(&self) -> bool {
+        use Failure::{Key, NoKey, NotReached, NotSent};
+        matches!(self, NoKey(_) | Key(_) | NotSent(_) | NotReached { .. })
+    }
+
+    pub(crate) fn is_certain_refusal(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.proves_nothing_was_done())
+    }
+
+    /// Whether the request may have been carried out although no answer says so: always, unless the opposite is certain.
+    pub(crate) fn may_have_been_carried_out(&self) -> bool {
+        !self.sent_nothing() && !self.is_certain_refusal()
+    }
+
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Failure::Refused(refusal) => Some(refusal.status),
+            Failure::Redirected { status, .. }
+            | Failure::Unreadable { status, .. }
+            | Failure::NoBooking { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// Whether the call may be sent again once a rate limit is over. A write may only if the service certainly did nothing.
+    pub(crate) fn may_be_waited_out(&self, call: &Call) -> bool {
+        self.status() == Some(429) && (self.is_certain_refusal() || !call.is_write())
+    }
+
+    pub(crate) fn into_error(self, call: &Call) -> Error {
+        let is_open = call.is_write() && self.may_have_been_carried_out();
+        let status = self.status();
+        let said = self.to_string();
+        let unknown = || {
+            Error::new(
+                Code::OutcomeUnknown,
+                format!("the outcome is unknown: {said}"),
+            )
+        };
+        let mut error = match self {
+            Failure::Key(error) => error,
+            Failure::Refused(refusal) => {
+                let mut error = if is_open {
+                    unknown()
+                } else {
+                    refused(&refusal, call, said)
+                };
+                error.retry_after = refusal.retry_after;
+                error.body = Some(refusal.body).filter(|body| !body.value().is_null());
+                error
+            }
+            Failure::NoBooking { why, .. } => {
+                let mut error = match is_open {
+                    true => unknown(),
+                    false => Error::new(Code::UnexpectedAnswer, said),
+                };
+                (error.hint, error.body) = (why.hint.clone(), why.body.clone());
+                error
+            }
+            _ if is_open => unknown(),
+            failure => failure.of_a_read(said),
+        };
+        error.http_status = status;
+        error.request = Some(call.name());
+        error
+    }
+
+    /// The error where nothing can have been changed.
+    fn of_a_read(&self, said: String) -> Error {
+        let error = |code, hint| Error::new(code, said.clone()).hint(hint);
+        match self {
+            Failure::NoKey(_) => error(Code::NoKey, Code::NoKey.entry().next),
+            Failure::NotSent(_) => {
+                Error::new(Code::Network, format!("cannot send the request: {said}"))
+            }
+            Failure::TimedOut(_) => Error::new(Code::Timeout, said),
+            Failure::NoAnswer(_) => {
+                Error::new(Code::Network, format!("the service did not answer: {said}"))
+                    .hint("check the base URL and the network; nothing was changed")
+            }
+            Failure::NotReached { .. } => error(
+                Code::Network,
+                "check the base URL and the network; nothing was changed",
+            ),
+            Failure::Unusable(_) => error(
+                Code::UnexpectedAnswer,
+                "request less, or check the base URL; nothing was changed",
+            ),
+            Failure::Redirected { .. } => error(
+                Code::UnexpectedAnswer,
+                "set the base URL to the final address; bookctl never sends a key to another one",
+            ),
+            Failure::Unreadable { status, .. } if *status >= 500 => {
+                let code = ErrorCode::of_refusal(None, *status);
+                Error::of(code, Exit::Service, said)
+                    .hint("the service or a proxy failed; try again")
+            }
+            _ => error(Code::UnexpectedAnswer, NOT_THE_SERVICE),
+        }
+    }
+}
+
+/// The error of a refusal that did nothing.
+fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
+    let status = refusal.status;
+    let exit = exit_for_refusal(refusal.code.as_deref(), status);
+    let code = ErrorCode::of_refusal(refusal.code.as_deref(), status);
+    let is_described = !matches!(code, ErrorCode::Status(_));
+    // A name that is refused is no failure of the service, and its value is not what is wrong.
+    let named = || name_hint(refusal, call).or_else(|| values_to_correct(refusal));
+    let next = (status < 500).then(named).flatten();
+    let next = next.or_else(|| {
+        if status >= 500 && refusal.code.is_none() && !call.is_write() {
+            return Some("the service failed, and nothing was changed; try again later".to_owned());
+        }
+        next_step(&code.to_string(), &call.path)
+    });
+    let mut error = Error::of(code, exit, said);
+    error.hint = next;
+    if refusal.instead.is_some() {
+        error.hint = Some(NOT_THE_SERVICE.to_owned());
+        if !matches!(status, 400..=404 | 409 | 413 | 422 | 429) {
+            // A status that the service does not use: something else answered.
+            error.exit = Exit::Network;
+        }
+    } else if !is_described {
+        error.message = format!("the service refused with {status}: {}", error.message);
+        error.hint.get_or_insert_with(|| {
+            format!("nothing was done; {status} is not a documented status: contact the service's support")
+        });
+    }
+    if let Some(after) = refusal.retry_after {
+        let seconds = after.as_secs();
+        let resets = format!("; the limit resets in {}", in_units(seconds));
+        error.message.push_str(&resets);
+        error.hint = Some(match status {
+            429 => format!(
+                "try again then, or wait for it with --max-wait {}s",
+                seconds.max(1)
+            ),
+            _ => "try again then".to_owned(),
+        });
+    }
+    error.details = refusal.unsaid(&error.message);
+    error.details.extend_from_slice(&refusal.key_sent);
+    error
+}
+
+/// What to do after a refusal. If only the status is known, the path tells what was asked for.
+fn next_step(code: &str, path: &str) -> Option<String> {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let list = |what: &str, command: &str| {
+        format!("check the {what}; list what there is with `bookctl sandbox {command}`")
+    };
+    Some(match (code, segments.as_slice()) {
+        ("http_404" | "http_409", ["sandbox", "deliveries", _, ..]) => list("event id", "deliveries"),
+        ("http_404" | "http_409", ["sandbox", "faults", _, ..]) => list("id of the fault", "faults"),
+        ("http_404" | "http_409", ["sandbox", "requests", _, ..]) => list("id of the request", "requests"),
+        ("http_404" | "http_409", ["sandbox", kind, ..])
+            if kind.starts_with("organization")
+                || *kind == "faults"
+                || query.contains("organization=") =>
+        {
+            list("organization", "organization list")
+        }
+        ("http_404", ["v1", "bookings", _, ..]) => {
+            "check the id; search the bookings that this computer knows with `bookctl bookings TEXT`".to_owned()
+        }
+        ("http_404", ["v1", "sessions", ..]) => {
+            "check the id and the person; list sessions with `bookctl session list`".to_owned()
+        }
+        ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
+            format!("to see its status: {}", shell::command("show", id, ""))
+        }
+        ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => {
+            format!("to see its state: {}", shell::command("session show", id, ""))
+        }
+        // The code of a session has its own hint.
+        ("invalid_code", ["v1", "bookings", ..]) => Code::InvalidOtp.entry().next.to_owned(),
+        ("http_400", segments) => match command_of(segments) {
+            Some(command) => format!("correct the request; see `bookctl {command} --help`"),
+            None => code::entry(code)?.next.to_owned(),
+        },
+        _ => code::entry(code)?.next.to_owned(),
+    })
+}
+
+/// The command that sends requests to a path.
+fn command_of<'a>(segments: &[&'a str]) -> Option<&'a str> {
+    match segments {
+        ["v1", "venues", "search"] => Some("search"),
+        ["v1", "availability", "search"] => Some("slots"),
+        ["v1", "bookings"] => Some("book"),
+        ["v1", "bookings", _, change] => Some(change),
+        ["v1", "sessions", ..] => Some("session"),
+        ["sandbox", "clock"] => Some("sandbox clock"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+use super::*;
+use crate::arbitrary;
+use crate::service::client::rate_limit::RATE_LIMIT_WINDOW;
+use crate::service::client::refusal::GIVEN_UP_ON_THE_WAY;
+use crate::service::documents::rows;
+use proptest::prelude::*;
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
+fn refused(status: u16, body: Value) -> Failure {
+    Failure::Refused(Box::new(Refusal::new(
+        status,
+        &HeaderMap::new(),
+        body.into(),
+    )))
+}
+
+fn create() -> Call {
+    Call::post("/v1/bookings", json!({}))
+}
+
+fn said(status: u16, body: Value, call: &Call) -> Error {
+    refused(status, body).into_error(call)
+}
+
+fn page(status: u16) -> Failure {
+    let page = Refusal::bare(status, &HeaderMap::new(), "text/html".to_owned());
+    Failure::Refused(Box::new(page))
+}
+
+fn hint_of(error: &Error) -> &str {
+    error.hint.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documents() {
+    let certain = |failure: Failure| !failure.may_have_been_carried_out();
+    for status in [400, 401, 402, 403, 404, 409, 413, 422, 429, 405, 451] {
+        assert!(certain(refused(status, json!({"error": "no"}))), "{status}");
+        for nothing in [json!({"message": "no"}), json!(["error"])] {
+            assert!(!certain(refused(status, nothing)), "{status}");
+        }
+        assert!(!certain(page(status)), "{status}");
+    }
+    for status in GIVEN_UP_ON_THE_WAY {
+        assert!(
+            !certain(refused(status, json!({"error": "no"}))),
+            "{status}"
+        );
+    }
+    assert!(refused(429, json!({"error": "rate_limited"})).may_be_waited_out(&create()));
+    assert!(!refused(429, json!({})).may_be_waited_out(&create()));
+}
+
+#[test]
+fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives_it() {
+    for [status, body, method, code, exit, message] in rows(
+        r#"500 | {"error": "boom"}                                | POST | outcome_unknown | OutcomeUnknown | the outcome is unknown: boom
+           503 | {"error": "off", "error_code": "vendor_disabled"} | POST | vendor_disabled | Service        | off
+           405 | {"error": "no"}                                  | GET  | http_405        | Invalid        | no
+           410 | {"error": "gone"}                                | GET  | http_410        | Invalid        | the service refused with 410: gone
+           401 | {"error": "unauthorized"}                        | POST | unauthorized    | Unauthorized   |
+           404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,
+    ) {
+        let call = if method == "GET" {
+            Call::get("/v1/")
+        } else {
+            create()
+        };
+        let error = said(status.parse().unwrap(), body.parse().unwrap(), &call);
+        assert_eq!(
+            (&*error.code.to_string(), &*format!("{:?}", error.exit)),
+            (code, exit)
+        );
+        assert!(
+            message.is_empty() || error.message == message,
+            "{}",
+            error.message
+        );
+        assert_eq!(error.hint.is_some(), error.exit != Exit::OutcomeUnknown);
+    }
+    for [body, sentence] in rows(
+        r#"{"message": "No table.", "error": "x"}       | No table
+           {"error_code": "no_such_code"}               | the service refused with 422: no_such_code
+           {}                                           | the service refused with 422
+           {"error": "no", "missing": ["a", "b"], "reason": null, "attempts_left": 2} | no; missing: a, b; tries left: 2
+           {"error": "no", "fields": {"datetime": "is over"}} | no; datetime: is over"#,
+    ) {
+        assert_eq!(refused(422, body.parse().unwrap()).to_string(), sentence);
+    }
+    let known = refused(422, json!({"error": "slot_taken"})).to_string();
+    assert_eq!(known, code::entry("slot_taken").unwrap().meaning);
+}
+
+#[test]
+fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
+    for [status, method, path, words] in rows(
+        "404 | GET  | /v1/bookings/bk_1                  | `bookctl bookings TEXT`
+         404 | GET  | /v1/sessions/card?end_user=u       | `bookctl session list`
+         404 | GET  | /sandbox/deliveries/evt_1          | `bookctl sandbox deliveries`
+         404 | GET  | /sandbox/deliveries?organization=x | `bookctl sandbox organization list`
+         404 | GET  | /sandbox/organizations/x           | `bookctl sandbox organization list`
+         404 | GET  | /sandbox/faults/x                  | `bookctl sandbox faults`
+         404 | GET  | /sandbox/requests/x                | `bookctl sandbox requests`
+         404 | POST | /v1/bookings                       | `bookctl search`
+         409 | POST | /v1/bookings/bk_1/cancel           | bookctl show bk_1",
+    ) {
+        let method = method.parse().unwrap();
+        let call = Call {
+            method,
+            ..Call::get(path)
+        };
+        let error = said(status.parse().unwrap(), json!({"error": "no"}), &call);
+        assert!(hint_of(&error).contains(words), "{error:?}");
+    }
+    let odd = Call::post("/v1/bookings/a%2Fb/cancel", json!({}));
+    let odd = said(409, json!({"error": "no"}), &odd);
+    assert!(
+        !hint_of(&odd).is_empty() && !hint_of(&odd).contains("%2F"),
+        "{odd:?}"
+    );
+}
+
+#[test]
+fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
+    let why = String::from;
+    let (status, timed_out) = (302, false);
+    let to = Some(why("https://b.example"));
+    let unreadable = |status, kind| Failure::Unreadable { status, kind };
+    let failures = [
+        Failure::NoKey(why("https://a.example")),
+        Failure::NotSent(why("a header is wrong")),
+        Failure::TimedOut(Duration::from_secs(30)),
+        Failure::NotReached {
+            why: why("refused"),
+            timed_out,
+        },
+        Failure::NoAnswer(why("reset")),
+        Failure::Unusable(why("it is too large")),
+        Failure::Redirected { status, to },
+        unreadable(502, why("")),
+        unreadable(200, why("text/html")),
+        page(404),
+        page(418),
+        Failure::Key(Error::config("the keyring is locked")),
+    ];
+    let told = rows(
+        "no_key            | Unauthorized | no API key for https://a.example              | auth login
+         network           | Network      | cannot send the request: a header is wrong    |
+         timeout           | Network      | within 30 s                                   |
+         network           | Network      | refused                                       | check the base URL
+         network           | Network      | did not answer: reset                         | check the base URL
+         unexpected_answer | Network      | cannot use the response: it is too large      | request less
+         unexpected_answer | Network      | redirects to https://b.example                | final address
+         http_502          | Service      | the response (502) is not                     | try again
+         unexpected_answer | Network      | the response (200, text/html) is not          | check the base URL
+         http_404          | NotFound     | the response (404, text/html) is not          | may not come from
+         http_418          | Network      | the response (418, text/html) is not          | may not come from
+         config            | Config       | the keyring is locked                         |",
+    );
+    for (failure, [code, exit, message, hint]) in failures.into_iter().zip(told) {
+        let status = failure.status();
+        let error = failure.into_error(&Call::get("/v1/"));
+        let shown = (error.code.to_string(), format!("{:?}", error.exit));
+        assert_eq!((&*shown.0, &*shown.1), (code, exit), "{message}");
+        assert_eq!(error.http_status, status, "{message}");
+        assert!(error.message.contains(message), "{}", error.message);
+        assert!(hint_of(&error).contains(hint), "{error:?}");
+        assert_eq!(error.request.as_deref(), Some("GET /v1/"));
+    }
+}
+
+#[test]
+fn a_write_is_open_unless_it_never_left_or_was_refused() {
+    let none = String::new;
+    let coded = |status, code| refused(status, json!({"error": "off", "error_code": code}));
+    for (open, failure) in [
+        (true, Failure::NoAnswer(none())),
+        (true, Failure::TimedOut(Duration::ZERO)),
+        (true, Failure::Unusable(none())),
+        (
+            true,
+            Failure::Unreadable {
+                status: 200,
+                kind: none(),
+            },
+        ),
+        (
+            true,
+            Failure::Redirected {
+                status: 302,
+                to: None,
+            },
+        ),
+        (true, coded(500, "no_such_code")),
+        (false, Failure::NoKey(none())),
+        (false, Failure::NotSent(none())),
+        (
+            false,
+            Failure::NotReached {
+                why: none(),
+                timed_out: false,
+            },
+        ),
+        (false, refused(422, json!({"error": "no"}))),
+        (false, coded(503, "vendor_disabled")),
+    ] {
+        assert_eq!(failure.may_have_been_carried_out(), open, "{failure:?}");
+        let is_unknown = failure.into_error(&create()).exit == Exit::OutcomeUnknown;
+        assert_eq!(is_unknown, open);
+    }
+}
+
+#[test]
+fn other_peoples_unfinished_bookings_are_not_shown_with_a_refusal() {
+    let open = json!([{"id": "bk_0", "status": "requires_action", "next_action": {"message": "the code"}}]);
+    let error = said(
+        404,
+        json!({"error": "no", "open_bookings": open}),
+        &create(),
+    );
+    assert!(
+        error.details.is_empty() && !hint_of(&error).contains("bk_0"),
+        "{error:?}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_retry_after_says_it_is_believed_up_to_the_services_own_window(
+        header in prop_oneof![
+            any::<Vec<u8>>(),
+            any::<u128>().prop_map(|seconds| seconds.to_string().into_bytes()),
+        ],
+        seconds in arbitrary::json(),
+    ) {
+        let mut headers = HeaderMap::new();
+        if let Ok(value) = HeaderValue::from_bytes(&header) {
+            headers.insert(reqwest::header::RETRY_AFTER, value);
+        }
+        let body = json!({"error": "rate_limited", "retry_after_seconds": seconds});
+        let refusal = Refusal::new(429, &headers, body.into());
+        prop_assert!(refusal.retry_after.is_none_or(|after| after <= RATE_LIMIT_WINDOW));
+    }
+
+    #[test]
+    fn whatever_the_body_of_a_refusal_it_is_one_sentence_and_no_success(
+        status in 300u16..600,
+        fields in prop::collection::hash_map(
+            prop::sample::select(vec!["error", "error_code", "message", "fields", "missing", "detail", "open_bookings"]),
+            arbitrary::json(),
+            0..7,
+        ),
+    ) {
+        let body = Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+        for call in [create(), Call::get("/v1/")] {
+            let error = refused(status, body.clone()).into_error(&call);
+            prop_assert_ne!(error.exit, Exit::Done);
+            prop_assert_eq!(error.http_status, Some(status));
+            prop_assert_eq!(error.body.as_ref().map(|it| it.value()), Some(&body));
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The HTTP client: limited in time and size, follows no redirects, speaks JSON.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, StatusCode};
+use tokio::sync::OnceCell;
+
+use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded};
+use super::call::Call;
+use super::credential::{self, shown_headers, shown_path};
+use super::failure::Failure;
+use super::rate_limit::{RateLimit, http_date};
+use super::wire_trace::WireTrace;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::http_client::{self, Authorities};
+use crate::platform::regular_file;
+use crate::secrets::{KeySource, Secret};
+use crate::service::mapping::{Adapter, Dialect};
+
+/// Two clocks that differ by more are not the same.
+const ANOTHER_CLOCK: SignedDuration = SignedDuration::from_mins(1);
+/// The time limit for connecting: an unreachable address is reported within 3 s.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
+/// Receives the lines of `--verbose`.
+pub(crate) type Trace = Box<dyn Fn(&str)>;
+
+pub(crate) struct Connection {
+    /// The base URL without a trailing slash.
+    pub(crate) base: String,
+    pub(crate) loopback: bool,
+    pub(crate) https: bool,
+    pub(crate) key: KeySource,
+    pub(crate) ca_file: Option<PathBuf>,
+    /// How the service's requests and answers differ from the contract's.
+    pub(crate) adapter: Adapter,
+    pub(crate) timeout: Duration,
+    /// Receives a line for each request and answer, with secrets masked.
+    pub(crate) trace: Option<Trace>,
+}
+
+pub(crate) struct Client {
+    http: reqwest::Client,
+    /// The same client with a new connection for each request.
+    without_pool: OnceCell<reqwest::Client>,
+    connection: Connection,
+    key: OnceCell<Option<Secret>>,
+    /// The service's time minus ours, from the `Date` header of the last answer.
+    skew: Cell<Option<SignedDuration>>,
+    /// Whether the last answer said that it comes from a sandbox that speaks the contract.
+    speaks_contract: Cell<bool>,
+    /// The rate limit that the last answer showed. `Some(None)` is a success that showed none.
+    rate_limit: Cell<Option<Option<RateLimit>>>,
+}
+
+impl Client {
+    /// # Errors
+    ///
+    /// `config` (3) if the certificates of `ca_file` cannot be used.
+    pub(crate) fn new(connection: Connection) -> Result<Self> {
+        Ok(Client {
+            http: build(http_client(&connection)?)?,
+            without_pool: OnceCell::new(),
+            connection,
+            key: OnceCell::new(),
+            skew: Cell::default(),
+            speaks_contract: Cell::default(),
+            rate_limit: Cell::default(),
+        })
+    }
+
+    async fn http(&self, call: &Call) -> Result<&reqwest::Client, Failure> {
+        if !call.wants_fresh_connection() {
+            return Ok(&self.http);
+        }
+        let build = async || build(http_client(&self.connection)?.pool_max_idle_per_host(0));
+        let client = self.without_pool.get_or_try_init(build).await;
+        client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.connection.adapter.dialect
+    }
+
+    /// The current time by the service's clock, as far as its answers have shown it.
+    pub(crate) fn service_now(&self) -> Timestamp {
+        Timestamp::now()
+            .saturating_add(self.skew.get().unwrap_or_default())
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    pub(crate) fn speaks_contract(&self) -> bool {
+        self.speaks_contract.get()
+    }
+
+    /// The service's clock minus ours; `None` before the first answer.
+    pub(crate) fn skew(&self) -> Option<SignedDuration> {
+        self.skew.get()
+    }
+
+    /// `Some(None)` is a success that showed none.
+    pub(crate) fn limit_seen(&self) -> Option<Option<RateLimit>> {
+        self.rate_limit.get()
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        &self.connection.base
+    }
+
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.connection.loopback
+    }
+
+    /// The key for a call. A call that needs no key opens no keyring.
+    async fn key(&self, call: &Call) -> Result<Option<&Secret>, Failure> {
+        let source = &self.connection.key;
+        if call.is_of_a_sandbox() && !matches!(source, KeySource::Given(_)) {
+            return Ok(None);
+        }
+        let key = self.key.get_or_try_init(|| source.find()).await;
+        match key.map_err(Failure::Key)? {
+            Some(key) => Ok(Some(key)),
+            None => Err(Failure::NoKey(self.connection.base.clone())),
+        }
+    }
+
+    fn headers(&self, call: &Call, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            let adapter = &self.connection.adapter;
+            if let Some((name, value)) = credential::header(adapter, key) {
+                let name = header_name(name, "dialect's auth_header")?;
+                let mut value = HeaderValue::try_from(value).map_err(|_| unsendable_key())?;
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+            for (name, value) in &adapter.transport.headers {
+                if value.contains(key.expose()) {
+                    return Err(Failure::NotSent(format!(
+                        "headers.{name} of the profile holds the API key, which config.toml must not contain"
+                    )));
+                }
+                let value = header_value(value, "profile's header")?;
+                let name = header_name(name, "profile's header")?;
+                headers.entry(name).or_insert(value);
+            }
+        }
+        if let Some(key) = &call.idempotency_key {
+            headers.insert("idempotency-key", header_value(key, "idempotency key")?);
+        }
+        for (name, value) in &call.headers {
+            let what = format!("header {name}");
+            headers.insert(header_name(name, &what)?, header_value(value, &what)?);
+        }
+        Ok(headers)
+    }
+
+    /// Sends the call once. A 2xx answer with a JSON document is an [`Answer`], everything else a [`Failure`].
+    pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
+        self.exchange(call, self.key(call).await?).await?.2
+    }
+
+    /// Sends the call once, and returns the status and the headers too.
+    pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
+        let (status, headers, answer) = self.exchange(call, self.key(call).await?).await?;
+        let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            (name.to_string(), value.into_owned())
+        };
+        let headers = headers.iter().map(shown).collect();
+        Ok(RawAnswer {
+            head: Head { status, headers },
+            answer: answer.map(|it| it.document),
+        })
+    }
+
+    /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.
+    pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
+        self.exchange(&Call::get("/v1/"), key).await?.2
+    }
+
+    /// Reads an answer: a refusal as the profile says. A refused key is told how it was sent.
+    fn read_answer(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Answer, Failure> {
+        let mut answer = read_answer(status, headers, body);
+        let adapter = &self.connection.adapter;
+        if let Err(Failure::Refused(refusal)) = &mut answer {
+            if let Some(translated) = adapter.refusal(&refusal.body) {
+                refusal.translate(translated);
+            }
+            if status == StatusCode::UNAUTHORIZED {
+                refusal.key_sent = credential::described(adapter);
+            }
+            let is_other = |skew: SignedDuration| skew.abs() > ANOTHER_CLOCK;
+            if self.skew.get().is_some_and(is_other) {
+                refusal.other_time = Some(self.service_now());
+            }
+        }
+        answer
+    }
+
+    async fn exchange(
+        &self,
+        call: &Call,
+        key: Option<&Secret>,
+    ) -> Result<(StatusCode, HeaderMap, Result<Answer, Failure>), Failure> {
+        let headers = self.headers(call, key)?;
+        let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
+        let adapter = &self.connection.adapter;
+        let path = shown_path(adapter, key.is_some(), call);
+        let name = format!("{} {path}", call.method);
+        trace.request(&name, call, &shown_headers(adapter, key.is_some(), call));
+        let path = match key {
+            Some(key) => credential::path(adapter, key, &call.path),
+            None => call.path.clone(),
+        };
+        let url = format!("{}{path}", self.connection.base);
+        let http = self.http(call).await?;
+        let mut request = http.request(call.method.clone(), url).headers(headers);
+        if let Some(body) = &call.body {
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.to_string());
+        }
+        self.rate_limit.set(None);
+        let exchange = async {
+            let response = request.send().await.map_err(|error| failure_of(&error))?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = read_bounded(response).await?;
+            Ok((status, headers, body))
+        };
+        let outcome = tokio::time::timeout(self.connection.timeout, exchange)
+            .await
+            .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
+        let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
+        trace.answer(status.as_u16(), &body);
+        self.observe_clock(&headers);
+        self.speaks_contract
+            .set(headers.contains_key("bookctl-contract"));
+        let limit = RateLimit::of(status, &headers);
+        self.rate_limit
+            .set((limit.is_some() || status.is_success()).then_some(limit));
+        let answer = self.read_answer(status, &headers, body);
+        Ok((status, headers, answer))
+    }
+
+    fn observe_clock(&self, headers: &HeaderMap) {
+        let Some(date) = headers.get(DATE).and_then(http_date) else {
+            return;
+        };
+        let mut skew = date.duration_since(Timestamp::now());
+        // `Date` has a resolution of one second, so a smaller difference means nothing.
+        if skew.abs() < SignedDuration::from_secs(2) {
+            skew = SignedDuration::ZERO;
+        }
+        self.skew.set(Some(skew));
+    }
+}
+
+fn header_name(name: &str, what: &str) -> Result<HeaderName, Failure> {
+    name.try_into().map_err(|_| unusable(what))
+}
+
+fn header_value(value: &str, what: &str) -> Result<HeaderValue, Failure> {
+    value.try_into().map_err(|_| unusable(what))
+}
+
+fn unusable(what: &str) -> Failure {
+    Failure::NotSent(format!("the {what} is not valid in a header"))
+}
+
+/// The error for a key that no header can hold, as one that was read together with the end of its line.
+fn unsendable_key() -> Failure {
+    let what = "the API key has a line end or another character that no API key has";
+    let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";
+    Failure::Key(Error::new(Code::NoKey, what).hint(hint))
+}
+
+fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
+    let authorities = match &connection.ca_file {
+        Some(file) => Authorities::SystemAnd(authorities(file)?),
+        None if connection.https => Authorities::System,
+        None => Authorities::None,
+    };
+    // Requests to this machine do not go through a proxy.
+    let builder = http_client::builder(connection.loopback, authorities)
+        .user_agent(http_client::USER_AGENT)
+        // A connection that cannot be established has to be reported as such, not as a lost answer.
+        .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)));
+    Ok(builder)
+}
+
+fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
+    http_client::build(builder).map_err(|error| {
+        error.hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
+    })
+}
+
+/// The size limit. A whole system's certificates are about 250 kB.
+const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
+
+fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
+    let read = || -> anyhow::Result<Vec<Certificate>> {
+        let pem = regular_file::read(file, LARGEST_BUNDLE)?;
+        let certificates = Certificate::from_pem_bundle(&pem)?;
+        anyhow::ensure!(!certificates.is_empty(), "it contains no certificates");
+        Ok(certificates)
+    };
+    read().map_err(|error| {
+        let what = format!("cannot use the profile's ca_file {}", file.display());
+        Error::caused(Code::Config, what, error).hint("use a PEM file with certificates")
+    })
+}

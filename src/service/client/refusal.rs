@@ -1,0 +1,240 @@
+//! A non-2xx answer of the service (spec, Errors): what it says and what it proves.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::HeaderMap;
+use serde_json::{Map, Value};
+
+use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
+use crate::json::{Document, plain};
+use crate::outcome::code;
+use crate::secrets::redact;
+use crate::service::mapping::{Shape, around};
+
+/// Statuses of requests that a proxy gave up, or wants to be repeated. The service may have carried them out, whatever
+/// the body says.
+pub(crate) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
+
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// The value of `error_code`, or `error` if that is a known code.
+    pub(crate) code: Option<String>,
+    pub(crate) retry_after: Option<Duration>,
+    /// `null` if no document came.
+    pub(crate) body: Document,
+    /// The body in the contract's shape, where the profile has an expression that reads it.
+    translated: Option<Document>,
+    /// Whether the body shows the booking that the refused request asked for.
+    pub(crate) shows_the_booking: bool,
+    /// The content type of a body that is not a document.
+    pub(crate) instead: Option<String>,
+    /// How a refused key was sent, for a person.
+    pub(crate) key_sent: Vec<String>,
+    /// The service's time, where its clock differs from this computer's.
+    pub(crate) other_time: Option<Timestamp>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
+        let in_body = || body.value().get("retry_after_seconds")?.as_u64();
+        let seconds = retry_after(headers).or_else(in_body);
+        let retry_after =
+            seconds.map(|seconds| Duration::from_secs(seconds).min(RATE_LIMIT_WINDOW));
+        Refusal {
+            status,
+            code: code_in(&body),
+            retry_after,
+            body,
+            translated: None,
+            shows_the_booking: false,
+            instead: None,
+            key_sent: Vec::new(),
+            other_time: None,
+        }
+    }
+
+    /// Reads the refusal from this document instead of the body.
+    pub(crate) fn translate(&mut self, translated: Value) {
+        let translated = Document::from(translated);
+        self.code = code_in(&translated);
+        self.translated = Some(translated);
+    }
+
+    /// What the refusal says, in the contract's shape.
+    pub(crate) fn said(&self) -> &Document {
+        self.translated.as_ref().unwrap_or(&self.body)
+    }
+
+    /// A 4xx without a document. It may come from a proxy.
+    pub(crate) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
+        Refusal {
+            instead: Some(kind),
+            ..Refusal::new(status, headers, Value::Null.into())
+        }
+    }
+
+    /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a
+    /// documented code. One that shows the booking that was asked for, or says that a request with this key is in progress,
+    /// proves nothing.
+    pub(crate) fn proves_nothing_was_done(&self) -> bool {
+        if self.shows_the_booking || self.says_in_progress() {
+            return false;
+        }
+        let code = self.code.as_deref();
+        match self.status {
+            500.. => code.is_some_and(code::says_nothing_was_done),
+            status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
+            _ => match self.said().value().get("error") {
+                Some(Value::String(_)) => true,
+                Some(Value::Object(error)) => {
+                    ["code", "message", "error_code"].iter().any(|field| {
+                        error
+                            .get(*field)
+                            .is_some_and(|it| it.is_string() || it.is_number())
+                    })
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// A text of the body, or of the object in `error`.
+    fn texts<'a>(&'a self, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        let said = self.said().value();
+        let documents = [Some(said), said.get("error")].into_iter().flatten();
+        documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
+    }
+
+    /// Whether the refusal says that the same request is still being worked on.
+    fn says_in_progress(&self) -> bool {
+        const WORDS: [&str; 4] = [
+            "in progress",
+            "still processing",
+            "already processing",
+            "being processed",
+        ];
+        let texts = self.texts(&["error", "message", "detail"]);
+        texts.chain(self.code.as_deref()).any(|text| {
+            let text = text.to_lowercase().replace(['_', '-'], " ");
+            WORDS.iter().any(|words| text.contains(words))
+        })
+    }
+
+    /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
+    pub(crate) fn sentence(&self) -> String {
+        let known = self.code.as_deref().and_then(code::entry);
+        let is_code = |text: &&str| Some(*text) == self.code.as_deref();
+        let inner = self.said().value().pointer("/error/detail");
+        let texts = self.texts(&["message", "error"]);
+        let mut texts = texts.chain(inner.and_then(Value::as_str));
+        let mut sentence = match (texts.find(|text| !is_code(text)), known, &self.code) {
+            (Some(own), ..) => own.trim_end_matches('.').to_owned(),
+            (None, Some(known), _) => known.meaning.to_owned(),
+            (None, None, Some(code)) => format!("the service refused with {}: {code}", self.status),
+            // What a status alone means is the service's to say, and something else may have answered.
+            (None, None, None) => match &self.instead {
+                Some(kind) => no_document(self.status, kind),
+                None => format!("the service refused with {}", self.status),
+            },
+        };
+        for (label, value) in self.particulars() {
+            sentence.push_str(&format!("; {label}: {value}"));
+        }
+        // The service's message may contain what was sent.
+        redact(&sentence).into_owned()
+    }
+
+    /// The documented fields of the body that add to the message (spec, Errors, Body shapes).
+    fn particulars(&self) -> Vec<(&str, String)> {
+        let body = self.said().value();
+        let mut particulars = Vec::new();
+        for (field, label) in [
+            ("missing", "missing"),
+            ("field", "field"),
+            ("detail", "detail"),
+            ("required_scope", "scope needed"),
+            ("reason", "reason"),
+            ("provider", "provider"),
+            ("providers_failed", "failed"),
+            ("attempts_left", "tries left"),
+        ] {
+            match body.get(field) {
+                None | Some(Value::Null) => {}
+                Some(Value::Array(names)) => {
+                    let names: Vec<String> = names.iter().map(plain).collect();
+                    particulars.push((label, names.join(", ")));
+                }
+                Some(value) => particulars.push((label, plain(value))),
+            }
+        }
+        if let Some(fields) = body.get("fields").and_then(Value::as_object) {
+            particulars.extend(fields.iter().map(|(name, why)| (name.as_str(), plain(why))));
+        }
+        particulars
+    }
+}
+
+/// What is said of an answer that is none of the service's documents.
+pub(crate) fn no_document(status: u16, kind: &str) -> String {
+    let kind = match kind {
+        "" => String::new(),
+        kind => format!(", {kind}"),
+    };
+    format!("the response ({status}{kind}) is not a document of the service")
+}
+
+/// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an object too.
+fn code_in(said: &Document) -> Option<String> {
+    let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
+    let is_known = |error: &&str| code::entry(error).is_some();
+    let code = said.str("error_code").or_else(|| inner("error_code"));
+    let code = code
+        .or_else(|| inner("code"))
+        .or_else(|| said.str("error").filter(is_known));
+    code.map(str::to_owned)
+}
+
+/// How many further values of a refusal are listed.
+const UNSAID_SHOWN: usize = 12;
+
+impl Refusal {
+    /// The values of the body that `said` does not contain, as lines. A booking in the body is left out: it is not about
+    /// the refusal, and has a guest.
+    pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
+        let body = self.body.value();
+        let mut beside = Vec::new();
+        documents_in(body, &mut beside);
+        let status = self.status.to_string();
+        let is_new = |text: &str| {
+            Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
+        };
+        let unsaid = around(body, &beside)
+            .into_iter()
+            .filter(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
+        unsaid
+            .take(UNSAID_SHOWN)
+            .map(|(path, text)| redact(&format!("{path}: {text}")).into_owned())
+            .collect()
+    }
+}
+
+/// Whether `said` contains a text, not as a part of longer words.
+fn contains_words(said: &str, text: &str) -> bool {
+    let text = text.trim_end_matches('.');
+    let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    said.match_indices(text).any(|(at, found)| {
+        !joins(said[..at].chars().next_back()) && !joins(said[at + found.len()..].chars().next())
+    })
+}
+
+/// The bookings inside a document.
+fn documents_in<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
+    match value {
+        Value::Object(object) if Shape::Booking.fits(object) => found.push(object),
+        Value::Object(object) => object.values().for_each(|it| documents_in(it, found)),
+        Value::Array(elements) => elements.iter().for_each(|it| documents_in(it, found)),
+        _ => {}
+    }
+}

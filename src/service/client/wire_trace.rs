@@ -1,0 +1,116 @@
+//! The trace of `--verbose`: requests and answers with secrets masked.
+
+use serde_json::Value;
+
+use super::call::Call;
+use super::failure::Failure;
+use crate::secrets::{register_secret, register_secrets_in};
+use crate::service::mapping::Dialect;
+
+/// Fields that are secret in every dialect: payment answers.
+const SECRET_FIELDS: &[&str] = &["psp_response"];
+
+pub(crate) struct WireTrace<'a> {
+    sink: Option<&'a dyn Fn(&str)>,
+    dialect: &'a Dialect,
+}
+
+impl<'a> WireTrace<'a> {
+    pub(crate) fn new(sink: Option<&'a dyn Fn(&str)>, dialect: &'a Dialect) -> Self {
+        WireTrace { sink, dialect }
+    }
+
+    /// `name` is the method and the path, without a key.
+    pub(crate) fn request(&self, name: &str, call: &Call, headers: &[(String, String)]) {
+        if let Some(body) = &call.body {
+            conceal_secrets(body, self.dialect);
+        }
+        let Some(sink) = self.sink else { return };
+        sink(&format!("> {name}"));
+        for (name, value) in headers {
+            sink(&format!("> {name}: {value}"));
+        }
+        if let Some(body) = &call.body {
+            sink(&format!("> {}", redacted(body, self.dialect)));
+        }
+    }
+
+    pub(crate) fn answer(&self, status: u16, body: &[u8]) {
+        let Some(sink) = self.sink else { return };
+        sink(&format!("< {status}"));
+        sink(&format!("< {}", without_webhook_secret(body)));
+    }
+
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if let Some(sink) = self.sink {
+            sink(&format!("< no answer: {failure}"));
+        }
+    }
+}
+
+/// Registers the secrets of a request, so that nothing in the answer repeats them to a person.
+fn conceal_secrets(body: &Value, dialect: &Dialect) {
+    let fields = body.as_object().into_iter().flatten();
+    for (_, value) in fields.filter(|(key, _)| is_secret(key, dialect)) {
+        match value {
+            Value::String(code) => register_secret(code),
+            other => register_secrets_in(other),
+        }
+    }
+}
+
+fn is_secret(field: &str, dialect: &Dialect) -> bool {
+    field == dialect.otp_field
+        || field == dialect.session_code_field
+        || SECRET_FIELDS.contains(&field)
+}
+
+/// An answer, with the webhook secret of a sandbox's settings masked.
+fn without_webhook_secret(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(mut object)) if object.contains_key("webhook_secret") => {
+            object.insert("webhook_secret".to_owned(), Value::from("***"));
+            Value::Object(object).to_string()
+        }
+        _ => text.into_owned(),
+    }
+}
+
+/// A body with one-time codes and payment answers masked at every depth.
+pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
+    let mask = |(key, value): (&String, &Value)| {
+        let shown = if is_secret(key, dialect) {
+            Value::from("***")
+        } else {
+            redacted(value, dialect)
+        };
+        (key.clone(), shown)
+    };
+    match body {
+        Value::Object(object) => Value::Object(object.iter().map(mask).collect()),
+        Value::Array(items) => items.iter().map(|item| redacted(item, dialect)).collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn one_time_codes_and_payment_answers_are_masked_by_the_dialects_names() {
+        let dialect = Dialect {
+            otp_field: "pin".to_owned(),
+            ..Dialect::default()
+        };
+        let body = json!({"pin": "123456", "code": "654321", "psp_response": {"card": "4242"}, "note": "x"});
+        assert_eq!(
+            redacted(&body, &dialect),
+            json!({"pin": "***", "code": "***", "psp_response": "***", "note": "x"})
+        );
+        let nested = json!({"x": [{"pin": 123456}]});
+        assert_eq!(redacted(&nested, &dialect), json!({"x": [{"pin": "***"}]}));
+    }
+}

@@ -1,0 +1,366 @@
+//! A booking as the service sent it (spec, Booking), parsed leniently.
+
+use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::id::{id_in, token};
+use crate::json::Document;
+use crate::outcome::Exit;
+use crate::outcome::code::{self, Retry};
+use crate::service::time::document_time::DocumentTime;
+
+/// How long a booking waits for an answer by default (spec, Limits, 5).
+const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(20);
+
+/// A booking's status (spec, States and transitions).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    RequiresAction,
+    Processing,
+    Confirmed,
+    Failed,
+    Cancelled,
+    Expired,
+    Other(String),
+}
+
+impl Status {
+    /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no difference.
+    pub(crate) fn parse(text: &str) -> Self {
+        let letters: String = text
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '-' | '_'))
+            .flat_map(char::to_lowercase)
+            .collect();
+        match letters.as_str() {
+            "requiresaction" => Status::RequiresAction,
+            "processing" => Status::Processing,
+            "confirmed" => Status::Confirmed,
+            "failed" => Status::Failed,
+            "cancelled" | "canceled" => Status::Cancelled,
+            "expired" => Status::Expired,
+            _ => Status::Other(text.to_owned()),
+        }
+    }
+
+    /// Whether the booking has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Status::RequiresAction => "requires_action",
+            Status::Processing => "processing",
+            Status::Confirmed => "confirmed",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+            Status::Expired => "expired",
+            Status::Other(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Booking {
+    id: String,
+    /// The answer as it came.
+    document: Document,
+    /// The booking in the contract's shape, where the answer has another one.
+    translated: Option<Document>,
+    /// What stands around the booking in the answer, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
+}
+
+impl Booking {
+    /// A booking in the contract's shape. Returns `None` if the `id` or `status` is missing.
+    pub(crate) fn from_document(document: Document) -> Option<Self> {
+        Some(Booking {
+            id: id_of(document.value())?,
+            document,
+            translated: None,
+            around: Vec::new(),
+        })
+    }
+
+    /// A booking whose answer has another shape: `value` is the booking in the contract's. Returns `None` if the `id` or
+    /// `status` is missing there.
+    pub(crate) fn translated(
+        document: Document,
+        value: Value,
+        around: Vec<(String, String)>,
+    ) -> Option<Self> {
+        Some(Booking {
+            id: id_of(&value)?,
+            document,
+            translated: Some(value.into()),
+            around,
+        })
+    }
+
+    pub(crate) fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The booking in the contract's shape: as it came, where the service speaks it.
+    pub(crate) fn own_document(&self) -> &Document {
+        self.translated.as_ref().unwrap_or(&self.document)
+    }
+
+    pub(crate) fn value(&self) -> &Value {
+        self.own_document().value()
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The id of its venue, if it names one: in its own field, or in an object of the booking.
+    pub(crate) fn venue_id(&self) -> Option<String> {
+        let value = self.value();
+        let own = value.get("venue_id").and_then(id_in);
+        own.or_else(|| {
+            let members = value.as_object()?.values();
+            let mut inner = members.filter_map(|member| id_in(member.get("venue_id")?));
+            let venue = inner.next()?;
+            inner.next().is_none().then_some(venue)
+        })
+    }
+
+    pub(crate) fn venue_name(&self) -> Option<String> {
+        self.value().get("venue_name").and_then(token)
+    }
+
+    /// The party size; 1 if the service shows none.
+    pub(crate) fn party(&self) -> u32 {
+        let size = self.value().get("party_size").and_then(Value::as_u64);
+        size.and_then(|size| u32::try_from(size).ok()).unwrap_or(1)
+    }
+
+    pub(crate) fn guest(&self) -> Option<String> {
+        self.value().get("customer")?.get("name").and_then(token)
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        Status::parse(self.str("status").unwrap_or_default())
+    }
+
+    pub(crate) fn error_code(&self) -> Option<&str> {
+        self.str("error_code")
+    }
+
+    pub(crate) fn str(&self, field: &str) -> Option<&str> {
+        self.own_document().str(field)
+    }
+
+    /// What the booking waits for, if anything (spec, Booking: next_action). Services send an object, a text or a list;
+    /// of a list with one element, this is the element.
+    pub(crate) fn next_action(&self) -> Option<&Value> {
+        let action = self.value().get("next_action")?;
+        let only = action.as_array().filter(|actions| actions.len() == 1);
+        let action = only.map_or(action, |actions| &actions[0]);
+        (!action.is_null()).then_some(action)
+    }
+
+    /// The deadline of the pause as it came: the action's own, otherwise the booking's.
+    pub(crate) fn deadline_value(&self) -> Option<&Value> {
+        let action = self.next_action();
+        let own = action.and_then(|action| action.get("expires_at"));
+        own.or_else(|| self.value().get("expires_at"))
+            .filter(|at| !at.is_null())
+    }
+
+    /// The deadline of the pause, if its form is understood.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        DocumentTime::read(self.deadline_value()?)?.instant
+    }
+
+    /// Whether the booked time passed more than a day ago.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        let time = self.value().get("datetime").and_then(DocumentTime::read);
+        let time = time.and_then(|time| time.instant);
+        time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
+    }
+
+    /// When the status last changed, if the times reveal it: either the booking has not changed since it was created,
+    /// or its last change can only have been that of the status.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        let time = |field: &str| DocumentTime::read(self.value().get(field)?)?.instant;
+        let (created, updated) = (time("created_at"), time("updated_at"));
+        let only_moved_by_its_status = match self.status() {
+            Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,
+            Status::Confirmed => {
+                self.value().get("last_modification").is_none() && self.error_code().is_none()
+            }
+            Status::RequiresAction | Status::Other(_) => false,
+        };
+        updated.filter(|_| only_moved_by_its_status || updated == created)
+    }
+
+    /// When the booking expires without an answer: its own deadline, otherwise 20 minutes after it began to wait
+    /// (spec, States and transitions). `None` if neither is known, or the deadline has a form that is not understood.
+    pub(crate) fn waits_until(&self) -> Option<Timestamp> {
+        if self.status() != Status::RequiresAction {
+            return None;
+        }
+        match self.deadline_value() {
+            Some(_) => self.deadline(),
+            None => self.since()?.checked_add(LONGEST_WAIT).ok(),
+        }
+    }
+
+    /// Whether booking again is safe. An unexplained failure may have left a reservation at the venue.
+    pub(crate) fn retry(&self) -> Retry {
+        let explained = self.error_code().and_then(code::entry);
+        match self.status() {
+            Status::Failed if explained.is_none() => Retry::CheckFirst,
+            status => explained
+                .or_else(|| code::entry(status.as_str()))
+                .map_or(Retry::NotNeeded, |entry| entry.retry),
+        }
+    }
+
+    /// The exit code of a command that wrote, and wanted this booking confirmed.
+    pub(crate) fn exit(&self) -> Exit {
+        match self.status() {
+            Status::Confirmed => Exit::Done,
+            Status::Processing => Exit::Processing,
+            Status::RequiresAction => Exit::ActionNeeded,
+            Status::Failed => self
+                .error_code()
+                .and_then(code::entry)
+                .map_or(Exit::Failed, |entry| entry.exit),
+            Status::Cancelled | Status::Expired => Exit::Failed,
+            // The booking was made, and nobody knows what the word says of it.
+            Status::Other(_) => Exit::OutcomeUnknown,
+        }
+    }
+
+    /// The exit code of a command that only read, and judges this booking by its status.
+    pub(crate) fn exit_of_read(&self) -> Exit {
+        match self.status() {
+            Status::Other(_) => Exit::Network,
+            _ => self.exit(),
+        }
+    }
+}
+
+/// The id of a value that has an id and a status.
+fn id_of(value: &Value) -> Option<String> {
+    value.get("status")?.as_str()?;
+    id_in(value.get("id")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn booking(value: Value) -> Booking {
+        Booking::from_document(value.into()).unwrap()
+    }
+
+    #[test]
+    fn a_booking_decides_the_exit_code_by_its_status_and_error() {
+        let unknown = Exit::OutcomeUnknown;
+        for (status, error_code, exit) in [
+            ("confirmed", None, Exit::Done),
+            ("processing", None, Exit::Processing),
+            ("requires_action", None, Exit::ActionNeeded),
+            ("failed", Some("slot_taken"), Exit::Failed),
+            ("failed", Some("a code of tomorrow"), Exit::Failed),
+            ("failed", Some("payment_outcome_unknown"), unknown),
+            ("failed", Some("payment_replay_failed"), unknown),
+            ("expired", None, Exit::Failed),
+            ("cancelled", None, Exit::Failed),
+            ("on_hold", None, unknown),
+        ] {
+            let value = json!({"id": "bk_1", "status": status, "error_code": error_code});
+            assert_eq!(booking(value).exit(), exit, "{status} {error_code:?}");
+        }
+    }
+
+    #[test]
+    fn since_when_a_status_stands_is_only_said_where_the_times_tell_it() {
+        const LATER: &str = "2026-12-01T10:05:00Z";
+        for (status, updated_at, known) in [
+            ("requires_action", "2026-12-01T10:00:00Z", true),
+            // A wrong code may have touched it, or a second pause.
+            ("requires_action", LATER, false),
+            ("confirmed", LATER, true),
+            ("expired", LATER, true),
+            ("held", LATER, false),
+        ] {
+            let created_at = "2026-12-01T10:00:00Z";
+            let value = json!({"id": "bk_1", "status": status, "created_at": created_at, "updated_at": updated_at});
+            assert_eq!(
+                booking(value).since().is_some(),
+                known,
+                "{status} {updated_at}"
+            );
+        }
+        let changed = json!({"id": "bk_1", "status": "confirmed", "updated_at": LATER, "last_modification": {}});
+        assert_eq!(booking(changed).since(), None);
+    }
+
+    #[test]
+    fn a_pause_ends_at_its_deadline_or_20_minutes_after_it_began_unless_that_is_not_understood() {
+        let until = |status: &str, expires_at: Value| {
+            let mut value = json!({
+                "id": 7, "status": status, "next_action": {"type": "confirm_details"},
+                "created_at": "2026-12-01T10:00:00Z", "updated_at": "2026-12-01T10:00:00Z",
+            });
+            value["expires_at"] = expires_at;
+            let until = booking(value).waits_until();
+            until.map_or(String::new(), |at| at.to_string())
+        };
+        for (expires_at, ends) in [
+            (Value::Null, "2026-12-01T10:20:00Z"),
+            (json!("2026-12-01T10:15:00Z"), "2026-12-01T10:15:00Z"),
+            (json!(1_796_149_800), "2026-12-01T18:30:00Z"),
+            (json!("in a while"), ""),
+        ] {
+            assert_eq!(
+                until("requires_action", expires_at.clone()),
+                ends,
+                "{expires_at}"
+            );
+            assert_eq!(until("expired", expires_at), "");
+        }
+    }
+
+    #[test]
+    fn a_status_is_one_word_in_any_case_and_spelling() {
+        for (text, status) in [
+            ("CONFIRMED", Status::Confirmed),
+            ("Requires Action", Status::RequiresAction),
+            ("requires-action", Status::RequiresAction),
+            ("requiresAction", Status::RequiresAction),
+            ("Canceled", Status::Cancelled),
+            ("on_hold", Status::Other("on_hold".to_owned())),
+        ] {
+            assert_eq!(Status::parse(text), status);
+        }
+    }
+
+    #[test]
+    fn a_document_without_id_or_status_is_no_booking() {
+        for value in [
+            json!({}),
+            json!([]),
+            json!({"id": "x"}),
+            json!({"status": "confirmed"}),
+            json!({"id": "", "status": "x"}),
+        ] {
+            assert!(Booking::from_document(value.into()).is_none());
+        }
+    }
+}

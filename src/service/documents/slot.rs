@@ -1,0 +1,62 @@
+//! A slot as the service offered it (spec, Availability slot), parsed leniently.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use serde_json::Value;
+
+use super::id::{id_in, token};
+use crate::service::time::document_time::{DocumentTime, time_text};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    id: String,
+    value: Value,
+}
+
+impl Slot {
+    pub(crate) fn from_value(value: Value) -> Option<Self> {
+        let id = id_in(value.get("availability_id")?)?;
+        token(value.get("datetime")?)?;
+        Some(Slot { id, value })
+    }
+
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its `availability_id` as the service wrote it, a number or a text: so it is sent back.
+    pub(crate) fn id_value(&self) -> Value {
+        self.value
+            .get("availability_id")
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Its time exactly as it was offered, a text or a number: so it is sent back.
+    pub(crate) fn datetime_value(&self) -> Value {
+        self.value.get("datetime").cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn time_text(&self) -> String {
+        time_text(&self.datetime_value())
+    }
+
+    /// The time as an instant. A time without an offset is on the venue's clock, so it needs the venue's zone.
+    pub(crate) fn instant(&self, zone: Option<&TimeZone>) -> Option<Timestamp> {
+        DocumentTime::read(&self.datetime_value())?.instant_in(zone)
+    }
+
+    pub(crate) fn offset(&self) -> Option<Offset> {
+        DocumentTime::read(&self.datetime_value())?.offset()
+    }
+
+    /// The local time at the venue, if the slot has one. A number since 1970 has none.
+    pub(crate) fn local(&self) -> Option<DateTime> {
+        DocumentTime::read(&self.datetime_value())?.local
+    }
+}

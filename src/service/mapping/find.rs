@@ -1,0 +1,285 @@
+//! Finds objects in a document by their shape, wherever the service put them.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::names::is_one_of;
+use super::shape::Shape;
+
+/// How many objects deep a document is searched. Arrays do not count.
+const DEEPEST: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    /// Where they stand: `data.results[]`, or `.` for the document itself.
+    pub(crate) place: String,
+    pub(crate) objects: Vec<&'a Map<String, Value>>,
+    /// How many elements the list has, readable or not.
+    pub(crate) elements: usize,
+}
+
+#[derive(Debug)]
+pub(crate) enum Search<'a> {
+    Found(Found<'a>),
+    /// Two or more places at the same depth fit, so none of them is taken.
+    Ambiguous(Vec<String>),
+    Nothing,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ListAt {
+    pub(crate) place: String,
+    pub(crate) elements: usize,
+    pub(crate) has_objects: bool,
+}
+
+/// The names of lists that hold something else beside the objects that a document is about.
+pub(crate) const BESIDE: &str = "_links aggregations categories debug errors facets filters images links messages \
+    notices photos providers providers_failed tags warnings";
+
+fn below(place: &str, key: &str) -> String {
+    if place.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{place}.{key}")
+    }
+}
+
+/// The lists of a document that could hold its objects, the shallowest first, but those that stand in another list.
+pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
+    let mut lists = Vec::new();
+    let mut level = vec![(String::new(), document)];
+    for _ in 0..=DEEPEST {
+        for (place, value) in std::mem::take(&mut level) {
+            if let Value::Array(elements) = value {
+                lists.push(ListAt {
+                    elements: elements.len(),
+                    has_objects: elements.iter().any(Value::is_object),
+                    place: if place.is_empty() {
+                        "[]".to_owned()
+                    } else {
+                        place
+                    },
+                });
+            } else if let Value::Object(object) = value {
+                let members = object.iter().filter(|(key, _)| !is_one_of(BESIDE, key));
+                level.extend(members.map(|(key, value)| (below(&place, key), value)));
+            }
+        }
+    }
+    lists
+}
+
+/// What stands at one path. The elements of arrays all have the same path.
+struct Place<'a> {
+    path: String,
+    values: Vec<&'a Value>,
+    /// How many elements the innermost list around it has.
+    elements: usize,
+    /// The path of the object that has it as a member, and the object if it is the only one there.
+    parent: Option<(String, Option<&'a Map<String, Value>>)>,
+}
+
+type Objects<'a> = Vec<&'a Map<String, Value>>;
+
+/// Finds the objects of a shape at the one shallowest place that has any.
+pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
+    let mut level = vec![Place {
+        path: String::new(),
+        values: vec![document],
+        elements: 0,
+        parent: None,
+    }];
+    for _ in 0..=DEEPEST {
+        let mut places: Vec<(Place<'_>, Objects<'_>)> = Vec::new();
+        // The elements of arrays are as deep as the array.
+        while !level.is_empty() {
+            let mut inner = Vec::new();
+            for place in level {
+                let arrays = place.values.iter().filter_map(|it| it.as_array());
+                let values: Vec<&Value> = arrays.flatten().collect();
+                if !values.is_empty() {
+                    inner.push(Place {
+                        path: format!("{}[]", place.path),
+                        elements: values.len(),
+                        values,
+                        parent: None,
+                    });
+                }
+                let objects = place.values.iter().filter_map(|it| it.as_object());
+                let objects = objects.collect();
+                places.push((place, objects));
+            }
+            level = inner;
+        }
+        let fits = |object: &&Map<String, Value>| shape.fits(object);
+        if places.iter().any(|(_, objects)| objects.iter().any(fits)) {
+            places.iter_mut().for_each(|it| it.1.retain(fits));
+            places.retain(|(_, objects)| !objects.is_empty());
+            return judge(&places);
+        }
+        for (place, objects) in places {
+            let mut at: HashMap<&str, usize> = HashMap::new();
+            let only = objects.first().copied().filter(|_| objects.len() == 1);
+            let members = objects.into_iter().flatten();
+            for (key, value) in members.filter(|(_, it)| it.is_object() || it.is_array()) {
+                let at = *at.entry(key).or_insert_with(|| {
+                    level.push(Place {
+                        path: below(&place.path, key),
+                        values: Vec::new(),
+                        elements: place.elements,
+                        parent: Some((place.path.clone(), only)),
+                    });
+                    level.len() - 1
+                });
+                level[at].values.push(value);
+            }
+        }
+    }
+    Search::Nothing
+}
+
+/// Takes the objects that fit if they all stand at one place.
+fn judge<'a>(places: &[(Place<'a>, Objects<'a>)]) -> Search<'a> {
+    let named = |path: &str| if path.is_empty() { "." } else { path }.to_owned();
+    if let [(place, objects)] = places {
+        return Search::Found(Found {
+            place: named(&place.path),
+            elements: place.elements.max(objects.len()),
+            objects: objects.clone(),
+        });
+    }
+    // An object that holds nothing but such objects is a list with keys.
+    let parent = places.first().and_then(|(place, _)| place.parent.as_ref());
+    if let Some((path, Some(keyed))) = parent
+        && keyed.len() == places.len()
+        && places
+            .iter()
+            .all(|(place, _)| place.parent.as_ref().is_some_and(|it| it.0 == *path))
+    {
+        return Search::Found(Found {
+            place: format!("{}.*", named(path)),
+            elements: keyed.len(),
+            objects: places.iter().flat_map(|it| it.1.clone()).collect(),
+        });
+    }
+    Search::Ambiguous(places.iter().map(|(place, _)| named(&place.path)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arbitrary;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn place(document: &Value, shape: Shape) -> Option<(String, usize, usize)> {
+        match shallowest(document, shape) {
+            Search::Found(found) => Some((found.place, found.objects.len(), found.elements)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn objects_are_found_by_their_shape_at_the_shallowest_place() {
+        let venue = json!({"venue_id": 17, "title": "Hut"});
+        let attributes = json!([{"type": "venue", "attributes": venue}]);
+        for (at, objects, elements, document) in [
+            ("[]", 1, 1, json!([venue])),
+            ("venues[]", 2, 2, json!({"venues": [venue, venue]})),
+            (
+                "data.results[]",
+                1,
+                2,
+                json!({"data": {"results": [venue, 3]}}),
+            ),
+            ("data[].attributes", 1, 1, json!({"data": attributes})),
+            (
+                "venues.*",
+                2,
+                2,
+                json!({"venues": {"a": venue, "b": venue}}),
+            ),
+            ("a.b.c.d", 1, 1, json!({"a": {"b": {"c": {"d": venue}}}})),
+            (
+                "top[]",
+                1,
+                1,
+                json!({"top": [venue], "more": {"deeper": [venue]}}),
+            ),
+        ] {
+            let expected = Some((at.to_owned(), objects, elements));
+            assert_eq!(place(&document, Shape::Venue), expected, "{document}");
+        }
+    }
+
+    #[test]
+    fn what_stands_too_deep_or_at_two_places_is_not_taken() {
+        let venue = json!({"venue_id": "v"});
+        let deep = json!({"a": {"b": {"c": {"d": {"e": venue}}}}});
+        assert!(matches!(shallowest(&deep, Shape::Venue), Search::Nothing));
+        let two = json!({"near": [venue], "far": [venue]});
+        match shallowest(&two, Shape::Venue) {
+            Search::Ambiguous(mut places) => {
+                places.sort();
+                assert_eq!(places, ["far[]", "near[]"]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_booking_has_an_id_a_status_and_one_field_more_and_is_no_error() {
+        for (fits, value) in [
+            (
+                true,
+                json!({"id": 7, "status": "CONFIRMED", "object": "reservation"}),
+            ),
+            (false, json!({"id": "x", "status": "up"})),
+            (
+                false,
+                json!({"id": "x", "status": "failed", "object": "error"}),
+            ),
+            (
+                false,
+                json!({"id": null, "status": "failed", "provider": "a"}),
+            ),
+        ] {
+            assert_eq!(
+                Shape::Booking.fits(value.as_object().unwrap()),
+                fits,
+                "{value}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_booking_is_found_in_any_three_envelopes(
+            names in prop::collection::vec("[a-z]{1,8}", 0..4), beside in arbitrary::json(),
+        ) {
+            let booking = json!({"id": "bk_1", "status": "confirmed", "object": "booking", "provider": "a"});
+            let mut document = booking.clone();
+            let is_scalar = !beside.is_object() && !beside.is_array();
+            for name in names {
+                document = json!({ name: document });
+                if is_scalar {
+                    document["other"] = beside.clone();
+                }
+            }
+            match shallowest(&document, Shape::Booking) {
+                Search::Found(found) => prop_assert_eq!(found.objects, [booking.as_object().unwrap()]),
+                // `other` may have taken the booking's own key.
+                other => prop_assert!(!document.to_string().contains("bk_1"), "{:?}", other),
+            }
+        }
+
+        #[test]
+        fn any_document_is_searched_without_a_fault(value in arbitrary::json()) {
+            for shape in [Shape::Venue, Shape::Slot, Shape::Booking, Shape::Session, Shape::Card] {
+                shallowest(&value, shape);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Where the objects of a kind stand in a document: at the profile's place, at the contract's, or wherever their shape is.
+
+use serde_json::{Map, Value};
+
+use super::find::{Found, Search, lists, shallowest};
+use super::path::Path;
+use super::shape::Shape;
+use crate::service::documents::plural;
+
+/// The objects of a list. Without a readable one, what the document says instead; the error is a sentence.
+pub(crate) fn elements<'a>(
+    value: &'a Value,
+    shape: Shape,
+    field: &str,
+) -> Result<Found<'a>, String> {
+    let nouns = shape.nouns().1;
+    let named = Path::parse(field).and_then(|path| path.get(value));
+    let (mut empty, mut unreadable) = (None, None);
+    for (place, list) in [(field, named), ("[]", Some(value))] {
+        let list = match list {
+            Some(Value::Null) if place == field => &[],
+            Some(Value::Array(list)) => list.as_slice(),
+            _ => continue,
+        };
+        let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
+        if !objects.is_empty() {
+            return Ok(Found {
+                place: place.to_owned(),
+                objects,
+                elements: list.len(),
+            });
+        }
+        let kind = if list.is_empty() {
+            &mut empty
+        } else {
+            &mut unreadable
+        };
+        kind.get_or_insert(place);
+    }
+    // The contract's name is nobody's choice, so the objects may stand elsewhere.
+    if empty == Some(field) && field != nouns {
+        return Ok(unread(field, 0));
+    }
+    match (empty, shallowest(value, shape)) {
+        (None, Search::Found(found)) => return Ok(found),
+        (None, Search::Ambiguous(places)) => {
+            return Err(format!(
+                "the answer has {nouns} at `{}`, and nothing says which of them are meant",
+                places.join("` and at `")
+            ));
+        }
+        (Some(place), Search::Found(found)) => {
+            return Err(elsewhere(nouns, place, &[(found.place, found.elements)]));
+        }
+        _ => {}
+    }
+    // None, only where no element came that could be one.
+    let lists = lists(value);
+    let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
+    let with_objects = || full.iter().filter(|list| list.has_objects);
+    if let Some(place) = empty {
+        let others: Vec<_> = with_objects()
+            .map(|it| (it.place.clone(), it.elements))
+            .collect();
+        return match others[..] {
+            [] => Ok(unread(place, 0)),
+            _ => Err(elsewhere(nouns, place, &others)),
+        };
+    }
+    let named = full
+        .iter()
+        .find(|list| Some(list.place.as_str()) == unreadable);
+    let list = named
+        .or(with_objects().next())
+        .or(full.first())
+        .or(empties.first());
+    list.map(|list| unread(&list.place, list.elements))
+        .ok_or_else(|| format!("the answer has no list of {nouns}"))
+}
+
+/// A list of so many elements, none of which can be read.
+fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
+    Found {
+        place: place.to_owned(),
+        objects: Vec::new(),
+        elements,
+    }
+}
+
+/// The place where they are expected is empty, and elements came at others.
+fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
+    let at = |(place, elements): &(String, usize)| format!("{} at `{place}`", counted(*elements));
+    let lists: Vec<String> = lists.iter().map(at).collect();
+    format!(
+        "the answer has no {nouns} at `{empty}`, and {}: nothing says which of them are meant",
+        lists.join(" and ")
+    )
+}
+
+pub(crate) fn counted(elements: usize) -> String {
+    plural(elements, "element", "elements")
+}
+
+fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
+    let object = element.as_object()?;
+    if shape.is_usable(object) {
+        return Some(object);
+    }
+    match shallowest(element, shape) {
+        Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
+        // `{"booking": {…}}`: what stands where one is expected, in an object of its own.
+        _ if object.len() == 1 => object
+            .values()
+            .find_map(Value::as_object)
+            .filter(|inner| shape.is_usable(inner)),
+        _ => None,
+    }
+}
+
+/// The one object of a shape in a document. The error says what is there instead.
+pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
+    let (noun, nouns) = shape.nouns();
+    let root = value.as_object().filter(|it| shape.is_usable(it));
+    match (root, shallowest(value, shape)) {
+        (Some(object), Search::Nothing) => Ok(object),
+        (Some(object), _) if shape.fits(object) => Ok(object),
+        // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
+        (Some(_), Search::Found(found)) => Err(format!(
+            "both it and what stands at `{}` may be the {noun}",
+            found.place
+        )),
+        (_, Search::Found(found)) => match found.objects[..] {
+            [object] => Ok(object),
+            _ => Err(format!(
+                "it has {} {nouns} in `{}`",
+                found.objects.len(),
+                found.place
+            )),
+        },
+        (_, Search::Ambiguous(places)) => Err(format!(
+            "it has a {noun} at `{}`, and nothing says which of them is meant",
+            places.join("` and at `")
+        )),
+        (None, Search::Nothing) => Err(format!("nothing in it has {}", shape.mark())),
+    }
+}

@@ -1,0 +1,33 @@
+//! How a service's documents become ours: the names that the specification leaves open, and shapes that differ.
+
+pub(crate) mod around;
+pub(crate) mod as_it_came;
+pub(crate) mod dialect;
+pub(crate) mod find;
+pub(crate) mod kind;
+pub(crate) mod locate;
+pub(crate) mod misread;
+pub(crate) mod names;
+pub(crate) mod outline;
+pub(crate) mod paging;
+pub(crate) mod path;
+pub(crate) mod profile_adapter;
+pub(crate) mod read;
+pub(crate) mod resource;
+pub(crate) mod shape;
+pub(crate) mod transport;
+pub(crate) mod write;
+
+pub(crate) use around::{around, scalars};
+pub(crate) use as_it_came::as_it_came;
+pub(crate) use dialect::{Dialect, Pause, signing_service};
+pub(crate) use find::{Search, shallowest};
+pub(crate) use kind::{ReadKind, WriteKind};
+pub(crate) use misread::Misread;
+pub(crate) use names::{is_one_of, member, same_words};
+pub(crate) use outline::{Outline, jq_key, missing};
+pub(crate) use paging::{NextPage, next_page};
+pub(crate) use path::Path;
+pub(crate) use profile_adapter::Adapter;
+pub(crate) use read::{List, Reading};
+pub(crate) use shape::Shape;

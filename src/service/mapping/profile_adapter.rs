@@ -1,0 +1,113 @@
+//! Everything that a profile says about how its service differs from the contract.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::dialect::Dialect;
+use super::kind::{ReadKind, WriteKind};
+use super::transport::Transport;
+use crate::json::parsed;
+use crate::platform::{jq, shell};
+use crate::service::time::moment::Moment;
+
+/// How the documents of a service differ from the contract's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Adapter {
+    pub(crate) dialect: Dialect,
+    /// Whether times without an offset are the venue's own, in requests as well.
+    pub(crate) local_times: bool,
+    /// How requests carry the key, and what else they carry.
+    pub(crate) transport: Transport,
+    /// The profile that says all this, for the commands that change it.
+    pub(crate) profile: Option<String>,
+    /// What translates a document of the service into the contract's shape.
+    pub(crate) read: BTreeMap<ReadKind, Expression>,
+    /// What translates a request from the contract's shape.
+    pub(crate) write: BTreeMap<WriteKind, Expression>,
+}
+
+impl Adapter {
+    /// Takes a setting of a profile, such as `dialect.otp_field` or `auth_query`. The error is the predicate of a sentence.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let no_kind = || "is no kind of document".to_owned();
+        match key.split_once('.').unwrap_or(("", key)) {
+            ("", "auth_query") => self.transport.set_auth_query(value),
+            ("", "auth_user") => self.transport.set_auth_user(value),
+            ("headers", name) => self.transport.add_header(name, value),
+            ("dialect", name) => self.dialect.rename(name, value),
+            ("read", kind) => {
+                let kind = ReadKind::parse(kind).ok_or_else(no_kind)?;
+                self.read.insert(kind, Expression::compile(value)?);
+                Ok(())
+            }
+            ("write", kind) => {
+                let kind = WriteKind::parse(kind).ok_or_else(no_kind)?;
+                self.write.insert(kind, Expression::compile(value)?);
+                Ok(())
+            }
+            _ => Err("is no setting of the adapter".to_owned()),
+        }
+    }
+
+    /// The expressions as they were written, by `read.KIND` and `write.KIND`.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (String, &str)> {
+        let read = self.read.iter();
+        let read = read.map(|(kind, it)| (format!("read.{}", kind.as_str()), it));
+        let write = self.write.iter();
+        let write = write.map(|(kind, it)| (format!("write.{}", kind.as_str()), it));
+        read.chain(write).map(|(key, it)| (key, it.0.source()))
+    }
+
+    pub(crate) fn set_command(&self, settings: &str) -> String {
+        let name = self.profile.as_deref().unwrap_or("NAME");
+        format!("bookctl profile set {} {settings}", shell::word(name))
+    }
+
+    /// Like [`Adapter::wire_time`], on the clock of the venue where its zone is known.
+    pub(crate) fn wire_time_in(&self, moment: &Moment, zone: Option<&TimeZone>) -> String {
+        match zone {
+            Some(zone) if self.local_times => {
+                let there = moment.zoned.with_time_zone(zone.clone());
+                there.strftime("%FT%T").to_string()
+            }
+            _ => self.wire_time(moment),
+        }
+    }
+
+    /// A moment as this service wants it in a request: on the venue's clock without an offset, or with its offset.
+    pub(crate) fn wire_time(&self, moment: &Moment) -> String {
+        if self.local_times {
+            moment.zoned.strftime("%FT%T").to_string()
+        } else {
+            moment.wire()
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expression(jq::Expression);
+
+impl Expression {
+    pub(crate) fn compile(source: &str) -> Result<Self, String> {
+        jq::Expression::compile(source).map(Expression)
+    }
+
+    /// Translates a document.
+    ///
+    /// # Errors
+    /// What the expression did, as the predicate of a sentence: it failed, did not end, or gave not exactly one value.
+    pub(crate) fn apply(&self, document: &Value) -> Result<Value, String> {
+        let outputs = self.0.run(&document.to_string());
+        let outputs = outputs.map_err(|why| why.to_string())?;
+        let mut lines = outputs.lines();
+        match (lines.next(), lines.next()) {
+            (Some(line), None) => {
+                parsed(line).map_err(|error| format!("gives something that is not JSON: {error}"))
+            }
+            (None, _) => Err("gives no value".to_owned()),
+            (Some(_), Some(_)) => Err("gives more than one value".to_owned()),
+        }
+    }
+}

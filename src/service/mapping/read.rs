@@ -1,0 +1,397 @@
+//! Reads the service's documents: finds what they hold by its shape, and translates it into the contract's names.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::around::around;
+use super::kind::ReadKind;
+use super::locate::{counted, elements, one};
+use super::misread::Misread;
+use super::profile_adapter::Adapter;
+use super::resource::flattened;
+use super::shape::{Shape, with_contract_names};
+use crate::json::Document;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::slot::Slot;
+use crate::service::documents::venue::Venue;
+
+/// What was read from a document, and what a person should know about the reading.
+#[derive(Debug)]
+pub(crate) struct Reading<T> {
+    pub(crate) item: T,
+    pub(crate) warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct List<T> {
+    pub(crate) items: Vec<T>,
+    /// What stands around the list, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
+    /// Where the list stands in the document as it came: `data.results[]`. Empty where that is not certain.
+    pub(crate) place: String,
+}
+
+/// Bookings that a document lists beside what it is about.
+#[derive(Debug)]
+pub(crate) struct OpenBookings {
+    pub(crate) bookings: Vec<Booking>,
+    /// How many elements of the list cannot be read.
+    pub(crate) unread: usize,
+}
+
+impl Adapter {
+    /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
+    /// fails there must not hide the booking, so it is then looked for by its shape.
+    pub(crate) fn booking(
+        &self,
+        document: Document,
+        after_write: bool,
+    ) -> Result<Reading<Booking>, Misread> {
+        let mut warnings = Vec::new();
+        if let Some(translated) = self.translate(ReadKind::Booking, &document) {
+            let read = translated.and_then(|value| {
+                // A field that the expression leaves in the service's style is read as one of the document is.
+                let object = value.as_object();
+                object
+                    .map(|it| with_contract_names(it, Shape::Booking))
+                    .and_then(|value| Booking::translated(document.clone(), value, Vec::new()))
+                    .ok_or_else(|| "does not give an `id` and a `status`".to_owned())
+            });
+            match read {
+                Ok(item) => return Ok(Reading { item, warnings }),
+                Err(why) if after_write => {
+                    warnings.push(format!(
+                        "read.booking {why}; the booking was found by its shape"
+                    ));
+                }
+                Err(why) => return Err(Misread::of_expression(ReadKind::Booking, &why, &document)),
+            }
+        }
+        let value = flattened(&document);
+        let misread = |why: String| unreadable(ReadKind::Booking, &why, &document);
+        let found = one(&value, Shape::Booking).map_err(misread)?;
+        let read = with_contract_names(found, Shape::Booking);
+        let item = if read == *document.value() {
+            Booking::from_document(document.clone())
+        } else {
+            Booking::translated(document.clone(), read, around(&value, &[found]))
+        };
+        item.map(|item| Reading { item, warnings })
+            .ok_or_else(|| misread("it has no `id` and `status`".to_owned()))
+    }
+
+    /// Reads the index, in the contract's names as far as the profile knows them.
+    pub(crate) fn index(&self, document: &Document) -> Result<Value, Misread> {
+        let translated = self.translate(ReadKind::Index, document);
+        translated
+            .unwrap_or_else(|| Ok(document.value().clone()))
+            .map_err(|why| Misread::of_expression(ReadKind::Index, &why, document))
+    }
+
+    pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
+        let field = &self.dialect.venues_field;
+        let make = Venue::from_value;
+        self.list(ReadKind::Venues, Shape::Venue, field, document, make)
+    }
+
+    pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, Misread> {
+        let field = &self.dialect.slots_field;
+        let make = Slot::from_value;
+        self.list(ReadKind::Slots, Shape::Slot, field, document, make)
+    }
+
+    /// Reads the sessions of a list, each in the contract's shape.
+    pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>, Misread> {
+        let field = &self.dialect.sessions_field;
+        self.list(ReadKind::Sessions, Shape::Session, field, document, Some)
+    }
+
+    /// Reads a session or a card answer, in the contract's shape, with what stands around it.
+    pub(crate) fn object(
+        &self,
+        kind: ReadKind,
+        shape: Shape,
+        document: &Document,
+    ) -> Result<(Value, Vec<(String, String)>), Misread> {
+        let (value, is_translated) = self.source(kind, document)?;
+        if !is_translated {
+            let found = one(&value, shape);
+            let found = found.map_err(|why| unreadable(kind, &why, document))?;
+            return Ok((with_contract_names(found, shape), around(&value, &[found])));
+        }
+        match value.as_object().filter(|it| shape.is_usable(it)) {
+            Some(object) => Ok((with_contract_names(object, shape), Vec::new())),
+            None => {
+                let why = format!("does not give {}", shape.mark());
+                Err(Misread::of_expression(kind, &why, document))
+            }
+        }
+    }
+
+    /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
+    /// there is no list at all.
+    pub(crate) fn bookings_in(&self, document: &Document, place: &str) -> Option<OpenBookings> {
+        let value = match self.refusal(document) {
+            Some(translated) => Cow::Owned(translated),
+            None => flattened(document),
+        };
+        let found = elements(&value, Shape::Booking, place).ok()?;
+        let bookings: Vec<Booking> = found.objects.into_iter().filter_map(booking_of).collect();
+        let unread = found.elements - bookings.len();
+        Some(OpenBookings { bookings, unread })
+    }
+
+    /// The bookings anywhere in a refusal, but for those of the list of unfinished ones (spec, Errors).
+    pub(crate) fn bookings_within(&self, refusal: &Document) -> Vec<Booking> {
+        let mut found = Vec::new();
+        objects_within(refusal.value(), &mut found);
+        found.into_iter().filter_map(booking_of).collect()
+    }
+
+    fn list<T>(
+        &self,
+        kind: ReadKind,
+        shape: Shape,
+        own_field: &str,
+        document: &Document,
+        make: impl Fn(Value) -> Option<T>,
+    ) -> Result<Reading<List<T>>, Misread> {
+        let (value, is_translated) = self.source(kind, document)?;
+        let name = kind.as_str();
+        let settings = || format!("`{name}_field` or `read.{name}`");
+        let misread = |why| Misread::new(why, settings(), document);
+        let field = if is_translated { name } else { own_field };
+        let found = elements(&value, shape, field).map_err(misread)?;
+        let read = found.objects.iter();
+        let items: Vec<T> = read
+            .filter_map(|object| make(with_contract_names(object, shape)))
+            .collect();
+        let (place, unread) = (found.place, found.elements - items.len());
+        let mut warnings = Vec::new();
+        if unread > 0 {
+            if items.is_empty() {
+                return Err(misread(format!(
+                    "the answer has {} at `{place}`, and none of them has {}",
+                    counted(unread),
+                    shape.mark()
+                )));
+            }
+            warnings.push(format!(
+                "{unread} of {} {} cannot be read: {} is missing",
+                found.elements,
+                shape.nouns().1,
+                shape.mark()
+            ));
+        }
+        let around = around(&value, &found.objects);
+        let place = if is_translated {
+            elements(document.value(), shape, own_field)
+                .map_or_else(|_| String::new(), |found| found.place)
+        } else {
+            place
+        };
+        let item = List {
+            items,
+            around,
+            place,
+        };
+        Ok(Reading { item, warnings })
+    }
+
+    /// A refusal in the contract's shape, where the profile has an expression that works for it.
+    pub(crate) fn refusal(&self, body: &Document) -> Option<Value> {
+        let translated = self.translate(ReadKind::Error, body)?.ok();
+        translated.filter(Value::is_object)
+    }
+
+    /// A webhook event in the contract's shape, or why the profile's expression failed; `None` without one.
+    pub(crate) fn event(&self, event: &Value) -> Option<Result<Value, String>> {
+        Some(self.read.get(&ReadKind::Event)?.apply(event))
+    }
+
+    /// What a document is read from, and whether an expression gave it, which writes the contract's names.
+    fn source<'a>(
+        &self,
+        kind: ReadKind,
+        document: &'a Document,
+    ) -> Result<(Cow<'a, Value>, bool), Misread> {
+        match self.translate(kind, document) {
+            Some(Ok(value)) => Ok((Cow::Owned(value), true)),
+            Some(Err(why)) => Err(Misread::of_expression(kind, &why, document)),
+            None => Ok((flattened(document), false)),
+        }
+    }
+
+    /// The document as the profile's expression translates it; `None` without one.
+    fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
+        let expression = self.read.get(&kind)?;
+        Some(expression.apply(document.value()))
+    }
+}
+
+fn unreadable(kind: ReadKind, why: &str, document: &Document) -> Misread {
+    let name = kind.as_str();
+    let why = format!("the answer cannot be read as a {name}: {why}");
+    Misread::new(why, format!("`read.{name}`"), document)
+}
+
+/// A booking that stands beside what a document is about.
+fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
+    let document = Document::from(Value::Object(object.clone()));
+    let value = with_contract_names(object, Shape::Booking);
+    Booking::translated(document, value, Vec::new())
+}
+
+/// The objects that can be used as a booking, at any depth.
+fn objects_within<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
+    match value {
+        Value::Object(object) => {
+            if Shape::Booking.is_usable(object) {
+                found.push(object);
+            }
+            let members = object.iter().filter(|(name, _)| *name != "open_bookings");
+            members.for_each(|(_, inner)| objects_within(inner, found));
+        }
+        Value::Array(elements) => elements.iter().for_each(|it| objects_within(it, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn booking(document: Value) -> Result<Booking, Misread> {
+        let reading = Adapter::default().booking(document.into(), false)?;
+        Ok(reading.item)
+    }
+
+    #[test]
+    fn a_booking_is_found_in_an_envelope_and_what_is_around_it_is_kept() {
+        let inner = json!({"id": 7, "object": "booking", "status": "CONFIRMED", "provider": "a", "partySize": 2});
+        let read = booking(json!({"data": inner, "meta": {"request_id": "r1"}})).unwrap();
+        assert_eq!(read.id(), "7");
+        assert_eq!(read.value()["party_size"], 2);
+        let around = ("meta.request_id".to_owned(), "r1".to_owned());
+        assert_eq!(read.around, [around]);
+        let resource =
+            json!({"data": {"type": "b", "id": "9", "attributes": {"object": "b", "status": "x"}}});
+        assert_eq!(booking(resource).unwrap().id(), "9");
+    }
+
+    #[test]
+    fn a_booking_in_the_contracts_shape_is_kept_as_it_came() {
+        let read = booking(json!({"id": "bk_1", "status": "confirmed", "more": {"b": 1}})).unwrap();
+        assert_eq!(read.own_document().text(), read.document().text());
+        assert!(read.around.is_empty());
+    }
+
+    #[test]
+    fn an_answer_without_a_booking_says_what_is_missing() {
+        for (document, why) in [
+            (json!({"ok": true}), "nothing in it has `id` and `status`"),
+            (
+                json!([{"id": 1, "status": "a", "object": "b"}, {"id": 2, "status": "a", "object": "b"}]),
+                "it has 2 bookings in `[]`",
+            ),
+            (
+                json!({"object": "error", "id": "e", "status": "failed"}),
+                "nothing in it",
+            ),
+        ] {
+            let misread = booking(document.clone()).unwrap_err();
+            assert!(misread.why.contains(why), "{document}: {}", misread.why);
+        }
+    }
+
+    #[test]
+    fn another_kind_of_object_is_never_taken_for_the_booking() {
+        let inner = json!({"id": "bk_9", "object": "booking", "status": "failed", "provider": "a"});
+        let payment =
+            json!({"id": "pay_1", "object": "payment", "status": "confirmed", "provider": "x"});
+        let read = booking(json!({"payment": payment, "data": {"booking": inner}})).unwrap();
+        assert_eq!(read.id(), "bk_9");
+        for document in [
+            json!({"success": false, "alternatives": [{"id": "a", "object": "slot", "status": "confirmed", "provider": "a"}]}),
+            json!({"id": "req_2", "status": "confirmed", "data": inner}),
+            json!({"customer": {"id": "cus_1", "object": "customer", "status": "active"}}),
+        ] {
+            assert!(booking(document.clone()).is_err(), "{document}");
+        }
+    }
+
+    #[test]
+    fn venues_that_cannot_be_read_are_never_none() {
+        let venues = |document: Value| Adapter::default().venues(&document.into());
+        let read =
+            venues(json!({"results": [{"venue_id": 1}, {"name": "x"}], "total": 2})).unwrap();
+        assert_eq!(read.item.items.len(), 1);
+        assert_eq!(
+            read.warnings,
+            ["1 of 2 venues cannot be read: `venue_id` is missing"]
+        );
+        assert_eq!(read.item.around.len(), 2, "{:?}", read.item.around);
+        for empty in [
+            json!({"venues": []}),
+            json!([]),
+            json!({"data": {"items": []}}),
+            json!({"venues": null}),
+            json!({"venues": [], "tags": ["a"], "links": [{"href": "x"}]}),
+            json!({"items": [], "warnings": ["slow"]}),
+        ] {
+            assert!(
+                venues(empty.clone()).unwrap().item.items.is_empty(),
+                "{empty}"
+            );
+        }
+        for (document, why) in [
+            (
+                json!({"results": [{"id": 1}, {"id": 2}]}),
+                "2 elements at `results`, and none of them has `venue_id`",
+            ),
+            (json!({"venues": [{"id": 1}]}), "1 element at `venues`"),
+            (json!({"count": 0}), "no list of venues"),
+            (json!({"tags": [], "total": 3}), "no list of venues"),
+            (
+                json!({"results": [{"id": 1}], "more": []}),
+                "1 element at `results`",
+            ),
+            (
+                json!({"rows": ["a", "b"], "more": []}),
+                "2 elements at `rows`",
+            ),
+            (
+                json!({"venues": null, "rows": [{"id": 1}]}),
+                "no venues at `venues`, and 1 element at `rows`",
+            ),
+            (
+                json!({"venues": [], "data": {"items": [{"venue_id": 1}]}}),
+                "no venues at `venues`, and 1 element at `data.items[]`",
+            ),
+            (
+                json!({"venues": [], "data": {"items": [{"id": 1}, {"id": 2}]}}),
+                "2 elements at `data.items`",
+            ),
+        ] {
+            let misread = venues(document.clone()).unwrap_err();
+            assert!(misread.why.contains(why), "{document}: {}", misread.why);
+        }
+    }
+
+    #[test]
+    fn the_profiles_place_comes_before_the_contracts_and_may_be_empty() {
+        let mut adapter = Adapter::default();
+        adapter.dialect.rename("venues_field", "data.near").unwrap();
+        for (near, ids) in [
+            (json!([{"venue_id": "near"}]), &["near"][..]),
+            (json!([]), &[]),
+        ] {
+            let document = json!({"venues": [{"venue_id": "far"}], "data": {"near": near}});
+            let read = adapter.venues(&document.into()).unwrap().item.items;
+            let found: Vec<&str> = read.iter().map(|venue| venue.id()).collect();
+            assert_eq!(found, ids);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Objects that keep their fields in `attributes`, beside their `id`, as JSON:API writes them.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::json::Document;
+
+const INNER: &str = "attributes";
+const LINKS: &str = "relationships";
+const BESIDE: &str = "included";
+
+/// The document with the members of each `attributes` in the object around it, and what its relationships name in
+/// `included` beside them.
+pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
+    // Most documents have none, and are not copied.
+    if !document.text().contains(INNER) {
+        return Cow::Borrowed(document.value());
+    }
+    let value = document.value();
+    let beside = value.get(BESIDE).and_then(Value::as_array);
+    let beside = beside.into_iter().flatten().map(|it| (it, false));
+    let mut included = Included(beside.collect());
+    let mut flat = flat(value, &mut included);
+    if let Value::Object(object) = &mut flat
+        && included.0.iter().any(|(_, is_used)| *is_used)
+    {
+        let rest = included.0.iter().filter(|(_, is_used)| !is_used);
+        let rest = rest.map(|(value, _)| self::flat(value, &mut Included(Vec::new())));
+        let rest: Vec<Value> = rest.collect();
+        object.remove(BESIDE);
+        if !rest.is_empty() {
+            object.insert(BESIDE.to_owned(), rest.into());
+        }
+    }
+    if flat == *value {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(flat)
+}
+
+/// The objects that stand beside what the document is about, and whether each was named.
+struct Included<'a>(Vec<(&'a Value, bool)>);
+
+impl Included<'_> {
+    /// What a relationship names, if all of it is there.
+    fn named(&mut self, link: &Value) -> Option<Value> {
+        match link.get("data")? {
+            Value::Array(ids) if !ids.is_empty() => ids.iter().map(|id| self.one(id)).collect(),
+            id => self.one(id),
+        }
+    }
+
+    fn one(&mut self, id: &Value) -> Option<Value> {
+        let name = |of: &Value| Some((of.get("type")?.clone(), of.get("id")?.clone()));
+        let wanted = name(id)?;
+        let mut found = self.0.iter_mut();
+        let (found, is_used) = found.find(|(it, _)| name(it) == Some(wanted.clone()))?;
+        *is_used = true;
+        let mut found = flat(found, &mut Included(Vec::new()));
+        found.as_object_mut()?.remove("type");
+        Some(found)
+    }
+}
+
+fn flat(value: &Value, included: &mut Included<'_>) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut merged = Map::new();
+            for (key, value) in object {
+                match value {
+                    Value::Object(inner) if key == INNER && object.contains_key("id") => {
+                        for (key, value) in inner {
+                            let value = || flat(value, &mut Included(Vec::new()));
+                            merged.entry(key.clone()).or_insert_with(value);
+                        }
+                    }
+                    Value::Object(links) if key == LINKS && object.contains_key("id") => {
+                        let mut rest = links.clone();
+                        rest.retain(|name, link| match included.named(link) {
+                            Some(named) => {
+                                merged.entry(name.clone()).or_insert(named);
+                                false
+                            }
+                            None => true,
+                        });
+                        if !rest.is_empty() {
+                            merged.insert(key.clone(), rest.into());
+                        }
+                    }
+                    _ => {
+                        merged.insert(key.clone(), flat(value, included));
+                    }
+                }
+            }
+            Value::Object(merged)
+        }
+        Value::Array(elements) => elements.iter().map(|it| flat(it, included)).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn attributes_and_what_is_included_join_the_object_that_has_the_id() {
+        let flattened = |value: Value| flattened(&value.into()).into_owned();
+        assert_eq!(
+            flattened(
+                json!({"data": [{"type": "b", "id": 7, "attributes": {"status": "x", "id": 8}}]})
+            ),
+            json!({"data": [{"type": "b", "id": 7, "status": "x"}]})
+        );
+        let link = |id| json!({"data": {"type": "t", "id": id}});
+        assert_eq!(
+            flattened(json!({
+                "data": [{"id": 7, "relationships": {"card_terms": link(1), "gone": link(9)}}],
+                "included": [
+                    {"type": "t", "id": 1, "attributes": {"text": "x"}},
+                    {"type": "u", "id": 1, "attributes": {"text": "y"}},
+                ],
+            })),
+            json!({
+                "data": [{"id": 7, "card_terms": {"id": 1, "text": "x"}, "relationships": {"gone": link(9)}}],
+                "included": [{"type": "u", "id": 1, "text": "y"}],
+            })
+        );
+        for same in [
+            json!({"attributes": {"a": 1}}),
+            json!({"id": 1, "attributes": ["a"]}),
+        ] {
+            assert_eq!(flattened(same.clone()), same);
+        }
+    }
+}

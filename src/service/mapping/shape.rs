@@ -1,0 +1,141 @@
+//! What the specification fixes of each kind of object, so that it can be told by its shape.
+
+use serde_json::{Map, Value};
+
+use super::names::{is_one_of, key_of, member, same_words};
+use crate::service::documents::id::is_id;
+
+/// A kind of object that the service sends (spec, Resources and their fields).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Venue,
+    Slot,
+    Booking,
+    Session,
+    Card,
+}
+
+impl Shape {
+    /// Whether an object is one of this kind, wherever it stands: it has the fields that only this kind has.
+    pub(crate) fn fits(self, object: &Map<String, Value>) -> bool {
+        match self {
+            Shape::Venue => has_id(object, "venue_id") && !has_id(object, "availability_id"),
+            Shape::Slot => {
+                has_id(object, "availability_id") && member(object, "datetime").is_some()
+            }
+            Shape::Booking => {
+                self.is_usable(object) && (has(object, "object") || has(object, "provider"))
+            }
+            Shape::Session => {
+                self.is_usable(object) && (has(object, "end_user") || has(object, "provider"))
+            }
+            Shape::Card => self.is_usable(object),
+        }
+    }
+
+    /// Whether an object that stands where one of this kind is expected can be used as one.
+    pub(crate) fn is_usable(self, object: &Map<String, Value>) -> bool {
+        match self {
+            Shape::Venue | Shape::Slot => self.fits(object),
+            Shape::Booking => {
+                has_id(object, "id")
+                    && member(object, "status").is_some_and(Value::is_string)
+                    && !is_another_kind(object)
+            }
+            Shape::Session => {
+                has_id(object, "id") && member(object, "state").is_some_and(Value::is_string)
+            }
+            Shape::Card => member(object, "has_card").is_some(),
+        }
+    }
+
+    /// What one of them is called, and several.
+    pub(crate) fn nouns(self) -> (&'static str, &'static str) {
+        match self {
+            Shape::Venue => ("venue", "venues"),
+            Shape::Slot => ("slot", "slots"),
+            Shape::Booking => ("booking", "bookings"),
+            Shape::Session => ("session", "sessions"),
+            Shape::Card => ("card answer", "card answers"),
+        }
+    }
+
+    /// The fields by which one is recognised, for a message.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            Shape::Venue => "`venue_id`",
+            Shape::Slot => "`availability_id` and `datetime`",
+            Shape::Booking => "`id` and `status`",
+            Shape::Session => "`id` and `state`",
+            Shape::Card => "`has_card`",
+        }
+    }
+
+    /// The names of the fields that bookctl knows of this kind. Those that the specification leaves open are read in
+    /// any style (`partySize`).
+    pub(crate) fn fields(self) -> impl Iterator<Item = &'static str> {
+        let names = match self {
+            Shape::Venue => {
+                "venue_id name vertical provider providers address city country latitude longitude timezone distance_km \
+                 price_level tags"
+            }
+            Shape::Slot => {
+                "availability_id datetime party_size duration_minutes seating price card_terms cancellation_terms \
+                 provider amount currency text required hold_amount free_until fee_amount"
+            }
+            Shape::Booking => {
+                "id object status provider venue_id venue_name datetime party_size customer name email phone end_user \
+                 seating_preference payment_collection card_terms cancellation_terms error_code error_message \
+                 next_action last_modification expires_at created_at updated_at type message channel sent_to amount \
+                 currency psp_request fields at changes from to text required hold_amount free_until fee_amount"
+            }
+            Shape::Session => "id object provider state end_user created_at",
+            Shape::Card => "has_card",
+        };
+        names.split(' ')
+    }
+}
+
+fn has(object: &Map<String, Value>, name: &str) -> bool {
+    member(object, name).is_some()
+}
+
+/// Whether an object has an id under this name: a text that is not empty, or a number.
+fn has_id(object: &Map<String, Value>, name: &str) -> bool {
+    member(object, name).is_some_and(is_id)
+}
+
+/// What else has an id and a status, and says by its `object` that it is no booking.
+const OTHER_KINDS: &str = "account alternative api authorization card charge customer error event guest invoice job list \
+    member message offer organization partner payment payment_intent payment_method person price provider refund \
+    request response restaurant result session slot table task transaction user vendor venue webhook";
+
+fn is_another_kind(object: &Map<String, Value>) -> bool {
+    let kind = member(object, "object").and_then(Value::as_str);
+    kind.is_some_and(|kind| is_one_of(OTHER_KINDS, kind))
+}
+
+/// Objects whose keys are chosen by others, and are kept as they are.
+const FREE_FORM: &[&str] = &["psp_request", "fields"];
+
+/// An object with the contract's names where it has them in another style.
+pub(crate) fn with_contract_names(object: &Map<String, Value>, shape: Shape) -> Value {
+    let renamed = object.iter().map(|(key, value)| {
+        let key = contract_name(object, key, shape).unwrap_or(key);
+        let value = match value {
+            Value::Object(inner) if !FREE_FORM.contains(&key) => with_contract_names(inner, shape),
+            other => other.clone(),
+        };
+        (key.to_owned(), value)
+    });
+    Value::Object(renamed.collect())
+}
+
+/// The contract's name for a key that has the same words in another style, and no rival beside it.
+fn contract_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'static str> {
+    if shape.fields().any(|name| name == key) {
+        return None;
+    }
+    let name = shape.fields().find(|name| same_words(name, key))?;
+    (key_of(object, name) == Some(key)).then_some(name)
+}

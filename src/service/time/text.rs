@@ -1,0 +1,194 @@
+//! Datetimes and spans of time as people read them.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, Zoned};
+
+use super::moment::local_text;
+use super::when::When;
+
+/// A datetime of a document for people: `Tue 1 Dec 2026, 19:30 (+01:00)`, without the offset if it has none. A text
+/// that is no datetime is returned unchanged, so the caller still has to make control characters visible.
+pub(crate) fn human(datetime: &str) -> String {
+    let Ok(when) = When::parse(datetime) else {
+        return datetime.to_owned();
+    };
+    match (when.exact(), when.wall()) {
+        (Some(moment), _) => moment.human(),
+        (None, Some(local)) => local_text(local),
+        (None, None) => datetime.to_owned(),
+    }
+}
+
+/// When something happened, always with seconds, so that a column of such times is even. A text that is no instant is
+/// returned unchanged.
+pub(crate) fn to_the_second(at: &str) -> String {
+    match at.parse::<Timestamp>() {
+        Ok(at) => at.strftime("%a %-d %b %Y, %T (UTC)").to_string(),
+        Err(_) => human(at),
+    }
+}
+
+/// Local time at the venue, without the offset: for lists. `None` if `datetime` cannot be parsed.
+pub(crate) fn local(datetime: &str) -> Option<String> {
+    let when = When::parse(datetime).ok()?;
+    let zoned = when.exact().map(|moment| moment.zoned.datetime());
+    zoned.or(when.wall()).map(local_text)
+}
+
+/// A datetime of a document for people, followed by the time in the reader's own zone where the two clocks differ:
+/// `Fri 27 Nov 2026, 19:30 (+00:00) · 14:30 your time`. Names the day where it is another one.
+pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {
+    let shown = human(datetime);
+    let when = When::parse(datetime).ok();
+    let own = when.and_then(|when| own_clock(&when.exact()?.zoned, own));
+    own.map_or(shown.clone(), |own| format!("{shown} · {own}"))
+}
+
+/// When something was or will be: `10 minutes ago (Tue 1 Dec 2026, 16:50 UTC)`, `in 20 minutes (16:50 UTC)`. The day
+/// of a later time is left out if it is today. Adds the time in the reader's own zone if that differs.
+pub(crate) fn dated(at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
+    let utc = at.to_zoned(TimeZone::UTC);
+    let is_later_today = at > now && utc.date() == now.to_zoned(TimeZone::UTC).date();
+    let date = if is_later_today { "" } else { "%a %-d %b %Y, " };
+    let clock = utc.strftime(&format!("{date}%H:%M")).to_string();
+    let own = own_clock(&utc, own).map_or(String::new(), |own| format!(", {own}"));
+    format!("{} ({clock} UTC{own})", relative(at, now))
+}
+
+/// The time on the reader's clock, if it differs from the clock of `there`: `14:30 your time`.
+fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
+    let here = there.with_time_zone(own.clone());
+    if here.offset() == there.offset() {
+        return None;
+    }
+    let is_same_day = here.date() == there.date();
+    let date = if is_same_day { "" } else { "%a %-d %b, " };
+    let clock = here.strftime(&format!("{date}%H:%M")).to_string();
+    Some(format!("{clock} your time"))
+}
+
+/// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `1 hour 49 minutes ago`, `3 days ago`.
+/// Rounds down, but takes a deadline that was set a moment ago as whole. Only a deadline has seconds.
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
+    let seconds = at.duration_since(now).as_secs();
+    let is_later = seconds > 0;
+    let away = seconds.unsigned_abs();
+    let about = away + if is_later { 5 } else { 0 };
+    let counted = |count: u64, unit: &str| {
+        let end = if count == 1 { "" } else { "s" };
+        format!("{count} {unit}{end}")
+    };
+    let away = match about {
+        _ if is_later && away < 90 => counted(away, "second"),
+        0..3600 => counted(about / 60, "minute"),
+        // An hour that is nearly two is worth its minutes.
+        3660..7200 => format!("1 hour {}", counted(about / 60 % 60, "minute")),
+        3600..172_800 => counted(about / 3600, "hour"),
+        _ => counted(about / 86_400, "day"),
+    };
+    match seconds {
+        -59..=0 => "just now".to_owned(),
+        _ if is_later => format!("in {away}"),
+        _ => format!("{away} ago"),
+    }
+}
+
+/// How far something was moved, if that is more than a week: `3 weeks earlier`, `9 days later`.
+pub(crate) fn moved_far(from: Timestamp, to: Timestamp) -> Option<String> {
+    let apart = to.duration_since(from);
+    if apart.abs() <= SignedDuration::from_hours(7 * 24) {
+        return None;
+    }
+    let side = if from > to { "earlier" } else { "later" };
+    Some(match apart.as_hours().unsigned_abs() / 24 {
+        days @ 0..14 => format!("{days} days {side}"),
+        days => format!("{} weeks {side}", (days + 3) / 7),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::documents::rows;
+
+    #[test]
+    fn a_datetime_is_shown_with_its_own_offset_and_in_a_list_on_the_wall_clock() {
+        for [datetime, shown, listed] in rows(
+            "2026-12-01T19:30:00+01:00 | Tue 1 Dec 2026, 19:30 (+01:00)    | Tue 1 Dec 2026, 19:30
+             2026-12-01T19:30:15-03:30 | Tue 1 Dec 2026, 19:30:15 (-03:30) | Tue 1 Dec 2026, 19:30:15
+             2026-12-01T19:30:00.000Z  | Tue 1 Dec 2026, 19:30 (UTC)       | Tue 1 Dec 2026, 19:30
+             2026-12-01T19:30:00       | Tue 1 Dec 2026, 19:30             | Tue 1 Dec 2026, 19:30
+             sometime                  | sometime                          | ",
+        ) {
+            assert_eq!(human(datetime), shown);
+            assert_eq!(local(datetime).unwrap_or_default(), listed);
+        }
+    }
+
+    #[test]
+    fn how_far_a_time_is_from_now_is_said_in_the_unit_that_people_would_choose() {
+        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        for [at, said] in rows(
+            "2026-12-01T12:00:00Z | just now
+             2026-12-01T11:59:01Z | just now
+             2026-12-01T11:58:58Z | 1 minute ago
+             2026-12-01T11:00:59Z | 59 minutes ago
+             2026-12-01T11:00:00Z | 1 hour ago
+             2026-12-01T10:10:59Z | 1 hour 49 minutes ago
+             2026-12-01T12:01:13Z | in 73 seconds
+             2026-12-01T11:50:00Z | 10 minutes ago
+             2026-12-01T10:00:00Z | 2 hours ago
+             2026-11-29T12:00:00Z | 2 days ago
+             2026-12-01T12:00:01Z | in 1 second
+             2026-12-01T12:14:32Z | in 14 minutes
+             2026-12-01T12:19:58Z | in 20 minutes
+             2026-12-01T17:05:00Z | in 5 hours
+             2026-12-05T12:00:00Z | in 4 days",
+        ) {
+            assert_eq!(relative(at.parse().unwrap(), now), said, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_time_on_the_minute_has_its_seconds_like_any_other() {
+        for (at, shown) in [
+            ("2026-12-01T16:30:00.25Z", "Tue 1 Dec 2026, 16:30:00 (UTC)"),
+            ("2026-12-01T16:30:48Z", "Tue 1 Dec 2026, 16:30:48 (UTC)"),
+            ("sometime", "sometime"),
+        ] {
+            assert_eq!(to_the_second(at), shown);
+        }
+    }
+
+    #[test]
+    fn the_readers_own_time_is_added_where_the_clocks_differ() {
+        let new_york = TimeZone::get("America/New_York").unwrap();
+        let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
+        let (venue, shown) = (
+            "2026-11-27T19:30:00+00:00",
+            "Fri 27 Nov 2026, 19:30 (+00:00)",
+        );
+        for (own, added) in [
+            (&TimeZone::UTC, ""),
+            (&new_york, " · 14:30 your time"),
+            (&tokyo, " · Sat 28 Nov, 04:30 your time"),
+        ] {
+            assert_eq!(with_own_time(venue, own), format!("{shown}{added}"));
+        }
+        assert_eq!(with_own_time("sometime", &tokyo), "sometime");
+    }
+
+    #[test]
+    fn a_moment_is_dated_and_one_later_today_is_not() {
+        let now: Timestamp = "2026-12-01T16:30:02Z".parse().unwrap();
+        for [own, at, said] in rows(
+            "UTC              | 2026-12-01T16:50:00Z | in 20 minutes (16:50 UTC)
+             America/New_York | 2026-12-01T16:50:00Z | in 20 minutes (16:50 UTC, 11:50 your time)
+             UTC              | 2026-12-01T16:20:00Z | 10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)
+             UTC              | 2026-12-03T16:40:00Z | in 2 days (Thu 3 Dec 2026, 16:40 UTC)",
+        ) {
+            let own = TimeZone::get(own).unwrap();
+            assert_eq!(dated(at.parse().unwrap(), now, &own), said);
+        }
+    }
+}

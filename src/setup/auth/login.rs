@@ -1,0 +1,341 @@
+use super::{ProfileSecrets, SecretsList};
+use crate::app::input::read_stdin;
+use crate::app::{Context, Startup};
+use crate::config::{
+    Assignment, BaseUrl, ConfigFile, Environment, Service, SharedJournal, Target, edit,
+    journal_address, profile_name,
+};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::shell;
+use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
+use crate::service::client::{Call, key_sent_as};
+use crate::terminal::prompt::Question;
+
+const SHAPE: &str = "enter one line of ASCII characters without spaces";
+
+/// Connect to a service: check an API key and store it in the system keyring
+///
+/// On a terminal, it asks for the address, a name for the profile, and the key, which is not shown. In a script, pass
+/// --profile (and --base-url for a new profile), and the key on standard input. No flag takes a secret, because other
+/// users can see arguments.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl auth login\n  \
+    pass show booking/live | bookctl auth login --profile live --key-stdin\n  \
+    bookctl auth login --profile live --base-url https://api.example.com \\\n    \
+      --key-stdin --storage file < key.txt")]
+pub(crate) struct Args {
+    /// Address of the service, for a new profile: https, or http on this computer
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Read the API key from standard input
+    #[arg(long)]
+    key_stdin: bool,
+    /// Read the webhook secret from standard input; with --key-stdin, from the second line
+    #[arg(long)]
+    webhook_secret_stdin: bool,
+    /// Read the password of the profile's shared journal from standard input, and store nothing else
+    #[arg(long, conflicts_with_all = ["base_url", "key_stdin", "webhook_secret_stdin", "dialect"])]
+    journal_password_stdin: bool,
+    /// Where to store secrets [default: keyring]
+    #[arg(long, value_enum)]
+    storage: Option<Storage>,
+    /// Header, field or provider name of this service, used from the first request on; `bookctl help dialect` lists
+    /// the keys
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
+    dialect: Vec<Assignment>,
+}
+
+pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let storage = args.storage.unwrap_or_default();
+    if args.journal_password_stdin {
+        return store_journal_password(&setup, &vault, storage).await;
+    }
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let (name, base_url) = choose_service(&setup, &args, &file).await?;
+    let service = service(&name, base_url, &file, &args.dialect)?;
+    let account = Account::new(&name, service.base_url.origin());
+    if storage == Storage::Keyring {
+        // Nobody is asked for a key that a missing keyring would lose.
+        let answers = vault.keyring.probe().await;
+        answers.map_err(|why| silent(&why))?;
+    }
+    let is_new = !file.profiles.contains_key(&name);
+    let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
+
+    let config_file = setup.paths.config_file.clone();
+    let target = Target::Remote(Box::new(Service {
+        key: key.clone(),
+        ..service.clone()
+    }));
+    let mut context = Context::with_target(setup, target);
+    if let Some(given) = &mut key {
+        let asks_again = !args.key_stdin && context.prompter.interactive();
+        if try_key(&mut context, given, &account, asks_again).await? {
+            context.refuse_sandbox().await?;
+        }
+    }
+    for (item, secret) in [(Item::ApiKey, &key), (Item::WebhookSecret, &webhook_secret)] {
+        if let Some(secret) = secret {
+            vault.store(&account, item, secret, storage).await?;
+        }
+    }
+    if let Some(key) = &key {
+        edit(&config_file, |draft| {
+            if is_new {
+                draft.set(&name, "base_url", service.base_url.join(""))?;
+            }
+            for assignment in &args.dialect {
+                assignment.set(draft, &name)?;
+            }
+            draft.set(&name, "key_origin", account.origin.as_str())?;
+            draft.set(&name, "key_fingerprint", key.fingerprint())
+        })?;
+    }
+    let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
+    let profiles = vec![row];
+    context.out.emit(&SecretsList { profiles })?;
+    if context.environment.api_key.is_some() {
+        let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
+        context.out.warn(warning);
+    }
+    if file.default_profile.as_ref() != Some(&name) {
+        context.out.note(&format!(
+            "to use it, pass --profile {0}, or make it the default with: bookctl profile use {0}",
+            shell::word(&name)
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads the password of the profile's shared journal from standard input, and stores it for the journal's address.
+async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage) -> Result<Exit> {
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let name = setup.named_profile().or(file.default_profile.clone());
+    let Some(name) = name else {
+        return Err(Error::usage("no profile was named").hint("pass --profile NAME"));
+    };
+    let url = file.profile(&name)?.journal.as_deref().ok_or_else(|| {
+        Error::config(format!("profile {name} has no shared journal")).hint(format!(
+            "name it first: bookctl profile set {name} journal=postgresql://USER@HOST/DATABASE"
+        ))
+    })?;
+    let address = journal_address(url, &name)?;
+    let text = Secret::new(read_stdin().await?);
+    let password = text.expose().trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        return Err(Error::usage("no password on standard input"));
+    }
+    let account = SharedJournal::account(&name, &address);
+    let password = Secret::new(password.to_owned());
+    vault
+        .store(&account, Item::JournalPassword, &password, storage)
+        .await?;
+    edit(&setup.paths.config_file, |draft| {
+        draft.set(&name, "journal_password_stored", true)
+    })?;
+    setup.out.note(&format!(
+        "the password of the journal at {address} is stored ({})",
+        storage.as_str()
+    ));
+    Ok(Exit::Done)
+}
+
+/// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
+/// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
+async fn try_key(
+    context: &mut Context,
+    key: &mut Secret,
+    account: &Account,
+    asks_again: bool,
+) -> Result<bool> {
+    let learn = format!("bookctl profile learn {}", shell::word(&account.profile));
+    loop {
+        let Err(error) = context.read(Call::get("/v1/")).await else {
+            return Ok(true);
+        };
+        if error.exit != Exit::Unauthorized {
+            return Err(error);
+        }
+        let check = format!(
+            "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` again",
+            account.origin
+        );
+        if error.http_status != Some(401) {
+            return Err(error.hint(check));
+        }
+        let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
+        if !asks_again {
+            return Err(error.detail(how).hint(format!(
+                "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; `{learn}` finds \
+                 out how it wants the key"
+            )));
+        }
+        context.out.warn(&format!("{}: {how}", error.message));
+        context.out.note(&format!(
+            "if the key is right, the service may want it in another way: keep it, and `{learn}` finds out"
+        ));
+        let text = format!("API key for {} (Enter keeps this one)", account.origin);
+        let question = Question::new(text, "--key-stdin", "API key").hidden();
+        let check = |text: &str| match text {
+            "" => Ok(()),
+            text => one_line(text),
+        };
+        let text = context.prompter.text(&question, None, &check).await?;
+        if text.is_empty() {
+            let note = format!("the key was not tried again; next: {learn}");
+            context.out.note(&note);
+            return Ok(false);
+        }
+        *key = Secret::new(text);
+        context.use_key(key.clone());
+    }
+}
+
+/// The profile and its address, from flags and the environment, or from prompts.
+async fn choose_service(
+    setup: &Startup,
+    args: &Args,
+    file: &ConfigFile,
+) -> Result<(String, BaseUrl)> {
+    let from_environment = Environment::text(setup.environment.base_url.as_ref());
+    let url = match (&args.base_url, &from_environment) {
+        (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
+        (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
+        (None, None) => None,
+    };
+    let named = setup.named_profile();
+    if let Some(name) = &named {
+        if let Some(profile) = file.profiles.get(name) {
+            let kept = profile.address(name)?;
+            if args.base_url.is_some() && url.as_ref() != Some(&kept) {
+                return Err(Error::config(other_address(name, &kept))
+                    .hint("leave out --base-url, or choose another profile name"));
+            }
+            return Ok((name.clone(), kept));
+        }
+        profile_name(name)
+            .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
+    } else if !setup.prompter.interactive() {
+        return Err(
+            Error::usage("no profile was named, and bookctl cannot prompt here")
+                .hint("pass --profile NAME, and --base-url URL for a new profile"),
+        );
+    }
+    let url = match url {
+        Some(url) => url,
+        None => ask_base_url(setup).await?,
+    };
+    let name = match named {
+        Some(name) => name,
+        None => ask_name(setup, file, &url).await?,
+    };
+    Ok((name, url))
+}
+
+async fn ask_base_url(setup: &Startup) -> Result<BaseUrl> {
+    let (text, flag) = ("Base URL of the service", "--base-url");
+    let question = Question::new(text, flag, "the service's address");
+    let check = |text: &str| {
+        let checked = BaseUrl::parse(text, "the base URL");
+        checked.map(drop).map_err(|error| error.message.clone())
+    };
+    let text = setup.prompter.text(&question, None, &check).await?;
+    BaseUrl::parse(&text, "the base URL")
+}
+
+async fn ask_name(setup: &Startup, file: &ConfigFile, url: &BaseUrl) -> Result<String> {
+    let question = Question::new("Profile name", "--profile", "the profile's name");
+    let check = |text: &str| {
+        profile_name(text)?;
+        match file.profiles.get(text).map(|profile| profile.address(text)) {
+            Some(Ok(kept)) if kept != *url => Err(other_address(text, &kept)),
+            _ => Ok(()),
+        }
+    };
+    let suggested = check("live").is_ok().then_some("live");
+    Ok(setup.prompter.text(&question, suggested, &check).await?)
+}
+
+fn other_address(name: &str, kept: &BaseUrl) -> String {
+    format!("profile {name} already exists, for {}", kept.join(""))
+}
+
+/// The service of a profile, with its settings and these. A new profile has the defaults.
+fn service(
+    name: &str,
+    base_url: BaseUrl,
+    file: &ConfigFile,
+    dialect: &[Assignment],
+) -> Result<Service> {
+    let mut service = Service {
+        profile: Some(name.to_owned()),
+        ..Service::at(base_url)
+    };
+    if let Some(profile) = file.profiles.get(name) {
+        service.ca_file = profile.ca_file.clone();
+        service.adapter = profile.adapter.clone();
+    }
+    let refused = |key: &str, why| Error::usage(format!("--dialect {key} {why}"));
+    for Assignment { key, value } in dialect {
+        let set = service.adapter.set(key, value);
+        set.map_err(|why| refused(key.trim_start_matches("dialect."), why))?;
+    }
+    Ok(service)
+}
+
+/// The key and the webhook secret, as far as they are wanted. A profile that has its key may get a webhook secret alone.
+async fn read_secrets(
+    setup: &Startup,
+    args: &Args,
+    origin: &str,
+    is_new: bool,
+) -> Result<(Option<Secret>, Option<Secret>)> {
+    let wants_secret = args.webhook_secret_stdin;
+    let wants_key = args.key_stdin || is_new || !wants_secret;
+    if !(args.key_stdin || wants_secret) || setup.stdin_is_terminal {
+        let mut given = (None, None);
+        if wants_key {
+            let text = format!("API key for {origin}");
+            given.0 = Some(ask(setup, &text, "--key-stdin", "API key").await?);
+        }
+        if wants_secret {
+            let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
+            given.1 = Some(ask(setup, text, flag, "webhook secret").await?);
+        }
+        return Ok(given);
+    }
+    if wants_key && !args.key_stdin {
+        return Err(Error::usage("a new profile needs an API key")
+            .hint("pass --key-stdin too, and the key on the first line"));
+    }
+    let text = Secret::new(read_stdin().await?);
+    let (mut key, mut secret) = (text.expose(), text.expose());
+    if wants_key && wants_secret {
+        (key, secret) = key.split_once('\n').unwrap_or((key, ""));
+    }
+    let typed = |text: &str, what: &str| {
+        let missing = || Error::usage(format!("no {what} on standard input")).hint(SHAPE);
+        Secret::typed(text).ok_or_else(missing)
+    };
+    let key = wants_key.then(|| typed(key, "API key")).transpose()?;
+    let secret = wants_secret.then(|| typed(secret, "webhook secret"));
+    Ok((key, secret.transpose()?))
+}
+
+fn one_line(text: &str) -> Result<(), String> {
+    let typed = Secret::typed(text).map(drop);
+    typed.ok_or_else(|| SHAPE.to_owned())
+}
+
+async fn ask(
+    setup: &Startup,
+    text: &str,
+    flag: &'static str,
+    what: &'static str,
+) -> Result<Secret> {
+    let question = Question::new(text, flag, what).hidden();
+    let text = setup.prompter.text(&question, None, &one_line).await?;
+    Ok(Secret::new(text))
+}

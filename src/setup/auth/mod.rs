@@ -1,0 +1,241 @@
+//! `bookctl auth`: the keys of services, in the keyring of the operating system.
+
+pub(crate) mod login;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::forget_secrets::forget_secrets;
+use crate::app::Startup;
+use crate::config::{
+    ConfigFile, Environment, SANDBOX_PROFILE, SharedJournal, Target, journal_address,
+};
+use crate::outcome::{Error, Exit, Result};
+use crate::secrets::{Account, Item, Secret, Vault, look_up};
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+
+const NONE: &str = "none";
+const ENVIRONMENT: &str = "environment";
+
+/// Store and remove API keys, and show which key a profile uses
+///
+/// BOOKCTL_API_KEY overrides the keyring, and the keyring overrides the file. A stored key is only sent to the address
+/// that it was stored for.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Login(login::Args),
+    /// Remove a profile's API key, webhook secret and journal password from this computer
+    #[command(after_help = "Examples:\n  bookctl auth logout --profile live")]
+    Logout,
+    /// Show where each profile's API key comes from; keys are masked
+    ///
+    /// --profile and BOOKCTL_PROFILE limit the list to one profile.
+    #[command(after_help = "Examples:\n  \
+        bookctl auth status\n  \
+        bookctl auth status --profile live --jq '.profiles[0].source'")]
+    Status,
+}
+
+pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
+    match command {
+        Command::Login(args) => login::run(setup, args).await,
+        Command::Logout => logout(&setup).await,
+        Command::Status => status(&setup).await,
+    }
+}
+
+async fn logout(setup: &Startup) -> Result<Exit> {
+    let account = match setup.target()? {
+        Target::Remote(service) => service.account(),
+        Target::Embedded { .. } => None,
+    };
+    let account = account.ok_or_else(|| {
+        Error::config("no profile was named, and only profiles have stored keys")
+            .hint("run: bookctl auth logout --profile NAME")
+    })?;
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let found = forget_secrets(setup, &vault, &account).await?;
+    let name = &account.profile;
+    setup.out.note(&if found {
+        format!("removed the stored API key and webhook secret of profile {name}")
+    } else {
+        format!("nothing was stored for profile {name}")
+    });
+    if setup.environment.api_key.is_some() {
+        let warning = "BOOKCTL_API_KEY is still set, and commands keep using it";
+        setup.out.warn(warning);
+    }
+    let row = ProfileSecrets::of_account(&vault, &account, None).await;
+    let profiles = vec![row];
+    setup.out.emit(&SecretsList { profiles })?;
+    Ok(Exit::Done)
+}
+
+async fn status(setup: &Startup) -> Result<Exit> {
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let current = current(setup, &vault).await?;
+    let shown = current.profile.clone();
+    let mut profiles = vec![current];
+    if setup.named_profile().is_none() {
+        for (name, profile) in &file.profiles {
+            if shown.as_ref() != Some(name) {
+                let account = Account::new(name, profile.address(name)?.origin());
+                let noted = profile.key_origin.as_deref();
+                profiles.push(ProfileSecrets::of_account(&vault, &account, noted).await);
+            }
+        }
+    }
+    for row in &mut profiles {
+        if let Some(name) = &row.profile
+            && let Some(profile) = file.profiles.get(name)
+            && let Some(url) = &profile.journal
+        {
+            let account = SharedJournal::account(name, &journal_address(url, name)?);
+            row.journal_password = Some(if profile.journal_password_stored {
+                stored(&vault, &account, Item::JournalPassword).await
+            } else {
+                NONE
+            });
+        }
+    }
+    setup.out.emit(&SecretsList { profiles })?;
+    Ok(Exit::Done)
+}
+
+/// What commands use now. Without a service, the key in the environment alone.
+async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
+    let mut row = match setup.target() {
+        Ok(Target::Embedded { key, .. }) => {
+            let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
+            row.take_key(ENVIRONMENT, key.as_ref());
+            row.detail = Some("the embedded sandbox needs no API key".to_owned());
+            row
+        }
+        Ok(Target::Remote(service)) => match (&service.key, service.account()) {
+            // The keyring is not opened if the environment has the key.
+            (None, Some(account)) => {
+                ProfileSecrets::of_account(vault, &account, service.key_origin.as_deref()).await
+            }
+            (key, _) => {
+                let origin = service.base_url.origin();
+                let mut row = ProfileSecrets::of(service.profile.as_deref(), Some(&origin));
+                row.take_key(ENVIRONMENT, key.as_ref());
+                row
+            }
+        },
+        Err(refused) => {
+            // A broken configuration is an error.
+            setup.target_or_none()?;
+            let mut row = ProfileSecrets::of(None, None);
+            let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
+            row.take_key(ENVIRONMENT, key.as_ref());
+            row.detail = Some(refused.message.clone());
+            row
+        }
+    };
+    row.current = true;
+    if setup.environment.webhook_secret.is_some() {
+        row.webhook_secret = ENVIRONMENT;
+    }
+    Ok(row)
+}
+
+/// Where a secret is stored. A keyring that does not answer has none.
+async fn stored(vault: &Vault, account: &Account, item: Item) -> &'static str {
+    let found = vault.find(account, item).await;
+    let found = found.ok().flatten();
+    found.map_or(NONE, |found| found.storage.as_str())
+}
+
+#[derive(Serialize)]
+struct ProfileSecrets {
+    profile: Option<String>,
+    current: bool,
+    origin: Option<String>,
+    source: &'static str,
+    kind: Option<&'static str>,
+    key: Option<String>,
+    webhook_secret: &'static str,
+    /// Where it comes from, if the profile's journal is shared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal_password: Option<&'static str>,
+    /// Why a key is not used or cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl ProfileSecrets {
+    fn of(profile: Option<&str>, origin: Option<&str>) -> Self {
+        ProfileSecrets {
+            profile: profile.map(str::to_owned),
+            current: false,
+            origin: origin.map(str::to_owned),
+            source: NONE,
+            kind: None,
+            key: None,
+            webhook_secret: NONE,
+            journal_password: None,
+            detail: None,
+        }
+    }
+
+    fn take_key(&mut self, source: &'static str, key: Option<&Secret>) {
+        if let Some(key) = key {
+            self.source = source;
+            self.kind = Some(key.kind());
+            self.key = Some(key.masked());
+        }
+    }
+
+    /// `noted` is the origin for which the profile's key was stored.
+    async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
+        let mut row = ProfileSecrets::of(Some(&account.profile), Some(&account.origin));
+        match look_up(vault, account, noted).await {
+            Ok(Some(found)) => row.take_key(found.storage.as_str(), Some(&found.secret)),
+            Ok(None) => {}
+            Err(error) => row.detail = Some(error.message.clone()),
+        }
+        row.webhook_secret = stored(vault, account, Item::WebhookSecret).await;
+        row
+    }
+}
+
+#[derive(Serialize)]
+struct SecretsList {
+    profiles: Vec<ProfileSecrets>,
+}
+
+impl Draw for SecretsList {
+    fn page(&self) -> Page {
+        let rows = self.profiles.iter().map(|row| {
+            let tone = if row.source == NONE {
+                Tone::Dim
+            } else {
+                Tone::Good
+            };
+            let mut stored = Vec::new();
+            for (what, source) in [
+                ("webhook secret", row.webhook_secret),
+                ("journal password", row.journal_password.unwrap_or(NONE)),
+            ] {
+                if source != NONE {
+                    stored.push(format!("{what}: {source}"));
+                }
+            }
+            let detail = row.detail.clone().unwrap_or_else(|| stored.join(", "));
+            vec![
+                TableCell::from(row.profile.as_deref().unwrap_or("-")),
+                row.origin.as_deref().unwrap_or("-").into(),
+                TableCell::toned(row.source, tone),
+                row.kind.unwrap_or_default().into(),
+                row.key.as_deref().unwrap_or_default().into(),
+                detail.into(),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec!["profile", "origin", "key from", "kind", "key", "note"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}

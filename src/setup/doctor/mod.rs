@@ -1,0 +1,286 @@
+//! `bookctl doctor`: checks everything that a command needs, one line each.
+
+pub(crate) mod service;
+
+use serde::Serialize;
+
+use super::learn::{LearnOptions, look};
+use crate::app::shared_journal::database;
+use crate::app::{Context, Startup};
+use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
+use crate::journal::{Journal, Scope};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::shell::word;
+use crate::platform::{ownership, private_file};
+use crate::secrets::Vault;
+use crate::service::documents::plural;
+use crate::terminal::output::{Draw, Output, Page, Tone};
+
+/// Check the configuration, the connection and the API key
+///
+/// Prints one line for each check, with a fix if there is a problem. The exit code is 0 if there is no problem.
+/// Otherwise it is 3 for the configuration, 15 for the network or 4 for the key, in this order; where the service refuses
+/// for another reason or fails, it is the code that every command ends with there, such as 14.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl doctor\n  \
+    bookctl doctor --probe --near Reykjavik\n  \
+    bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
+pub(crate) struct Args {
+    /// Read the service's own documents, and show what is not read of them
+    #[arg(long)]
+    probe: bool,
+    /// A place where the service has venues, for --probe
+    #[arg(long, value_name = "PLACE", requires = "probe")]
+    near: Option<String>,
+}
+
+pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
+    if args.probe {
+        return probe(setup, args.near).await;
+    }
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let target = match setup.target() {
+        Ok(target) => target,
+        Err(error) => {
+            let fix = broken_configuration(&setup, &error);
+            let config = Check::problem("config", error.exit, error.message.clone()).fix(fix);
+            let keyring = service::keyring(&vault, true).await;
+            let journal = local_journal(&setup);
+            return conclude(&setup.out, vec![config, keyring, journal]);
+        }
+    };
+    let config = configuration(&setup, target.profile());
+    let journal = match target.journal() {
+        None => local_journal(&setup),
+        Some(shared) => shared_journal(&setup, shared),
+    };
+    let context = Context::with_target(setup, target);
+    let (keyring, key) = service::credentials(context.target(), &vault).await;
+    let mut checks = vec![config, keyring];
+    checks.extend(service::examine(&context, key).await);
+    checks.push(journal);
+    conclude(&context.out, checks)
+}
+
+/// What the service sends, read as `profile learn --check` reads it. Writes nothing.
+async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
+    let mut context = Context::new(setup)?;
+    let options = LearnOptions {
+        near,
+        vertical: "dining".to_owned(),
+        is_check: true,
+        asks: false,
+    };
+    let report = {
+        let _progress = context.out.progress("reading");
+        look(&mut context, &options, Vec::new()).await?
+    };
+    context.out.emit(&report)?;
+    Ok(report.exit())
+}
+
+fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
+    let checks = Checks { checks };
+    out.emit(&checks)?;
+    Ok(checks.exit())
+}
+
+fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
+    let file = &setup.paths.config_file;
+    let found = if file.exists() {
+        file.display().to_string()
+    } else {
+        format!("no {} yet", file.display())
+    };
+    let meant = match profile {
+        Some(SANDBOX_PROFILE) => "the embedded sandbox".to_owned(),
+        Some(name) => format!("profile {name}"),
+        None => "BOOKCTL_BASE_URL".to_owned(),
+    };
+    Check::ok("config", format!("{found}; using {meant}"))
+}
+
+/// How to repair a configuration that selects no service.
+fn broken_configuration(setup: &Startup, error: &Error) -> String {
+    let file = &setup.paths.config_file;
+    match ConfigFile::read(file) {
+        Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
+        Err(_) => {
+            let editor = if cfg!(windows) {
+                "notepad"
+            } else {
+                "${EDITOR:-vi}"
+            };
+            format!("{editor} {}", word(&file.display().to_string()))
+        }
+        Ok(file) => {
+            let named = setup.named_profile().or(file.default_profile.clone());
+            let is_known = named.is_none_or(|name| file.profile(&name).is_ok());
+            let hint = error.hint.clone().filter(|_| is_known);
+            hint.unwrap_or_else(|| "bookctl profile list".to_owned())
+        }
+    }
+}
+
+fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
+    let open = database(&setup.out, &setup.environment, &setup.paths, shared)
+        .map(|database| Journal::open_shared(database, Scope::default()))
+        .and_then(|journal| journal.takes_changes().map(|()| journal));
+    examined(open, &format!("{}: ", shared.address))
+}
+
+/// Checks the journal of this machine, without creating one.
+fn local_journal(setup: &Startup) -> Check {
+    let path = &setup.paths.journal;
+    if let Some(place) = private_file::read_only_place(path) {
+        let detail = format!(
+            "{} is read-only, and bookctl books nothing without a journal",
+            place.display()
+        );
+        return Check::problem("journal", Exit::Config, detail)
+            .fix("make it writable, or set BOOKCTL_HOME to a folder that is");
+    }
+    if !path.exists() {
+        return Check::ok("journal", "none yet; the first booking request creates it");
+    }
+    examined(Journal::open(path, Scope::default()), "")
+}
+
+fn examined(journal: Result<Journal>, place: &str) -> Check {
+    let attempts = journal.and_then(|journal| journal.open_attempts());
+    match attempts.map(|attempts| attempts.len()) {
+        Ok(0) => Check::ok("journal", format!("{place}no open attempts")),
+        Ok(count) => {
+            let attempts = plural(count, "attempt has", "attempts have");
+            let detail = format!("{place}{attempts} an unknown outcome: a booking may exist");
+            Check::warning("journal", detail).fix("bookctl attempts")
+        }
+        Err(error) => Check::failed("journal", &error),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    Warning,
+    Problem,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Check {
+    name: &'static str,
+    state: State,
+    detail: String,
+    /// What to do, as a command if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+    /// The exit code if this is a problem.
+    #[serde(skip)]
+    exit: Exit,
+}
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Check {
+            name,
+            state: State::Ok,
+            detail: detail.into(),
+            fix: None,
+            exit: Exit::Done,
+        }
+    }
+
+    fn warning(name: &'static str, detail: impl Into<String>) -> Self {
+        Check {
+            state: State::Warning,
+            ..Check::ok(name, detail)
+        }
+    }
+
+    fn problem(name: &'static str, exit: Exit, detail: impl Into<String>) -> Self {
+        Check {
+            state: State::Problem,
+            exit,
+            ..Check::ok(name, detail)
+        }
+    }
+
+    /// A problem whose fix is the error's hint.
+    fn failed(name: &'static str, error: &Error) -> Self {
+        Check {
+            fix: error.hint.clone(),
+            ..Check::problem(name, error.exit, error.message.clone())
+        }
+    }
+
+    fn fix(self, fix: impl Into<String>) -> Self {
+        Check {
+            fix: Some(fix.into()),
+            ..self
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Checks {
+    checks: Vec<Check>,
+}
+
+impl Checks {
+    /// The exit code of the first problem in this order, because later checks depend on earlier ones: configuration,
+    /// network, key.
+    fn exit(&self) -> Exit {
+        let exits = self.checks.iter().map(|check| check.exit);
+        let rank = |exit: &Exit| match exit {
+            Exit::Config => 0,
+            Exit::Network => 1,
+            Exit::Unauthorized => 2,
+            Exit::Done => 4,
+            _ => 3,
+        };
+        exits.min_by_key(rank).unwrap_or(Exit::Done)
+    }
+}
+
+impl Draw for Checks {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for check in &self.checks {
+            let (tone, label) = match check.state {
+                State::Ok => (Tone::Good, "ok     "),
+                State::Warning => (Tone::Warn, "warning"),
+                State::Problem => (Tone::Bad, "problem"),
+            };
+            let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
+            let Check { name, detail, .. } = check;
+            page.labelled(
+                tone,
+                label,
+                format!("{name}: {detail}{}", fix.unwrap_or_default()),
+            );
+        }
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
+        let checks = |exits: &[Exit]| {
+            let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
+            Checks {
+                checks: problems.chain([Check::warning("that", "")]).collect(),
+            }
+            .exit()
+        };
+        assert_eq!(checks(&[]), Exit::Done);
+        assert_eq!(checks(&[Exit::NotAllowed]), Exit::NotAllowed);
+        assert_eq!(checks(&[Exit::Unauthorized, Exit::Network]), Exit::Network);
+        assert_eq!(checks(&[Exit::Network, Exit::Config]), Exit::Config);
+    }
+}

@@ -1,0 +1,220 @@
+//! Checks the service: the key, the connection, its certificate, our clock, and whether it accepts the key.
+
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Check;
+use crate::account::limits as rate_limits;
+use crate::app::Context;
+use crate::config::{Service, Target};
+use crate::outcome::{Exit, Result};
+use crate::platform::shell;
+use crate::secrets::{Secret, Storage, Vault, look_up};
+use crate::service::client::{Answer, Call, Client, Failure};
+use crate::service::time::duration::in_units;
+
+/// The time limit of a request without `--timeout`.
+const LIMIT: Duration = Duration::from_secs(3);
+const WAIT: &str = "pass --max-wait 5m to wait until then";
+/// The largest clock difference without a warning. Signatures and deadlines depend on the clock.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(30);
+
+/// The key that requests carry, and where it comes from.
+type Key = (Secret, &'static str);
+
+/// Checks the keyring, and finds the key of the service; that is an error if it cannot be read.
+pub(crate) async fn credentials(target: &Target, vault: &Vault) -> (Check, Result<Option<Key>>) {
+    let Target::Remote(service) = target else {
+        return (keyring(vault, false).await, Ok(None));
+    };
+    let key = match (&service.key, service.account()) {
+        (Some(key), _) => Ok(Some((key.clone(), "environment"))),
+        (None, None) => Ok(None),
+        (None, Some(account)) => {
+            let found = look_up(vault, &account, service.key_origin.as_deref()).await;
+            found.map(|found| found.map(|it| (it.secret, it.storage.as_str())))
+        }
+    };
+    let is_elsewhere =
+        matches!(&key, Ok(Some((_, source))) if *source != Storage::Keyring.as_str());
+    let is_needed = service.account().is_some() && !is_elsewhere;
+    (keyring(vault, is_needed).await, key)
+}
+
+/// Whether the keyring answers, which matters only if the key has to come from it.
+pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
+    match vault.keyring.probe().await {
+        Ok(()) => Check::ok("keyring", "available"),
+        Err(why) if !is_needed => Check::ok("keyring", format!("not needed ({why})")),
+        // A warning only, because the key may be in the environment or the file.
+        Err(why) => Check::warning("keyring", why).fix("bookctl auth login --storage file"),
+    }
+}
+
+/// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with the key shows of them.
+pub(crate) async fn examine(context: &Context, key: Result<Option<Key>>) -> Vec<Check> {
+    let target = context.target();
+    let client = match context.client() {
+        Ok(client) => client,
+        // TLS cannot be set up.
+        Err(error) if error.exit == Exit::Network => return vec![Check::failed("tls", &error)],
+        Err(error) => return vec![Check::failed("reachability", &error)],
+    };
+    let begun = Instant::now();
+    let (mut answer, mut described) = match (target, key) {
+        (Target::Embedded { .. }, _) => {
+            let described = "the embedded sandbox's own key".to_owned();
+            (ask(context, client, None).await, Ok(described))
+        }
+        (Target::Remote(_), Ok(Some((key, source)))) => {
+            let described = format!("{} key {} from the {source}", key.kind(), key.masked());
+            (ask(context, client, Some(&key)).await, Ok(described))
+        }
+        (Target::Remote(service), key) => {
+            let missing = format!("there is no API key for {}", target.address());
+            let missing = Check::problem("key", Exit::Unauthorized, missing);
+            let check = key.map_or_else(|error| Check::failed("key", &error), |_| missing);
+            let answer = ask(context, client, None).await;
+            (answer, Err(check.fix(login(service))))
+        }
+    };
+    if let Err(Failure::Key(error)) = &answer {
+        described = Err(Check::failed("key", error));
+        answer = ask(context, client, None).await;
+    }
+    let mut checks = match answer.as_ref() {
+        Err(failure) if !is_answer(failure) => unreached(target, failure),
+        answered => {
+            let took = begun.elapsed().as_millis();
+            let detail = format!("{} answered in {took} ms", target.address());
+            let reached = Check::ok("reachability", detail);
+            vec![reached, tls(target), clock(client, answered.ok())]
+        }
+    };
+    match described {
+        Err(missing) => checks.push(missing),
+        Ok(key) => checks.extend(judged(context, key, answer)),
+    }
+    checks
+}
+
+/// Whether the service was reached. A refusal is an answer too.
+fn is_answer(failure: &Failure) -> bool {
+    use Failure::{Redirected, Refused, Unreadable, Unusable};
+    matches!(
+        failure,
+        Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. }
+    )
+}
+
+async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
+    let limit = context.timeout.unwrap_or(LIMIT);
+    let answer = async {
+        match context.target() {
+            Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,
+            Target::Remote(_) => client.knock(key).await,
+        }
+    };
+    let answer = tokio::time::timeout(limit, answer).await;
+    answer.unwrap_or(Err(Failure::TimedOut(limit)))
+}
+
+/// Why the service was not reached.
+fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
+    let origin = target.address();
+    let detail = match failure {
+        Failure::NotReached { why, .. } if why.contains("certificate") => {
+            return vec![
+                Check::ok("reachability", format!("{origin} accepts connections")),
+                Check::problem("tls", Exit::Network, why)
+                    .fix("set ca_file in the profile to the certificate authority that signed it"),
+            ];
+        }
+        Failure::NotReached { why, .. } => why.clone(),
+        failure => format!("cannot reach {origin}: {failure}"),
+    };
+    let fix = match target {
+        Target::Remote(service) if !service.base_url.is_loopback() => {
+            format!("curl -v {}", service.base_url.join("/v1/"))
+        }
+        _ => "bookctl sandbox serve".to_owned(),
+    };
+    vec![Check::problem("reachability", Exit::Network, detail).fix(fix)]
+}
+
+fn tls(target: &Target) -> Check {
+    match target {
+        Target::Remote(service) if service.base_url.is_https() => {
+            Check::ok("tls", "the certificate is trusted")
+        }
+        _ => Check::ok("tls", "not needed for http on this computer"),
+    }
+}
+
+/// Compares the service's clock with ours. A sandbox's clock may be set to any time.
+fn clock(client: &Client, index: Option<&Answer>) -> Check {
+    let told = index.and_then(|index| index.document.str("server_time")?.parse().ok());
+    let theirs: Timestamp = told.unwrap_or_else(|| client.service_now());
+    let ahead = theirs.duration_since(Timestamp::now());
+    let length = in_units(ahead.as_secs().unsigned_abs());
+    let detail = match ahead.as_secs() {
+        0 => "the same as the service's".to_owned(),
+        1.. => format!("{length} behind the service's"),
+        _ => format!("{length} ahead of the service's"),
+    };
+    let is_sandbox = |it: &Answer| it.document.value()["sandbox"] == true;
+    if ahead.abs() <= CLOCK_TOLERANCE {
+        Check::ok("clock", detail)
+    } else if index.is_some_and(is_sandbox) {
+        Check::ok("clock", format!("{detail}; a sandbox has its own clock"))
+    } else {
+        Check::warning("clock", detail).fix("sudo timedatectl set-ntp true")
+    }
+}
+
+/// The rate limits that the journal knows. The request that was just answered has none.
+fn limits(context: &Context) -> Check {
+    let known = rate_limits::known(context).unwrap_or_default();
+    let exhausted: Vec<String> = known.iter().filter_map(|it| it.exhausted()).collect();
+    if exhausted.is_empty() {
+        return Check::ok("limits", "not rate limited");
+    }
+    Check::warning("limits", exhausted.join("; ")).fix(WAIT)
+}
+
+/// What the answer says of the key, and of the service's limits.
+fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Vec<Check> {
+    let not_checked = Check::warning("key", format!("{key}, not checked"));
+    let error = match answer {
+        Ok(_) => return vec![Check::ok("key", key), limits(context)],
+        Err(failure) if !is_answer(&failure) => return vec![not_checked],
+        Err(Failure::Refused(refusal)) if refusal.status == 429 => {
+            let after = refusal.retry_after.unwrap_or_default().as_secs();
+            let limited = format!("rate limited for {}", in_units(after));
+            let limited = Check::warning("limits", limited).fix(WAIT);
+            return vec![Check::ok("key", key), limited];
+        }
+        Err(failure) => failure.into_error(&Call::get("/v1/")),
+    };
+    if !matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed) {
+        return vec![Check::failed("service", &error), not_checked];
+    }
+    let mut check = Check::failed("key", &error);
+    check.detail = format!("{key}: {}", check.detail);
+    if let Target::Remote(service) = context.target()
+        && error.exit == Exit::Unauthorized
+    {
+        check = check.fix(login(service));
+    }
+    vec![check]
+}
+
+/// The command that stores another key.
+fn login(service: &Service) -> String {
+    match &service.profile {
+        Some(profile) => format!("bookctl auth login --profile {}", shell::word(profile)),
+        None if cfg!(windows) => "$env:BOOKCTL_API_KEY = '…'".to_owned(),
+        None => "export BOOKCTL_API_KEY=…".to_owned(),
+    }
+}

@@ -1,0 +1,156 @@
+//! The calls that learning can send: reads alone, few of them, and at most half of what a rate limit leaves.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::app::Context;
+use crate::json::Document;
+use crate::outcome::{Error, Result};
+use crate::service::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
+use crate::service::mapping::Adapter;
+
+pub(crate) const MOST_CALLS: usize = 25;
+
+/// A call that learning can send. There is no other way to make one, so that nothing can be changed.
+pub(crate) enum Read {
+    Index,
+    Venues(VenueQuery),
+    Slots(SlotQuery),
+    Sessions,
+    Booking(String),
+}
+
+impl Read {
+    fn call(&self, adapter: &Adapter) -> Result<Call> {
+        match self {
+            Read::Index => Ok(Call::get("/v1/")),
+            Read::Venues(query) => query.call(adapter),
+            Read::Slots(query) => query.call(adapter),
+            Read::Sessions => Ok(session::list(&[])),
+            Read::Booking(id) => Ok(show_call(id)),
+        }
+    }
+}
+
+pub(crate) enum Seen {
+    Answer(Value),
+    /// With the header `WWW-Authenticate`.
+    Refused(Error, Option<String>),
+    Spent,
+}
+
+/// What a refusal says; `null` if it has no body.
+pub(crate) fn body_of(refused: &Error) -> &Value {
+    refused.body.as_ref().map_or(&Value::Null, Document::value)
+}
+
+/// Whether another call keeps at least half of what a rate limit left at the first call for others, after `sent` calls.
+fn has_room(first: u32, sent: u32) -> bool {
+    (u64::from(sent) + 1) * 2 <= u64::from(first)
+}
+
+pub(crate) struct Reads<'a> {
+    pub(crate) context: &'a mut Context,
+    pub(crate) sent: usize,
+    /// What each rate limit left at the first call, and how many calls followed.
+    left: BTreeMap<&'static str, (u32, u32)>,
+}
+
+impl<'a> Reads<'a> {
+    pub(crate) fn new(context: &'a mut Context) -> Self {
+        Reads {
+            context,
+            sent: 0,
+            left: BTreeMap::new(),
+        }
+    }
+
+    /// Sends a read.
+    ///
+    /// # Errors
+    /// The service cannot be reached, or there is no key.
+    pub(crate) async fn send(&mut self, read: &Read) -> Result<Seen> {
+        let call = read.call(self.context.adapter())?;
+        let limit = call.rate_limit_name();
+        let left = limit.and_then(|name| self.left.get(name));
+        let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
+        if self.sent >= MOST_CALLS || is_spent {
+            return Ok(Seen::Spent);
+        }
+        self.context.admit(&call, Duration::ZERO).await?;
+        self.sent += 1;
+        let client = self.context.client()?;
+        let raw = client.send_raw(&call).await;
+        let raw = raw.map_err(|failure| failure.into_error(&call))?;
+        let remaining = client.limit_seen().flatten().map(|it| it.remaining);
+        if let Some(name) = limit {
+            // Without a header nothing limits but the count of calls.
+            let first = remaining.map_or(u32::MAX, |it| it.saturating_add(1));
+            self.left.entry(name).or_insert((first, 0)).1 += 1;
+        }
+        self.context.record_rate_limit(&call);
+        let mut headers = raw.head.headers.iter();
+        let challenge = headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
+        let challenge = challenge.map(|(_, value)| value.clone());
+        match raw.answer {
+            Ok(document) => Ok(Seen::Answer(document.value().clone())),
+            Err(failure @ Failure::Refused(_)) => {
+                Ok(Seen::Refused(failure.into_error(&call), challenge))
+            }
+            Err(failure) => Err(failure.into_error(&call)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::client::SearchLocation;
+    use serde_json::{Map, json};
+
+    #[test]
+    fn no_call_of_learning_changes_anything() {
+        let venues = VenueQuery {
+            page: None,
+            vertical: "dining".to_owned(),
+            place: SearchLocation::Near("x".to_owned()),
+            datetime: "2026-12-01T19:00:00Z".to_owned(),
+            party_size: None,
+            providers: Vec::new(),
+            fields: Map::new(),
+        };
+        let slots = SlotQuery {
+            page: None,
+            venue_id: json!("v"),
+            datetime: "2026-12-01T19:00:00Z".to_owned(),
+            party_size: 2,
+            provider: None,
+            fields: Map::new(),
+        };
+        for read in [
+            Read::Index,
+            Read::Venues(venues),
+            Read::Slots(slots),
+            Read::Sessions,
+            Read::Booking("b/cancel".to_owned()),
+        ] {
+            let call = read.call(&Adapter::default()).unwrap();
+            assert!(!call.is_write(), "{}", call.name());
+        }
+    }
+
+    #[test]
+    fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
+        for (first, sent, expected) in [
+            (10, 4, true),
+            (10, 5, false),
+            (1, 0, false),
+            (2, 0, true),
+            (u32::MAX, 24, true),
+        ] {
+            assert_eq!(has_room(first, sent), expected, "{first} {sent}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+use std::path::{Path, PathBuf};
+
+use super::change::known;
+use crate::app::input::read_file;
+use crate::app::{Context, Startup};
+use crate::booking::confirmation::Confirmation;
+use crate::config::{Assignment, edit};
+use crate::json::parsed;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::{private_file, shell};
+use crate::service::documents::plural;
+use crate::service::mapping::ReadKind;
+use crate::setup::learn::{Came, LearnOptions, LearnReport, MOST_CALLS, look};
+use crate::terminal::output::View;
+
+/// Show what a service sends, and set what is certain of it
+///
+/// Sends at most 25 reads (the index, both searches, the sessions, this machine's own bookings) and uses at most half
+/// of what a rate limit leaves. It never creates, answers, changes or cancels anything. For each document it shows
+/// whether bookctl reads it, and the paths in it with the kind of each value, never the value. Where something is not
+/// read, it prints the command that a person completes: put the service's name for each `<?>`. After you confirm, it
+/// writes what is certain: how the key is sent, and what the searches ask for. It keeps the old file as config.toml.bak
+/// and makes the profile read-only, unless the profile says read_only=false.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl profile learn live --near Reykjavik\n  \
+    bookctl profile learn live --example booking=booking.json\n  \
+    bookctl profile learn live --check")]
+pub(crate) struct Args {
+    /// Profile
+    name: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Write nothing; exit with 3 if the service differs from what the profile says
+    #[arg(long, conflicts_with_all = ["yes", "out"])]
+    check: bool,
+    /// Write the command that sets what is certain to this file, and leave the profile as it is
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// A recorded webhook delivery: its headers, a blank line, its body
+    #[arg(long, value_name = "FILE")]
+    delivery: Vec<String>,
+    /// A recorded document, such as booking=booking.json
+    #[arg(long, value_name = "KIND=FILE", value_parser = example)]
+    example: Vec<(ReadKind, String)>,
+    /// A place where the service has venues
+    #[arg(long, value_name = "PLACE")]
+    near: Option<String>,
+    /// What kind of venue to look for
+    #[arg(long, value_name = "KIND", default_value = "dining")]
+    vertical: String,
+}
+
+fn example(text: &str) -> Result<(ReadKind, String), String> {
+    let (name, file) = text.split_once('=').ok_or("write it as KIND=FILE")?;
+    let kind = ReadKind::parse(name).ok_or_else(|| {
+        let kinds = ReadKind::TABLE.iter().map(|(_, name, _)| *name);
+        format!("the kinds are {}", kinds.collect::<Vec<_>>().join(", "))
+    })?;
+    Ok((kind, file.to_owned()))
+}
+
+pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
+    known(&setup, &args.name)?;
+    let recorded = recorded(&args).await?;
+    setup.options.profile = Some(args.name.clone());
+    let config_file = setup.paths.config_file.clone();
+    let mut context = Context::new(setup)?;
+    let address = context.target().address();
+    if !args.yes && !args.check {
+        let confirmation = Confirmation {
+            action: "learning",
+            question: format!("Send at most {MOST_CALLS} reads to {address}?"),
+            declined: "nothing was sent",
+        };
+        confirmation.ask(&context.prompter).await?;
+    }
+    let options = LearnOptions {
+        near: args.near.clone(),
+        vertical: args.vertical.clone(),
+        is_check: args.check,
+        asks: !args.yes,
+    };
+    let mut report = {
+        let _progress = context.out.progress("reading");
+        look(&mut context, &options, recorded).await?
+    };
+    if !args.check && !report.settings.is_empty() {
+        write(&context, &args, &mut report, &config_file).await?;
+    }
+    context.out.emit(&report)?;
+    Ok(report.exit())
+}
+
+/// Writes what is certain to the profile, or the command that does so to a file.
+async fn write(
+    context: &Context,
+    args: &Args,
+    report: &mut LearnReport,
+    config_file: &Path,
+) -> Result<()> {
+    let name = &args.name;
+    if let Some(out) = &args.out {
+        let mut command = format!("bookctl profile set {}", shell::word(name));
+        for setting in &report.settings {
+            command.push_str(&format!(" {}", shell::word(&setting.assignment())));
+        }
+        std::fs::write(out, command + "\n")
+            .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
+        report.written = Some(out.display().to_string());
+        return Ok(());
+    }
+    if !args.yes {
+        context.out.show(&report.page());
+        let confirmation = Confirmation {
+            action: "writing the profile",
+            question: format!(
+                "Write {} to profile {name}?",
+                plural(report.settings.len(), "setting", "settings")
+            ),
+            declined: "nothing was written",
+        };
+        confirmation.ask(&context.prompter).await?;
+    }
+    let backup = PathBuf::from(format!("{}.bak", config_file.display()));
+    let before = private_file::read(config_file).ok().flatten();
+    let before = before.unwrap_or_default();
+    private_file::update(&backup, |_| Ok(Some(before))).map_err(|error| {
+        let what = format!("cannot write {}", backup.display());
+        Error::caused(Code::Config, what, error)
+    })?;
+    edit(config_file, |draft| {
+        // Whoever has allowed changes has looked at the profile.
+        if draft.before.profile(name)?.read_only.is_none() {
+            draft.set(name, "read_only", true)?;
+            report.is_read_only = true;
+        }
+        for setting in &report.settings {
+            let (key, value) = (setting.key.clone(), setting.value.clone());
+            Assignment { key, value }.set(draft, name)?;
+        }
+        Ok(())
+    })?;
+    report.is_seen = !args.yes;
+    report.written = Some(config_file.display().to_string());
+    Ok(())
+}
+
+async fn recorded(args: &Args) -> Result<Vec<Came>> {
+    let mut recorded = Vec::new();
+    for (kind, file) in &args.example {
+        recorded.push(Came::new(*kind, json(file, &read_file(file).await?)?));
+    }
+    for file in &args.delivery {
+        let text = read_file(file).await?.replace("\r\n", "\n");
+        // As `curl -i` and many proxies write it, or a body alone.
+        let (head, body) = if text.trim_start().starts_with('{') {
+            ("", text.as_str())
+        } else {
+            text.split_once("\n\n").unwrap_or_default()
+        };
+        let mut delivery = Came::new(ReadKind::Event, json(file, body)?);
+        for (name, value) in head.lines().filter_map(|line| line.split_once(':')) {
+            let header = (name.trim().to_owned(), value.trim().to_owned());
+            delivery.headers.push(header);
+        }
+        recorded.push(delivery);
+    }
+    Ok(recorded)
+}
+
+fn json(file: &str, text: &str) -> Result<serde_json::Value> {
+    parsed(text)
+        .map_err(|error| Error::usage(format!("{file} cannot be used: it is not JSON: {error}")))
+}

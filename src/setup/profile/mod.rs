@@ -1,0 +1,246 @@
+//! `bookctl profile`: the services in `config.toml`.
+
+pub(crate) mod change;
+pub(crate) mod learn;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::app::Startup;
+use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE, edit};
+use crate::json::plain;
+use crate::outcome::{Exit, Result};
+use crate::platform::shell;
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+
+/// Manage profiles: the services that bookctl can connect to
+///
+/// A profile is the address of a service and its settings. `bookctl auth login` stores its API key.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// List profiles
+    List,
+    /// Show a profile
+    #[command(after_help = "Examples:\n  bookctl profile show live --json")]
+    Show {
+        /// Name of the profile [default: the current one]
+        name: Option<String>,
+    },
+    Add(change::AddArgs),
+    /// Make a profile the default; `sandbox` is the embedded sandbox
+    #[command(after_help = "Examples:\n  bookctl profile use live\n  bookctl profile use sandbox")]
+    Use {
+        /// Name of the profile
+        name: String,
+    },
+    Set(change::SetArgs),
+    Learn(learn::Args),
+    Unset(change::UnsetArgs),
+    Remove(change::RemoveArgs),
+}
+
+pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
+    let shown = match command {
+        Command::List => {
+            setup.out.emit(&ProfileList::of(&setup)?)?;
+            return Ok(Exit::Done);
+        }
+        Command::Show { name } => name,
+        Command::Use { name } => Some(use_profile(&setup, name)?),
+        Command::Add(args) => Some(change::add(&setup, args)?),
+        Command::Set(args) => Some(change::set(&setup, args)?),
+        Command::Unset(args) => Some(change::unset(&setup, args)?),
+        Command::Learn(args) => return learn::run(setup, args).await,
+        Command::Remove(args) => return change::remove(&setup, args).await,
+    };
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let name = shown.or_else(|| current(&setup, &file));
+    let name = name.as_deref().unwrap_or(SANDBOX_PROFILE);
+    setup.out.emit(&ProfileView::of(&setup, &file, name)?)?;
+    Ok(Exit::Done)
+}
+
+fn use_profile(setup: &Startup, name: String) -> Result<String> {
+    edit(&setup.paths.config_file, |draft| {
+        if name != SANDBOX_PROFILE {
+            draft.before.profile(&name)?;
+        }
+        draft.set_default(&name);
+        Ok(())
+    })?;
+    for (variable, value) in [
+        ("BOOKCTL_PROFILE", &setup.environment.profile),
+        ("BOOKCTL_BASE_URL", &setup.environment.base_url),
+    ] {
+        if value.is_some() {
+            let warning = format!("{variable} is set and overrides the default profile");
+            setup.out.warn(&warning);
+        }
+    }
+    Ok(name)
+}
+
+#[derive(Serialize)]
+struct ProfileView {
+    name: String,
+    /// Whether commands use it now, because of a flag, the environment or the file.
+    current: bool,
+    base_url: Option<String>,
+    /// `None` for the sandbox.
+    #[serde(flatten)]
+    settings: Option<Settings>,
+}
+
+#[derive(Serialize)]
+struct Settings {
+    read_only: bool,
+    ca_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retention: Option<String>,
+    local_times: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_query: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_user: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+    dialect: Map<String, Value>,
+    read: BTreeMap<String, String>,
+    write: BTreeMap<String, String>,
+}
+
+impl Settings {
+    fn of(profile: &Profile) -> Self {
+        let adapter = &profile.adapter;
+        let transport = &adapter.transport;
+        let expressions = |table: &str| {
+            let own = adapter.expressions().filter_map(|(key, source)| {
+                let kind = key.strip_prefix(table)?.to_owned();
+                Some((kind, source.to_owned()))
+            });
+            own.collect()
+        };
+        Settings {
+            read_only: profile.read_only == Some(true),
+            ca_file: profile.ca_file.clone(),
+            retention: profile.retention.map(|it| it.to_string()),
+            local_times: adapter.local_times,
+            auth_query: transport.auth_query.clone(),
+            auth_user: transport.auth_user.clone(),
+            headers: transport.headers.iter().cloned().collect(),
+            dialect: adapter.dialect.own_names(),
+            read: expressions("read."),
+            write: expressions("write."),
+        }
+    }
+
+    /// What differs from the defaults, as `profile set` takes it.
+    fn assignments(&self) -> Vec<String> {
+        let document = serde_json::to_value(self).unwrap_or_default();
+        let mut found = Vec::new();
+        for (key, value) in document.as_object().into_iter().flatten() {
+            match value {
+                Value::Null | Value::Bool(false) => {}
+                Value::Object(table) => {
+                    let all = table.iter();
+                    found.extend(
+                        all.map(|(name, value)| format!("{key}.{name} = {}", plain(value))),
+                    );
+                }
+                value => found.push(format!("{key} = {}", plain(value))),
+            }
+        }
+        found
+    }
+}
+
+/// The profile that commands use now. `None` if the environment sets an address without a profile.
+fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
+    let has_address = Environment::text(setup.environment.base_url.as_ref()).is_some();
+    let by_default = file.default_profile.as_deref().unwrap_or(SANDBOX_PROFILE);
+    let named = setup.named_profile();
+    named.or_else(|| (!has_address).then(|| by_default.to_owned()))
+}
+
+impl ProfileView {
+    fn of(setup: &Startup, file: &ConfigFile, name: &str) -> Result<Self> {
+        let profile = match name {
+            SANDBOX_PROFILE => None,
+            name => Some(file.profile(name)?),
+        };
+        Ok(ProfileView {
+            name: name.to_owned(),
+            current: current(setup, file).as_deref() == Some(name),
+            base_url: profile.map(|it| it.base_url.clone()),
+            settings: profile.map(Settings::of),
+        })
+    }
+
+    fn address(&self) -> &str {
+        let sandbox = "the embedded sandbox: nothing is really booked";
+        self.base_url.as_deref().unwrap_or(sandbox)
+    }
+}
+
+#[derive(Serialize)]
+struct ProfileList {
+    profiles: Vec<ProfileView>,
+}
+
+impl ProfileList {
+    /// All profiles, the sandbox first.
+    fn of(setup: &Startup) -> Result<Self> {
+        let file = ConfigFile::read(&setup.paths.config_file)?;
+        let mut profiles = vec![ProfileView::of(setup, &file, SANDBOX_PROFILE)?];
+        for name in file.profiles.keys() {
+            profiles.push(ProfileView::of(setup, &file, name)?);
+        }
+        Ok(ProfileList { profiles })
+    }
+}
+
+impl Draw for ProfileList {
+    fn page(&self) -> Page {
+        let rows = self.profiles.iter().map(|row| {
+            let current = if row.current { "current" } else { "" };
+            let is_read_only = row.settings.as_ref().is_some_and(|it| it.read_only);
+            vec![
+                row.name.as_str().into(),
+                TableCell::toned(current, Tone::Good),
+                row.address().into(),
+                if is_read_only { "read-only" } else { "" }.into(),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec!["profile", "state", "address", "access"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}
+
+impl Draw for ProfileView {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (tone, state) = if self.current {
+            (Tone::Good, "current")
+        } else {
+            (Tone::Dim, "not current")
+        };
+        page.heading(tone, state, self.name.as_str());
+        page.field("address", self.address());
+        let Some(settings) = &self.settings else {
+            return page;
+        };
+        for assignment in settings.assignments() {
+            page.field("setting", assignment);
+        }
+        if !self.current {
+            page.next(format!("bookctl profile use {}", shell::word(&self.name)));
+        }
+        page
+    }
+}

@@ -1,0 +1,191 @@
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::Url;
+
+use super::secrets::webhook_secrets;
+use super::{handler, send};
+use crate::app::Context;
+use crate::json::plain;
+use crate::outcome::{Error, Exit, Result};
+use crate::service::documents::booking::Booking;
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::webhook::drill::Check;
+use crate::webhook::drill::plan::Subject;
+use crate::webhook::drill::report::{Finding, Ledger, Report};
+use crate::webhook::handler::{Handler, endpoint};
+
+/// How long a handler that answers first may take to handle all events.
+const HANDLING_TIME: Duration = Duration::from_secs(2);
+
+/// Test your webhook handler with valid, forged, repeated, late and large deliveries
+///
+/// Sends sample events, as the service or an attacker might send them, and checks the responses. With --state-url it
+/// also checks that your handler processes each event exactly once. At that address, the handler responds with
+/// {"events": {"<event id>": <times handled>}, "bookings": {"<booking id>": "<status>"}}. The exit code is 0 if all
+/// checks pass, and 18 if one fails.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook drill http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook drill http://127.0.0.1:8080/webhooks \\\n    \
+      --state-url http://127.0.0.1:8080/state\n  \
+    bookctl webhook drill http://127.0.0.1:8080/webhooks --booking bk_01 --json\n  \
+    bookctl webhook drill http://127.0.0.1:8080/webhooks \\\n    \
+      --jq '.checks[] | select(.verdict == \"failed\") | .check'")]
+pub(crate) struct Args {
+    /// Address of your handler
+    #[arg(value_name = "URL", value_parser = endpoint)]
+    url: Url,
+    /// Address where your handler reports the events it processed and the status of its bookings
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    state_url: Option<Url>,
+    /// Booking that the events are about, for a handler that reads bookings from the service [default: sample bookings]
+    #[arg(long, value_name = "BOOKING")]
+    pub(crate) booking: Option<String>,
+    /// Read the webhook secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let booking = send::of_service(context, args.booking.as_deref()).await?;
+    let booking = booking.as_ref().map(Booking::value);
+    let (secret, dialect) = (&secrets.signing, context.dialect());
+    let subject = Subject::new(secret, dialect, booking, Timestamp::now());
+    let checks = subject.checks();
+    let handler = handler::handler(context, args.url)?;
+    if let Some(url) = &args.state_url {
+        // An address that does not work is an error before anything is sent.
+        ledger(&handler, url).await?;
+    }
+    handler::posting(context, "events were".to_owned(), &handler.url);
+    let mut findings = run_checks(context, &checks, &handler).await?;
+    let mut state_checked = false;
+    if let Some(url) = &args.state_url {
+        match final_ledger(&handler, url, &checks).await {
+            Ok(ledger) => {
+                state_checked = true;
+                for (place, fault) in ledger.faults(&checks, &subject.ordered) {
+                    findings[place].fail(fault);
+                }
+            }
+            // Only a warning, so that the findings from the responses are shown.
+            Err(error) => context.out.warn(&error.message),
+        }
+    }
+    let report = Report::new(handler.url.to_string(), state_checked, findings);
+    context.out.emit(&report)?;
+    if report.nothing_was_accepted() {
+        context.out.warn(
+            "your handler accepted no event, not even the valid ones: check that it uses the same secret, and receives \
+             webhooks at this address",
+        );
+    }
+    if args.state_url.is_none() {
+        context
+            .out
+            .note("Not checked: duplicate handling. Pass --state-url to check it.");
+    }
+    Ok(
+        if report.failed == 0 && state_checked == args.state_url.is_some() {
+            Exit::Done
+        } else {
+            Exit::PartialBatch
+        },
+    )
+}
+
+/// Runs the checks.
+///
+/// # Errors
+/// `network` or `timeout` (15) if even a valid event gets no response.
+async fn run_checks(
+    context: &Context,
+    checks: &[Check],
+    handler: &Handler,
+) -> Result<Vec<Finding>> {
+    let name = context.dialect().signature_header();
+    let progress = context.out.progress("");
+    let mut findings = Vec::new();
+    for (check, number) in checks.iter().zip(1..) {
+        progress.say(&format!("{number} of {}: {}", checks.len(), check.name));
+        let reactions = check.run(handler, &name).await;
+        for (delivery, reaction) in check.deliveries.iter().zip(&reactions) {
+            let headers = delivery.headers(&name);
+            let (url, body) = (&handler.url, &delivery.body);
+            handler::trace(context, url, &headers, body, Some(reaction));
+            if let Err(why) = &reaction.outcome
+                && number == 1
+            {
+                return Err(handler::no_response(why, url));
+            }
+        }
+        findings.push(Finding::new(check, &reactions));
+    }
+    Ok(findings)
+}
+
+async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
+    let reply = handler.get(url).await.outcome;
+    let reply = reply.map_err(|why| handler::no_response(&why, url))?;
+    let why = match serde_json::from_str(&reply.body) {
+        _ if !(200..300).contains(&reply.status) => format!("responded with {}", reply.status),
+        Ok(ledger) => return Ok(ledger),
+        Err(_) => "is not in the expected format".to_owned(),
+    };
+    Err(Error::usage(format!("the handler's state at {url} {why}")).hint(
+        "expected {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",
+    ))
+}
+
+/// Reads the state until all events are handled, or the time for that is over.
+async fn final_ledger(handler: &Handler, url: &Url, checks: &[Check]) -> Result<Ledger> {
+    let deadline = tokio::time::Instant::now() + HANDLING_TIME;
+    let mut held = ledger(handler, url).await?;
+    while !held.has_settled(checks) && tokio::time::Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        held = ledger(handler, url).await?;
+    }
+    Ok(held)
+}
+
+impl Draw for Report {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let rows = self.checks.iter().map(|finding| {
+            let is_ok = finding.faults.is_empty();
+            let tone = if is_ok { Tone::Good } else { Tone::Bad };
+            vec![
+                TableCell::toned(finding.verdict, tone),
+                finding.check.into(),
+                finding.expected.as_str().into(),
+                answers(finding).into(),
+            ]
+        });
+        let headers = vec!["result", "check", "expected", "response"];
+        page.table(headers, rows.collect(), vec![]);
+        for finding in self.checks.iter().filter(|it| !it.faults.is_empty()) {
+            let (check, faults) = (finding.check, finding.faults.join("; "));
+            page.line(format!("{check}: {faults}. {}", sentence(finding.why)));
+        }
+        page.line(format!("{} passed, {} failed", self.passed, self.failed));
+        page
+    }
+}
+
+/// The responses in order, with a count for equal neighbours.
+fn answers(finding: &Finding) -> String {
+    let runs = finding.answers.chunk_by(|left, right| left == right);
+    let runs = runs.map(|run| match run.len() {
+        1 => plain(&run[0]),
+        count => format!("{} ×{count}", plain(&run[0])),
+    });
+    runs.collect::<Vec<_>>().join(", ")
+}
+
+fn sentence(why: &str) -> String {
+    let mut chars = why.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).chain(['.']).collect()
+}

@@ -1,0 +1,280 @@
+//! `bookctl webhook events`: the events that listeners received on this machine.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::app::Context;
+use crate::booking::find::locate::{LAST, locate_booking, locate_row};
+use crate::journal::rows::RecentList;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::time::duration::duration;
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::webhook::sample_event::KINDS;
+use crate::webhook::signature::Header;
+use crate::webhook::{AttemptRow, EventRow, Query, State};
+
+/// List received events, newest first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook events list --since 1h\n  \
+    bookctl webhook events show @1\n  \
+    bookctl webhook events list --booking bk_01 --json\n  \
+    bookctl webhook events list --state abandoned --jq '.events[].event_id'")]
+pub(crate) struct ListArgs {
+    /// Only events of this booking
+    #[arg(long, value_name = "BOOKING")]
+    booking: Option<String>,
+    /// Only events of this kind, such as booking.confirmed
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Only events in this state
+    #[arg(long, value_name = "STATE")]
+    state: Option<State>,
+    /// Only events received in this time before now, such as 2h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    since: Option<Duration>,
+    /// Show at most this many of the newest events; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u32,
+}
+
+/// Show an event: its headers, raw body, signature time, and the attempts to forward it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook events show evt_01\n  \
+    bookctl webhook events show evt_01 --jq .body")]
+pub(crate) struct ShowArgs {
+    /// Id of the event, @N for a row of the last list of events, or @last for the newest
+    event: String,
+}
+
+pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
+    warn_of_unknown_kinds(context, &args.kind);
+    let events = context.webhooks()?.events(&Query {
+        booking: located(context, args.booking.as_deref())?,
+        kind: args.kind,
+        state: args.state,
+        since: args.since.map(ago),
+        limit: (args.limit > 0).then_some(args.limit),
+    })?;
+    let ids = events.iter().map(|row| row.event.id.as_str());
+    context.remember_rows(RecentList::Events, ids);
+    let none = "no events found; receive some with: bookctl webhook listen";
+    let is_empty = events.is_empty();
+    context
+        .out
+        .emit_list(&EventList { events }, is_empty, none)?;
+    Ok(Exit::Done)
+}
+
+/// Warns of kinds that the service does not document. It may have them all the same, so they are no error.
+pub(crate) fn warn_of_unknown_kinds<'a>(
+    context: &Context,
+    kinds: impl IntoIterator<Item = &'a String>,
+) {
+    for kind in kinds {
+        if KINDS.contains(&kind.as_str()) {
+            continue;
+        }
+        let known = KINDS.join(", ");
+        context.out.warn(&format!(
+            "unknown kind of event: {kind}; known kinds: {known}"
+        ));
+    }
+}
+
+pub(crate) fn located(context: &Context, booking: Option<&str>) -> Result<Option<String>> {
+    booking.map(|it| locate_booking(context, it)).transpose()
+}
+
+pub(crate) fn ago(length: Duration) -> Timestamp {
+    let length = SignedDuration::try_from(length).unwrap_or(SignedDuration::MAX);
+    let since = Timestamp::now().saturating_sub(length);
+    since.unwrap_or(Timestamp::MIN)
+}
+
+/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest.
+///
+/// # Errors
+/// `unknown_event` (6) if there is none.
+pub(crate) fn find(context: &Context, id: &str) -> Result<EventRow> {
+    let webhooks = context.webhooks()?;
+    let found = if id == LAST {
+        let newest = Query {
+            limit: Some(1),
+            ..Query::default()
+        };
+        webhooks.events(&newest)?.pop()
+    } else {
+        webhooks.event(&locate_row(context, RecentList::Events, id)?)?
+    };
+    found.ok_or_else(|| {
+        let shown = id.escape_debug();
+        Error::new(
+            Code::UnknownEvent,
+            format!("no event {shown} of this service was received on this computer"),
+        )
+        .hint("list the received events with: bookctl webhook events list")
+    })
+}
+
+#[derive(Serialize)]
+struct EventList {
+    events: Vec<EventRow>,
+}
+
+fn tone(state: State) -> Tone {
+    match state {
+        State::Delivered => Tone::Good,
+        State::Kept => Tone::Dim,
+        State::Waiting => Tone::Warn,
+        State::Abandoned => Tone::Bad,
+    }
+}
+
+impl Draw for EventList {
+    fn page(&self) -> Page {
+        let rows = self.events.iter().zip(1..).map(|(row, number)| {
+            let event = &row.event;
+            let received = row.received_at.to_zoned(system_zone());
+            vec![
+                TableCell::from(format!("@{number}")),
+                event.id.as_str().into(),
+                received.strftime("%F %H:%M:%S").to_string().into(),
+                event.shown_kind().into(),
+                event.booking.as_deref().unwrap_or_default().into(),
+                event.status.as_deref().unwrap_or_default().into(),
+                TableCell::toned(row.state.as_str(), tone(row.state)),
+                row.last_result.as_deref().unwrap_or_default().into(),
+            ]
+        });
+        let headers = vec![
+            "",
+            "event",
+            "received (local)",
+            "kind",
+            "booking",
+            "status",
+            "state",
+            "app",
+        ];
+        let mut page = Page::default();
+        page.table(headers, rows.collect(), vec![0]);
+        page
+    }
+}
+
+pub(crate) fn show(context: &Context, args: &ShowArgs) -> Result<Exit> {
+    let row = find(context, &args.event)?;
+    let webhooks = context.webhooks()?;
+    let (headers, body) = webhooks.content(row.number)?;
+    let name = context.dialect().signature_header();
+    let signature = headers
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(&name));
+    let signed_at = signature
+        .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
+        .and_then(|header| Timestamp::from_second(header.time()).ok());
+    context.out.emit(&Received {
+        attempts: webhooks.attempts(row.number)?,
+        headers: headers
+            .into_iter()
+            .map(|(name, value)| HeaderField { name, value })
+            .collect(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+        verification: Verification {
+            verified: true,
+            signed_at,
+            age_seconds: signed_at.map(|at| row.received_at.as_second() - at.as_second()),
+        },
+        row,
+    })?;
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Received {
+    #[serde(flatten)]
+    row: EventRow,
+    headers: Vec<HeaderField>,
+    body: String,
+    verification: Verification,
+    /// In JSON they replace their count.
+    attempts: Vec<AttemptRow>,
+}
+
+#[derive(Serialize)]
+struct HeaderField {
+    name: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct Verification {
+    /// Only deliveries that verify are stored.
+    verified: bool,
+    signed_at: Option<Timestamp>,
+    /// The signature's age on arrival.
+    age_seconds: Option<i64>,
+}
+
+impl Draw for Received {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (row, event) = (&self.row, &self.row.event);
+        page.heading(tone(row.state), row.state.as_str(), &event.id);
+        page.field("kind", event.shown_kind());
+        page.field_if("booking", event.booking.as_deref());
+        page.field_if("status", event.status.as_deref());
+        page.field(
+            "received (this computer)",
+            format!("{:.3}", row.received_at),
+        );
+        if let (Some(at), Some(age)) = (self.verification.signed_at, self.verification.age_seconds)
+        {
+            page.field("signed", format!("{at}, {age} s earlier (verified)"));
+        }
+        if row.duplicates > 0 {
+            page.field("duplicates", row.duplicates.to_string());
+        }
+        let headers = self.headers.iter();
+        let headers = headers.map(|it| vec![it.name.as_str().into(), it.value.as_str().into()]);
+        page.table(vec!["header", "value"], headers.collect(), vec![]);
+        let attempts = self.attempts.iter().map(|it| {
+            vec![
+                it.attempt.number.to_string().into(),
+                format!("{:.3}", it.begun_at).into(),
+                if it.replay { "replay" } else { "forward" }.into(),
+                it.url.as_str().into(),
+                it.attempt.in_words().into(),
+            ]
+        });
+        let headings = vec!["attempt", "at", "as", "to", "response"];
+        page.table(headings, attempts.collect(), vec![]);
+        for attempt in &self.attempts {
+            let Some(response) = &attempt.response else {
+                continue;
+            };
+            page.line(format!("response to attempt {}:", attempt.attempt.number));
+            for line in response.body.lines() {
+                page.line(format!("  {line}"));
+            }
+            if response.truncated {
+                page.line("  (the body was longer; the rest was not kept)");
+            }
+        }
+        page.line("delivery:");
+        match serde_json::from_str::<serde::de::IgnoredAny>(&self.body) {
+            Ok(_) => page.json(&self.body),
+            Err(_) => page.line(&self.body),
+        };
+        page.next(format!(
+            "bookctl webhook events replay {} --to URL",
+            event.id
+        ));
+        page
+    }
+}

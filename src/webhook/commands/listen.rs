@@ -1,0 +1,277 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use reqwest::Url;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::events::warn_of_unknown_kinds;
+use super::handler::{handler, trace};
+use super::listen_view::{Ready, Summary};
+use super::own_address::own_address;
+use super::secrets::webhook_secrets;
+use super::url_takeover::UrlTakeover;
+use crate::app::{Context, listen_for_signals};
+use crate::booking::arguments::header;
+use crate::config::is_loopback;
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::private_file::{beside, rename};
+use crate::secrets::Secret;
+use crate::webhook::Listening;
+use crate::webhook::app::{App, MAX_SIGNATURE_AGE};
+use crate::webhook::forwarder::Schedule;
+use crate::webhook::handler::endpoint;
+use crate::webhook::listener::Listener;
+use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
+
+/// Receive webhooks on this computer and forward them to your app
+///
+/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your app as
+/// received, in order for each booking, and retries after 30 s, 2 min and 10 min if the app does not respond with
+/// 2xx. Runs until Ctrl-C; the next listener forwards the events that are still waiting.
+///
+/// With a sandbox, the listener sets the webhook URL to its own address, and restores the previous URL on exit.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks\n  \
+    bookctl webhook listen --events booking.confirmed,booking.failed --json\n  \
+    bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks \\\n    \
+      --port 0 --ready-file ready --retries 1s,5s")]
+pub(crate) struct Args {
+    /// Port to listen on; 0 picks a free one
+    #[arg(long, value_name = "N", default_value_t = 4020)]
+    port: u16,
+    /// Forward events to this address
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    forward_to: Option<Url>,
+    /// Header to add to forwarded events; can be repeated
+    #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header, requires = "forward_to")]
+    headers: Vec<(String, String)>,
+    /// Show and forward only these kinds of events; the others are only stored
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    events: Vec<String>,
+    /// Delay before each retry of a failed event; `none` disables retries [default: 30s,2m,10m]
+    #[arg(long, value_name = "DURATION,…", value_parser = Schedule::parse, requires = "forward_to")]
+    retries: Option<Schedule>,
+    /// Write the listener's address to this file when it is ready; removed on exit
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+    /// Listen on this address instead of 127.0.0.1; unsigned deliveries are refused
+    #[arg(long, value_name = "ADDRESS")]
+    expose: Option<IpAddr>,
+    /// Read the webhook secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+}
+
+pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
+    warn_of_unknown_kinds(context, &args.events);
+    // `--verbose` shows deliveries, not the calls that set a sandbox's URL.
+    context.shows_calls.set(false);
+    // Before anything else: the file of a killed listener must not pass for this one's.
+    let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let (socket, address) = bind(args.expose, args.port)?;
+    let forward_to = args.forward_to.clone();
+    let app = forward_target(context, &mut args, address, &secrets.signing)?;
+    let store = context.webhooks()?;
+    let _only_listener = store.lock_listener()?;
+    let now = Timestamp::now();
+    let retention = context.target().retention().ended(now);
+    store.prune(retention, now).await?;
+    // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
+    let mut signals = listen_for_signals()?;
+    if !address.ip().is_loopback() {
+        context.out.warn(&format!(
+            "exposed on http://{address}/: anyone who can reach it can send deliveries; those with an invalid signature \
+             are refused"
+        ));
+    }
+    let mut ready = Ready {
+        url: format!("http://{}/", own_address(address)),
+        forward_to: forward_to.as_ref().map(Url::to_string),
+        registered: false,
+        left: store.waiting()?,
+        sandbox_secret: secrets.is_sandboxs.then_some(secrets.signing),
+    };
+    let listening = Listening {
+        secrets: secrets.all,
+        adapter: context.adapter().clone(),
+        kinds: args.events,
+        shows_exchanges: context.verbose,
+    };
+    let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
+    let mut display = Display {
+        context,
+        // Of an event that was only kept, the address that it came to is shown.
+        url: forward_to.or_else(|| Url::parse(&ready.url).ok()),
+        totals: Totals::default(),
+        warnings: BTreeSet::new(),
+    };
+    let mut takeover = None;
+    let served = tokio::select! {
+        biased;
+        _ = signals.next() => Ok(()),
+        served = async {
+            takeover = UrlTakeover::take(context, ready.url.clone()).await?;
+            ready.registered = takeover.is_some();
+            if let Some(file) = &ready_file {
+                file.write(&ready.url)?;
+            }
+            if !context.out.is_quiet() {
+                // A sandbox's secret is not masked: it is there to be copied.
+                context.out.show_with_secret(&ready);
+            }
+            display.serve(&mut events).await
+        } => served,
+    };
+    drop(ready_file);
+    let restored = async {
+        if let Some(takeover) = takeover {
+            takeover.restore(context).await;
+        }
+    };
+    tokio::join!(listener.stop(), restored);
+    served?;
+    // Events of deliveries that ended while the listener stopped.
+    while let Ok(event) = events.try_recv()
+        && display.show(event)?
+    {}
+    let waiting = store.waiting().unwrap_or_default();
+    let summary = Totals {
+        waiting,
+        ..display.totals
+    };
+    context.out.emit_line(&Summary { summary })?;
+    Ok(Exit::Done)
+}
+
+fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> {
+    let ip = expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    let failed = |error: std::io::Error| {
+        Error::io(format!("cannot listen on {ip} port {port}"), error)
+            .hint("choose another port with --port; 0 picks a free one")
+    };
+    let socket = TcpListener::bind((ip, port)).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
+    Ok((socket, address))
+}
+
+/// The app that `--forward-to` names, and when to retry.
+fn forward_target(
+    context: &Context,
+    args: &mut Args,
+    listener: SocketAddr,
+    secret: &Secret,
+) -> Result<Option<(App, Schedule)>> {
+    let Some(url) = args.forward_to.take() else {
+        return Ok(None);
+    };
+    if is_loopback(&url) && url.port_or_known_default() == Some(listener.port()) {
+        return Err(Error::usage("--forward-to is the address of this listener")
+            .hint("pass your app's address, or choose another --port"));
+    }
+    let app = App {
+        handler: handler(context, url)?,
+        dialect: context.dialect().clone(),
+        signing: Some((secret.clone(), MAX_SIGNATURE_AGE)),
+        headers: std::mem::take(&mut args.headers),
+    };
+    Ok(Some((app, args.retries.take().unwrap_or_default())))
+}
+
+/// Shows and counts what the listener reports.
+struct Display<'a> {
+    context: &'a Context,
+    url: Option<Url>,
+    totals: Totals,
+    /// Those that were given: once is enough.
+    warnings: BTreeSet<String>,
+}
+
+impl Display<'_> {
+    /// Shows events until nobody reads the output any more.
+    async fn serve(&mut self, events: &mut UnboundedReceiver<ListenerEvent>) -> Result<()> {
+        let context = self.context;
+        let shown = async {
+            while let Some(event) = events.recv().await {
+                if !self.show(event)? {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        tokio::select! {
+            shown = shown => shown,
+            () = context.out.reader_gone() => Ok(()),
+        }
+    }
+
+    /// Returns whether anybody still reads the events.
+    fn show(&mut self, event: ListenerEvent) -> Result<bool> {
+        self.totals.count(event.outcome);
+        if event.outcome == Outcome::Warning {
+            let warning = event.reason.unwrap_or_default();
+            if !self.warnings.contains(&warning) {
+                self.context.out.warn(&warning);
+                self.warnings.insert(warning);
+            }
+            return Ok(true);
+        }
+        if !event.is_shown {
+            return Ok(true);
+        }
+        let is_read = self.context.out.emit_line(&event)?;
+        if let (Some(url), Some(it)) = (&self.url, &event.exchange) {
+            trace(
+                self.context,
+                url,
+                &it.headers,
+                &it.body,
+                it.reaction.as_ref(),
+            );
+        }
+        Ok(is_read)
+    }
+}
+
+/// The file of `--ready-file`: its presence says that the listener is ready, its content where. It is removed when this
+/// is dropped.
+struct ReadyFile(PathBuf);
+
+impl ReadyFile {
+    /// Removes the file that an earlier listener left.
+    fn new(path: PathBuf) -> Result<Self> {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(unwritable(&path, error))
+            }
+            _ => Ok(ReadyFile(path)),
+        }
+    }
+
+    /// Creates the file atomically, with its content.
+    fn write(&self, address: &str) -> Result<()> {
+        let new = beside(&self.0, ".new");
+        // A pipe in its place would block, and a link lead elsewhere.
+        let _ = fs::remove_file(&new);
+        fs::File::create_new(&new)
+            .and_then(|mut file| file.write_all(address.as_bytes()))
+            .and_then(|()| rename(&new, &self.0))
+            .map_err(|error| unwritable(&self.0, error))
+    }
+}
+
+impl Drop for ReadyFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn unwritable(path: &Path, error: std::io::Error) -> Error {
+    let shown = path.display();
+    Error::io(format!("cannot write the ready file {shown}"), error)
+}

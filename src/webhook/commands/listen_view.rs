@@ -1,0 +1,129 @@
+//! What a listener shows: its address, a line per event, and the totals.
+
+use serde::Serialize;
+
+use crate::platform::shell;
+use crate::secrets::Secret;
+use crate::service::documents::plural;
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::webhook::reporter::{Attempt, ListenerEvent, Outcome, Totals};
+
+/// The widths of the columns, so that an app's response fits into 80 columns beside them.
+const TIME: usize = 8;
+const KIND: usize = 23;
+const BOOKING: usize = 16;
+const STATUS: usize = 15;
+
+#[derive(Serialize)]
+pub(crate) struct Ready {
+    pub(crate) url: String,
+    pub(crate) forward_to: Option<String>,
+    /// Whether the sandbox's webhook URL is set to the listener.
+    pub(crate) registered: bool,
+    /// How many events earlier listeners did not forward.
+    pub(crate) left: u32,
+    /// The secret, if it is a sandbox's: no other is shown.
+    #[serde(skip)]
+    pub(crate) sandbox_secret: Option<Secret>,
+}
+
+impl Draw for Ready {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "listening", &self.url);
+        page.field_if("forward to", self.forward_to.as_deref());
+        if self.left > 0 {
+            let left = plural(self.left as usize, "event", "events");
+            let what = match &self.forward_to {
+                Some(_) => "they are forwarded when they are due",
+                None => "pass --forward-to to forward them",
+            };
+            page.field("waiting", format!("{left} from before: {what}"));
+        }
+        page.field(
+            "service",
+            if self.registered {
+                "sandbox webhook URL set to this listener (restored on exit)"
+            } else {
+                "set the webhook URL in the dashboard to this address, or to a tunnel to it"
+            },
+        );
+        page.field("stop", "Ctrl-C");
+        if let Some(secret) = &self.sandbox_secret {
+            page.line("").line("For your app:").line("");
+            let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
+            page.secret(format!("  {line}")).line("");
+        }
+        page
+    }
+}
+
+impl Draw for ListenerEvent {
+    fn page(&self) -> Page {
+        let at = self.at.to_zoned(system_zone());
+        let time = at.strftime("%H:%M:%S").to_string();
+        let mut cells = vec![(time.into(), TIME)];
+        if let Some(event) = &self.event {
+            let booking = event.booking.as_deref().unwrap_or(&event.id);
+            cells.extend([
+                (event.shown_kind().into(), KIND),
+                (booking.into(), BOOKING),
+                (event.status.as_deref().unwrap_or_default().into(), STATUS),
+            ]);
+        }
+        cells.push((self.result(), 0));
+        let mut page = Page::default();
+        page.columns(cells);
+        page
+    }
+}
+
+impl ListenerEvent {
+    fn result(&self) -> TableCell {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let answer = self.attempt.as_ref().map(Attempt::in_words);
+        let answer = answer.unwrap_or_default();
+        let (tone, text) = match self.outcome {
+            Outcome::Kept | Outcome::Received => return "kept".into(),
+            Outcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
+            Outcome::Refused => (Tone::Bad, format!("refused: {reason}")),
+            Outcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),
+            Outcome::Warning => (Tone::Warn, reason.to_owned()),
+            Outcome::Delivered => (Tone::Good, answer),
+            Outcome::Abandoned => (Tone::Bad, format!("{answer}, abandoned")),
+            Outcome::Failed => {
+                let next = self.next_attempt_at.unwrap_or(self.at);
+                let pause = next.duration_since(self.at).as_secs_f64().round();
+                (Tone::Warn, format!("{answer}, retry in {pause} s"))
+            }
+        };
+        TableCell::toned(text, tone)
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    pub(crate) summary: Totals,
+}
+
+impl Draw for Summary {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let it = &self.summary;
+        let received = format!(
+            "{} received, {} duplicates, {} refused",
+            it.received, it.duplicates, it.refused
+        );
+        page.heading(Tone::Strong, "stopped", received);
+        let forwarded = format!(
+            "{} forwarded, {} failed attempts, {} abandoned, {} waiting",
+            it.forwarded, it.failed, it.abandoned, it.waiting
+        );
+        page.field("app", forwarded);
+        if it.abandoned > 0 {
+            page.next("bookctl webhook events list --state abandoned");
+        }
+        page
+    }
+}

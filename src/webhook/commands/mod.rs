@@ -1,0 +1,69 @@
+//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test handlers.
+
+pub(crate) mod drill;
+pub(crate) mod events;
+pub(crate) mod handler;
+pub(crate) mod listen;
+pub(crate) mod listen_view;
+pub(crate) mod own_address;
+pub(crate) mod replay;
+pub(crate) mod secrets;
+pub(crate) mod send;
+pub(crate) mod sign;
+pub(crate) mod url_takeover;
+pub(crate) mod verify;
+
+use clap::Subcommand;
+
+use crate::app::Context;
+use crate::app::plan::{Needs, ServiceNeed};
+use crate::outcome::{Exit, Result};
+
+/// Receive, forward, send and verify webhooks, and test your handler
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Verify(verify::Args),
+    Sign(sign::Args),
+    Send(send::Args),
+    Listen(listen::Args),
+    #[command(subcommand)]
+    Events(Events),
+    Drill(drill::Args),
+}
+
+/// List, show and replay the events that `webhook listen` received
+#[derive(Subcommand, Debug)]
+pub(crate) enum Events {
+    List(events::ListArgs),
+    Show(events::ShowArgs),
+    Replay(replay::Args),
+}
+
+impl Command {
+    /// What is signed, verified or posted needs a secret and an address alone, unless it names a booking.
+    pub(crate) fn needs(&self) -> Needs {
+        let service = match self {
+            Command::Verify(_) | Command::Sign(_) => ServiceNeed::None,
+            Command::Send(send::Args { booking: None, .. })
+            | Command::Drill(drill::Args { booking: None, .. }) => ServiceNeed::None,
+            _ => ServiceNeed::ProfileUnchecked,
+        };
+        Needs {
+            is_server: matches!(self, Command::Listen(_)),
+            ..Needs::of(service)
+        }
+    }
+}
+
+pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+    match command {
+        Command::Verify(args) => verify::run(context, args).await,
+        Command::Sign(args) => sign::run(context, args).await,
+        Command::Send(args) => send::run(context, args).await,
+        Command::Listen(args) => listen::run(context, args).await,
+        Command::Events(Events::List(args)) => events::list(context, args),
+        Command::Events(Events::Show(args)) => events::show(context, &args),
+        Command::Events(Events::Replay(args)) => replay::run(context, args).await,
+        Command::Drill(args) => drill::run(context, args).await,
+    }
+}

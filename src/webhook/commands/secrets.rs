@@ -1,0 +1,146 @@
+//! The secrets that deliveries are signed with.
+
+use std::path::Path;
+
+use crate::app::{Context, sandbox_error};
+use crate::config::{Environment, Target};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::ownership;
+use crate::sandbox::{Database, Options, Sandbox};
+use crate::secrets::Secret;
+use crate::service::client::{Call, Failure};
+use crate::terminal::prompt::Question;
+
+use crate::app::input::read_stdin;
+
+/// What a secret looks like, for whoever gave something else.
+const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
+
+/// One secret, or several during a rotation.
+#[derive(Clone, Debug)]
+pub(crate) struct WebhookSecrets {
+    /// The first secret, with which bookctl signs.
+    pub(crate) signing: Secret,
+    /// All secrets, each of which verifies a delivery; the signing one is the first.
+    pub(crate) all: Vec<Secret>,
+    /// Whether it is a sandbox's, which is no secret.
+    pub(crate) is_sandboxs: bool,
+}
+
+impl WebhookSecrets {
+    /// Secrets separated by whitespace, which no secret contains. `None` if the text has none or one is malformed.
+    fn parse(text: &Secret) -> Option<Self> {
+        let all = text.expose().split_whitespace().map(Secret::typed);
+        let all: Vec<Secret> = all.collect::<Option<_>>()?;
+        let signing = all.first()?.clone();
+        Some(WebhookSecrets {
+            signing,
+            all,
+            is_sandboxs: false,
+        })
+    }
+
+    fn one(secret: Secret, is_sandboxs: bool) -> Self {
+        WebhookSecrets {
+            all: vec![secret.clone()],
+            signing: secret,
+            is_sandboxs,
+        }
+    }
+}
+
+/// Finds the webhook secrets: those on standard input if `from_stdin`, else those in `BOOKCTL_WEBHOOK_SECRET`, else the
+/// one that `auth login --webhook-secret-stdin` stored for the profile and its origin, else a local sandbox's own.
+///
+/// # Errors
+/// `no_secret` (3) if there is none; `usage` (2) if standard input has none; `config` (3) if the variable has none.
+pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
+    if from_stdin {
+        let text = if context.prompter.interactive() {
+            let question =
+                Question::new("Webhook secret", "--secret-stdin", "the webhook secret").hidden();
+            let typed = context.prompter.text(&question, None, &|_| Ok(()));
+            typed.await?
+        } else {
+            read_stdin().await?
+        };
+        return WebhookSecrets::parse(&Secret::new(text))
+            .ok_or_else(|| Error::usage("no webhook secret on standard input").hint(SHAPE));
+    }
+    if let Some(text) = Environment::text(context.environment.webhook_secret.as_ref()) {
+        return WebhookSecrets::parse(&Secret::new(text)).ok_or_else(|| {
+            Error::config("BOOKCTL_WEBHOOK_SECRET is not a webhook secret").hint(SHAPE)
+        });
+    }
+    let stored = context.stored_webhook_secret().await;
+    if let Ok(Some(secret)) = stored {
+        return Ok(WebhookSecrets::one(secret, false));
+    }
+    // A sandbox tells its secret, so that it needs no keyring.
+    if let Some(secret) = sandbox_secret(context).await? {
+        context.out.note("using the sandbox's webhook secret");
+        return Ok(WebhookSecrets::one(secret, true));
+    }
+    stored?;
+    let service = match context.target() {
+        Target::Embedded { .. } => String::new(),
+        Target::Remote(service) => format!(" for {}", service.base_url.origin()),
+    };
+    let what = format!("there is no webhook secret{service}");
+    Err(Error::new(Code::NoSecret, what).hint(
+        "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
+         bookctl auth login --profile NAME --webhook-secret-stdin",
+    ))
+}
+
+/// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.
+async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
+    match context.target() {
+        _ if context.no_sandbox => Ok(None),
+        Target::Embedded { database, .. } => embedded_secret(database),
+        Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await,
+        Target::Remote(_) => Ok(None),
+    }
+}
+
+/// The embedded sandbox's secret. Nothing is sent to it, so that it need not be served.
+fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
+    ownership::refuse_others(database)?;
+    let options = Options::new(Database::File(database.to_owned()));
+    let secret = Sandbox::open(options).and_then(|sandbox| sandbox.webhook_secret());
+    let secret = secret.map_err(|error| sandbox_error(&error))?;
+    Ok(Secret::typed(&secret))
+}
+
+async fn served_secret(context: &Context) -> Result<Option<Secret>> {
+    let call = Call::get("/sandbox/organization");
+    let answer = match context.client()?.read(&call).await {
+        Ok(answer) => answer,
+        // Another service on this machine has no such endpoint.
+        Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),
+        Err(failure) => return Err(failure.into_error(&call)),
+    };
+    let secret = answer.document.str("webhook_secret");
+    Ok(secret.and_then(Secret::typed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_secrets_are_separated_by_whitespace() {
+        for (text, count) in [
+            ("whsec_a", Some(1)),
+            (" whsec_a\r\n", Some(1)),
+            ("whsec_new\nwhsec_old\n", Some(2)),
+            ("whsec_new whsec_old", Some(2)),
+            ("", None),
+            (" \n", None),
+            ("whsec_ä", None),
+        ] {
+            let secrets = WebhookSecrets::parse(&Secret::new(text.to_owned()));
+            assert_eq!(secrets.map(|it| it.all.len()), count, "{text:?}");
+        }
+    }
+}

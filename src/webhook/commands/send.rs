@@ -1,0 +1,155 @@
+use jiff::Timestamp;
+use reqwest::Url;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::secrets::webhook_secrets;
+use super::{handler, sign};
+use crate::app::Context;
+use crate::booking::find::locate::locate_booking;
+use crate::booking::watch::wait::read_booking;
+use crate::outcome::{Exit, Result};
+use crate::service::client::Call;
+use crate::service::documents::booking::Booking;
+use crate::service::documents::field::{Field, json_field};
+use crate::terminal::output::{Draw, Page, Tone};
+use crate::terminal::view::RequestView;
+use crate::webhook::handler::endpoint;
+use crate::webhook::reporter::Attempt;
+use crate::webhook::sample_event::{KINDS, SampleEvent};
+use crate::webhook::signature;
+
+/// Send a signed event to your handler
+///
+/// The event is about a sample booking, or with --booking about one of the service. It is sent once, to the address in
+/// --to. The exit code is 7 if the response is not 2xx, and 15 if there is none.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook send booking.confirmed --to http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook send booking.failed --to http://127.0.0.1:8080/webhooks \\\n    \
+      -F data.object.error_code=slot_taken\n  \
+    bookctl webhook send booking.cancelled --booking bk_01 \\\n    \
+      --to http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook send booking.modified --to http://127.0.0.1:8080 --dry-run")]
+pub(crate) struct Args {
+    /// Kind of event
+    #[arg(value_parser = KINDS)]
+    kind: String,
+    /// Address of your handler
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    to: Url,
+    /// Booking that the event is about [default: a sample booking]
+    #[arg(long, value_name = "BOOKING")]
+    pub(crate) booking: Option<String>,
+    /// Field of the event to set; true, false, null, numbers, JSON lists and objects keep their type, the rest is text
+    #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = json_field)]
+    fields: Vec<Field>,
+    /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
+    #[arg(long, value_name = "T", value_parser = sign::second)]
+    timestamp: Option<i64>,
+    /// Read the webhook secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+    /// Print the request without sending it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let booking = of_service(context, args.booking.as_deref()).await?;
+    let now = Timestamp::now();
+    let document = booking.as_ref().map(Booking::value);
+    let mut event = SampleEvent::new(&args.kind, document, context.dialect(), now);
+    for Field { key, value } in args.fields {
+        event.set(&key, value);
+    }
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let body = event.body();
+    let time = args.timestamp.unwrap_or_else(|| now.as_second());
+    let signature = signature::sign(&secrets.signing, time, &body);
+    let headers = vec![
+        (context.dialect().signature_header(), signature.clone()),
+        ("Content-Type".to_owned(), "application/json".to_owned()),
+    ];
+    if args.dry_run {
+        let call = Call::post(args.to.as_str(), event.document);
+        context.out.emit(&RequestView::new(call, headers))?;
+        return Ok(Exit::Done);
+    }
+    let handler = handler::handler(context, args.to)?;
+    let what = format!("event {} was", event.id().escape_debug());
+    handler::posting(context, what, &handler.url);
+    let reaction = handler.post(&headers, body.clone()).await;
+    handler::trace(context, &handler.url, &headers, &body, Some(&reaction));
+    let elapsed_ms = reaction.latency_ms();
+    let delivered = reaction.is_delivered();
+    let answer = Attempt::new(1, &reaction).in_words();
+    let reply = reaction
+        .outcome
+        .map_err(|why| handler::no_response(&why, &handler.url))?;
+    context.out.emit(&Sent {
+        delivered,
+        url: handler.url.to_string(),
+        status: reply.status,
+        body: reply.body,
+        elapsed_ms,
+        signature,
+        answer,
+        named: format!("{} {}", event.id(), args.kind),
+        event: event.document,
+    })?;
+    if delivered {
+        return Ok(Exit::Done);
+    }
+    context
+        .out
+        .warn("not delivered: only a 2xx response counts, so the service would retry");
+    Ok(Exit::Refused)
+}
+
+/// The booking of the service that events are to be about.
+pub(crate) async fn of_service(context: &Context, id: Option<&str>) -> Result<Option<Booking>> {
+    let Some(id) = id else {
+        return Ok(None);
+    };
+    context.refuse_sandbox().await?;
+    let id = locate_booking(context, id)?;
+    read_booking(context, &id).await.map(Some)
+}
+
+#[derive(Serialize)]
+struct Sent {
+    delivered: bool,
+    url: String,
+    status: u16,
+    /// The beginning of the response's body.
+    body: String,
+    elapsed_ms: u32,
+    signature: String,
+    event: Value,
+    #[serde(skip)]
+    answer: String,
+    /// The event's id and kind.
+    #[serde(skip)]
+    named: String,
+}
+
+impl Draw for Sent {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (tone, state) = if self.delivered {
+            (Tone::Good, "delivered")
+        } else {
+            (Tone::Bad, "not delivered")
+        };
+        page.heading(tone, state, &self.url);
+        page.field("event", &self.named);
+        page.field("response", &self.answer);
+        let (beginning, rest) = handler::beginning(&self.body);
+        page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
+        if rest > 0 {
+            page.field("", format!("… {rest} more bytes; --json prints all"));
+        }
+        page
+    }
+}

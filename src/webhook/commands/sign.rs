@@ -1,0 +1,116 @@
+use std::io::ErrorKind;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::secrets::webhook_secrets;
+use crate::app::Context;
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, bounded};
+use crate::terminal::output::{Draw, Page, TableCell, Terminals};
+use crate::webhook::signature::sign;
+
+/// The largest body that is included in the result, in bytes: the service sends no larger one.
+const SHOWN: usize = 1024 * 1024;
+
+/// Sign a body and print the signature header
+///
+/// Signs the raw bytes of the body, including a trailing line end. Prints the header as `curl -H @-` reads it. The
+/// secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. If there are several, the first one signs.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook sign event.json\n  \
+    bookctl webhook sign event.json |\n    \
+      curl -H @- --data-binary @event.json http://127.0.0.1:8080/webhooks\n  \
+    printf '{}' | bookctl webhook sign - --timestamp 1795262400 --json")]
+pub(crate) struct Args {
+    /// File with the body, or - for standard input
+    #[arg(value_name = "FILE|-", value_parser = Source::parse)]
+    body: Option<Source>,
+    /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
+    #[arg(long, value_name = "T", value_parser = second)]
+    timestamp: Option<i64>,
+    /// Read the webhook secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let body = source(args.body, args.secret_stdin)?;
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let time = args
+        .timestamp
+        .unwrap_or_else(|| Timestamp::now().as_second());
+    let body = read(body).await?;
+    context.out.emit(&Signed {
+        header: context.dialect().signature_header(),
+        value: sign(&secrets.signing, time, &body),
+        timestamp: time,
+        body: String::from_utf8(body).ok().filter(|it| it.len() <= SHOWN),
+    })?;
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Signed {
+    header: String,
+    value: String,
+    timestamp: i64,
+    /// `None` if it is not text, or larger than [`SHOWN`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+}
+
+impl Draw for Signed {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        // A single cell, which is not wrapped: a line break would change the header.
+        page.columns(vec![(
+            TableCell::from(format!("{}: {}", self.header, self.value)),
+            0,
+        )]);
+        page
+    }
+}
+
+/// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+/// The source of a body: `named`, else standard input if it is a pipe or a file.
+///
+/// # Errors
+/// `usage` (2) if standard input is a terminal, where nobody means to type a body, or is to supply the secret.
+pub(crate) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source> {
+    if named.is_none() && Terminals::detect().stdin {
+        return Err(Error::usage("the body is missing")
+            .hint("pass a file name, pipe the body in, or pass - to type it"));
+    }
+    let source = named.unwrap_or(Source::Stdin);
+    if secret_stdin && source == Source::Stdin {
+        return Err(
+            Error::usage("the body and the secret cannot both come from standard input")
+                .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"),
+        );
+    }
+    Ok(source)
+}
+
+/// The bytes of a body, read on a thread of its own, so that Ctrl-C works while a pipe is silent.
+pub(crate) async fn read(source: Source) -> Result<Vec<u8>> {
+    let name = source.name();
+    let read = tokio::task::spawn_blocking(move || bounded(source.open()?, LARGEST)).await;
+    read.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
+        .map_err(|error| Error::unreadable(&name, error))
+}
+
+/// Parses seconds since 1970 or RFC 3339; returns seconds since 1970.
+pub(crate) fn second(text: &str) -> Result<i64, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text
+            .parse()
+            .map_err(|_| "the number of seconds is too large".to_owned());
+    }
+    let time = text.parse::<Timestamp>();
+    time.map(Timestamp::as_second)
+        .map_err(|_| "use seconds since 1970, or a time such as 2026-12-01T19:30:00Z".to_owned())
+}

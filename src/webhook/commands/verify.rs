@@ -1,0 +1,171 @@
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::secrets::webhook_secrets;
+use super::sign;
+use crate::app::Context;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::input::Source;
+use crate::secrets::Secret;
+use crate::service::time::duration::duration;
+use crate::terminal::output::{Draw, Page, Tone};
+use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, diagnose, verify};
+
+/// Verify the signature of a delivery
+///
+/// Verifies the raw bytes of the body, including a trailing line end. The secret is BOOKCTL_WEBHOOK_SECRET, the
+/// stored one, or the sandbox's. While you replace a secret, pass both, separated by a space or a line end. The exit
+/// code is 19 if the signature is invalid.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook verify body.json --signature 't=1795262400,v1=f9f4…'\n  \
+    bookctl webhook verify body.json --signature \"$HEADER\" --explain\n  \
+    bookctl webhook verify body.json --signature \"$HEADER\" --tolerance 0\n  \
+    pass show booking/webhook |\n    \
+      bookctl webhook verify body.json --signature \"$HEADER\" --secret-stdin")]
+pub(crate) struct Args {
+    /// File with the body, or - for standard input
+    #[arg(value_name = "FILE|-", value_parser = Source::parse)]
+    body: Option<Source>,
+    /// Value of the signature header
+    #[arg(long, value_name = "HEADER")]
+    signature: String,
+    /// Largest difference between the signature's time and now; 0 accepts any time [default: 5m]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    tolerance: Option<Duration>,
+    /// Time to compare with, as seconds since 1970 or RFC 3339 [default: now]
+    #[arg(long, value_name = "T", value_parser = sign::second)]
+    now: Option<i64>,
+    /// If the signature is invalid, look for the most likely cause
+    #[arg(long)]
+    explain: bool,
+    /// Read the webhook secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let name = context.dialect().signature_header();
+    let source = sign::source(args.body, args.secret_stdin)?;
+    let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
+    if tolerance.is_zero() {
+        context
+            .out
+            .warn("--tolerance 0 also accepts old deliveries that somebody replays");
+    }
+    let tolerance = Some(tolerance).filter(|it| !it.is_zero());
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let body = sign::read(source).await?;
+    let header = without_name(&args.signature, &name);
+    let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
+    let header = header.as_bytes();
+    let verified = verify(&secrets.all, header, &body, now, tolerance).map_err(|why| {
+        let header = Header::parse(header).ok();
+        let explained = header
+            .as_ref()
+            .filter(|_| args.explain && why == Unverified::Mismatch);
+        match explained {
+            Some(header) => explain(&secrets.all, header, &body),
+            None => unverified(why, header.as_ref()),
+        }
+    })?;
+    context.out.emit(&Verdict {
+        verified: true,
+        timestamp: verified.time,
+        signed_at: Timestamp::from_second(verified.time).ok(),
+        age_seconds: now.saturating_sub(verified.time),
+        tolerance_seconds: tolerance.map(|it| it.as_secs()),
+        secret: verified.secret + 1,
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The header's value, without its name if the whole line was given.
+fn without_name<'a>(value: &'a str, name: &str) -> &'a str {
+    let rest = value
+        .split_once(':')
+        .filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
+    rest.map_or(value, |(_, rest)| rest).trim()
+}
+
+/// The error (19), with its cause as a word for scripts.
+fn error(cause: &'static str, message: impl Into<String>, hint: &str) -> Error {
+    let mut error = Error::new(Code::Signature, message).hint(hint);
+    error.cause = Some(cause);
+    error
+}
+
+fn unverified(why: Unverified, header: Option<&Header>) -> Error {
+    let (cause, hint) = match why {
+        Unverified::Malformed(_) => (
+            "malformed",
+            "expected one line such as t=1795262400,v1=<64 hex digits>",
+        ),
+        Unverified::Stale(_) => (
+            "stale",
+            "compare the clocks, or pass --tolerance 0 to check an old delivery; each attempt has a new signature",
+        ),
+        // In seconds such a time is after the year 5000; in milliseconds it is after 1973.
+        Unverified::Future(_) if header.is_some_and(|it| it.time() >= 100_000_000_000) => {
+            let what = "the signature's time is not in seconds";
+            let hint = "the sender must sign with seconds since 1970";
+            return error("wrong_unit", what, hint);
+        }
+        Unverified::Future(_) => (
+            "future",
+            "compare the clocks of the sender and the receiver",
+        ),
+        Unverified::Mismatch => (
+            "mismatch",
+            "run the command with --explain to find out which",
+        ),
+    };
+    error(cause, why.to_string(), hint)
+}
+
+/// The error for a signature that does not match, with the likely reason.
+fn explain(secrets: &[Secret], header: &Header, body: &[u8]) -> Error {
+    let (cause, what) = diagnose(secrets, header, body)
+        .unwrap_or_else(|| ("mismatch", Unverified::Mismatch.to_string()));
+    let hint = match cause {
+        "wrong_secret" => "store exactly the same secret on both sides, with nothing around it",
+        "changed_body" => {
+            "verify the raw bytes of the request, before anything parses, decodes or prints them"
+        }
+        _ => {
+            "most likely the secret is different: compare your secret with the dashboard's, and pass both while you \
+             replace one"
+        }
+    };
+    error(cause, what, hint)
+}
+
+#[derive(Serialize)]
+struct Verdict {
+    verified: bool,
+    timestamp: i64,
+    /// `None` if no calendar has that time.
+    signed_at: Option<Timestamp>,
+    age_seconds: i64,
+    tolerance_seconds: Option<u64>,
+    /// The number of the secret that matches, from 1.
+    secret: usize,
+}
+
+impl Draw for Verdict {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "verified", "the signature is valid");
+        let at = self.signed_at.map_or(String::new(), |at| format!("{at}, "));
+        let age = self.age_seconds.unsigned_abs();
+        let when = if self.age_seconds < 0 {
+            "in the future"
+        } else {
+            "ago"
+        };
+        page.field("signed", format!("{at}{age} s {when}"));
+        page
+    }
+}
