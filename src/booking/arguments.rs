@@ -4,12 +4,17 @@ use jiff::tz::TimeZone;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use crate::app::Context;
 use crate::app::pages::DEFAULT_LIMIT;
 use crate::outcome::Result;
 use crate::service::client::{Call, SearchLocation};
 use crate::service::documents::field::{Field, body, field};
+use crate::service::time::retention::Retention;
 use crate::service::time::when::When;
 use crate::service::time::zone;
+
+/// How long a person waits for a booking that is processing.
+pub(crate) const PATIENCE: &str = "2m";
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Place {
@@ -106,5 +111,29 @@ pub(crate) struct Limit {
 impl Limit {
     pub(crate) fn get(&self) -> usize {
         self.limit as usize
+    }
+}
+
+/// What the journal is told of a booking request. Hidden: a setting and an error name them.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct JournalFlags {
+    /// How long to keep guests' data on this computer; deletes older data now, and 0 keeps none
+    #[arg(long, hide = true, value_name = "DURATION", value_parser = Retention::parse)]
+    retention: Option<Retention>,
+    /// Treat attempts that were made with another API key as this organization's
+    #[arg(long, hide = true)]
+    same_organization: bool,
+}
+
+impl JournalFlags {
+    /// Opens the journal, so only once the rest of the input is known to be usable.
+    pub(crate) fn tell(self, context: &Context) -> Result<()> {
+        if self.same_organization {
+            context.journal()?.scope.takes_any_account.set(true);
+        }
+        if let Some(retention) = self.retention {
+            context.journal()?.scope.retention.set(retention);
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::terminal::output::wrap;
 
 /// Every command once, in groups. Within a group in the order of [`Command`].
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Find and book", &["search", "slots", "book"]),
+    ("Find and book", &["search", "slots", "book", "batch"]),
     (
         "Follow a booking",
         &["show", "watch", "continue", "modify", "cancel"],

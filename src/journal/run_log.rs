@@ -247,7 +247,7 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
         (Forbidden::AnotherAccount, ..) => return another_account(known),
         (Forbidden::AnotherService, ..) => (
             format!("at another service, {}", known.origin),
-            "use a new key, or for a batch a new name with --batch".to_owned(),
+            "use a new key, or for a batch a new name with --name".to_owned(),
         ),
         (_, Some(id), _) => (
             "for another request".to_owned(),

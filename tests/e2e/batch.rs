@@ -41,7 +41,7 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "friday.jsonl", &rows(3));
-    let first = lines(&home.run(["book", "--from", &file, "--json"]).exits(0));
+    let first = lines(&home.run(["batch", &file, "--json"]).exits(0));
     assert_eq!(first.len(), 3);
     for (line, number) in first.iter().zip(1..) {
         assert_eq!(
@@ -51,11 +51,11 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
         assert_eq!(line["booking"]["status"], "confirmed", "{line}");
         assert!(!text(line, "idempotency_key").is_empty());
     }
-    let again = lines(&home.run(["book", "--from", &file, "--json"]).exits(0));
+    let again = lines(&home.run(["batch", &file, "--json"]).exits(0));
     assert_eq!(again, first);
     // On another machine, too, where nothing is known of the first run.
     let elsewhere = served.home();
-    let there = lines(&elsewhere.run(["book", "--from", &file, "--json"]).exits(0));
+    let there = lines(&elsewhere.run(["batch", &file, "--json"]).exits(0));
     assert_eq!(there, first);
     assert_eq!(served.bookings().len(), 3);
 }
@@ -69,13 +69,12 @@ fn a_batch_is_the_same_from_csv_and_from_standard_input_under_one_name() {
                ven_confirms,2027-01-01T19:30:00Z,2,Ada Lovelace\n\
                ven_confirms,2027-01-02T19:30:00Z,2,Ada Lovelace\n";
     let file = file(&home, "friday.csv", csv);
-    home.run(["book", "--from", &file, "--batch", "friday"])
-        .exits(0);
-    let piped = ["book", "--from", "-", "--batch", "friday", "--json"];
+    home.run(["batch", &file, "--name", "friday"]).exits(0);
+    let piped = ["batch", "-", "--name", "friday", "--json"];
     home.feed(piped, &rows(2)).exits(0);
     assert_eq!(served.bookings().len(), 2);
-    for nameless in [&["--json"][..], &["--json", "--batch", " "]] {
-        let arguments = ["book", "--from", "-"].iter().chain(nameless);
+    for nameless in [&["--json"][..], &["--json", "--name", " "]] {
+        let arguments = ["batch", "-"].iter().chain(nameless);
         home.feed(arguments, &rows(2)).refused(2, "usage");
     }
 }
@@ -88,7 +87,7 @@ fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
     let four = format!("{}{}", rows(2), rows(2));
     let twice = file(&home, "twice.jsonl", &four);
     for more in [&[][..], &["--dry-run"]] {
-        let book = ["book", "--from", &twice, "--batch", "a", "--json"];
+        let book = ["batch", &twice, "--name", "a", "--json"];
         let error = home.run(book.iter().chain(more)).refused(2, "usage");
         let message = text(&error, "message");
         assert!(
@@ -107,7 +106,7 @@ fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
             format!("{row}\n")
         });
     let keys = file(&home, "keys.jsonl", &keys.collect::<String>());
-    home.run(["book", "--from", &keys]).exits(0);
+    home.run(["batch", &keys]).exits(0);
     assert_eq!(served.bookings().len(), 4);
 }
 
@@ -118,7 +117,7 @@ fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_ba
     let home = served.home();
     let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
     let book = |name| {
-        home.run(["book", "--from", &twice, "--equal-rows", "--batch", name])
+        home.run(["batch", &twice, "--equal-rows", "--name", name])
             .exits(0)
     };
     book("a");
@@ -137,8 +136,8 @@ fn a_person_is_asked_once_about_the_rows_whose_guests_are_booked_already() {
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "rows.jsonl", &rows(3));
-    home.run(["book", "--from", &file]).exits(0);
-    let book = ["book", "--from", &file, "--batch", "other"];
+    home.run(["batch", &file]).exits(0);
+    let book = ["batch", &file, "--name", "other"];
     let mut terminal = Terminal::start(&home, &book);
     terminal
         .see("row 1: this guest has a booking")
@@ -167,7 +166,7 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
     ];
     let all: String = all.iter().map(|row| format!("{row}\n")).collect();
     let file = file(&home, "mixed.jsonl", &all);
-    let output = home.run(["book", "--from", &file, "--json"]).exits(18);
+    let output = home.run(["batch", &file, "--json"]).exits(18);
     let codes: Vec<_> = lines(&output)
         .iter()
         .map(|line| line["exit_code"].clone())
@@ -193,7 +192,7 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     );
     let key = |output: &Output| text(&lines(output)[1], "idempotency_key");
     let run = |more: &[&str]| {
-        let arguments = ["book", "--from", &file, "--json"];
+        let arguments = ["batch", &file, "--json"];
         home.run(arguments.iter().chain(more)).exits(18)
     };
     let first = key(&run(&[]));
@@ -205,7 +204,7 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     // Another machine finds the same tries, one after the other.
     let elsewhere = served.home();
     let there = elsewhere
-        .run(["book", "--from", &file, "--json", "--retry-failed"])
+        .run(["batch", &file, "--json", "--retry-failed"])
         .exits(18);
     let keys = HashSet::from([first, retried]);
     assert!(!keys.contains(&key(&there)));
@@ -218,13 +217,9 @@ fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "friday.jsonl", &rows(2));
-    let shown = lines(
-        &home
-            .run(["book", "--from", &file, "--dry-run", "--json"])
-            .exits(0),
-    );
+    let shown = lines(&home.run(["batch", &file, "--dry-run", "--json"]).exits(0));
     assert!(served.bookings().is_empty());
-    let booked = lines(&home.run(["book", "--from", &file, "--json"]).exits(0));
+    let booked = lines(&home.run(["batch", &file, "--json"]).exits(0));
     for (shown, booked) in shown.iter().zip(&booked) {
         assert_eq!(
             shown["headers"]["Idempotency-Key"],
@@ -245,19 +240,17 @@ fn what_refuses_every_row_stops_the_batch_at_the_first() {
         ("sk_live_readonly", 5, "insufficient_scope"),
         ("sk_live_nobilling", 5, "billing_required"),
     ] {
-        let output = served
-            .home_with(key)
-            .run(["book", "--from", &file, "--json"]);
+        let output = served.home_with(key).run(["batch", &file, "--json"]);
         assert_eq!(output.code, Some(exit), "{output}");
         assert_eq!(output.error()["code"], code);
     }
     let gone = Home::pointing_to("http://127.0.0.1:9", "sk_live_sandbox");
-    let output = gone.run(["book", "--from", &file, "--json"]);
+    let output = gone.run(["batch", &file, "--json"]);
     assert_eq!(
         (output.code, output.error()["code"].clone()),
         (Some(15), json!("network"))
     );
-    output.says(&format!("bookctl book --from {file}"));
+    output.says(&format!("bookctl batch {file}"));
 }
 
 /// Whoever has seen enough (`| head -1`) ends the batch: it does not go on behind their back.
@@ -270,7 +263,7 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         let before = served.bookings().len();
         let mut shell = Command::new("bash");
         home.enter(&mut shell);
-        let script = format!("set -o pipefail; \"$0\" book --from \"$1\" --batch '{to}' {to}");
+        let script = format!("set -o pipefail; \"$0\" batch \"$1\" --name '{to}' {to}");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl"), &file]);
         let output = Running::start(shell).end().exits(18);
         assert!(served.bookings().len() < before + 6, "{output}");
@@ -279,7 +272,7 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         } else {
             "'>/dev/full'"
         };
-        let output = output.says(&format!("bookctl book --from {file} --batch {name}"));
+        let output = output.says(&format!("bookctl batch {file} --name {name}"));
         // Each row up to that one is done.
         let done = served.bookings().len() - before;
         output.says(&format!("batch stopped after row {done} of 6"));
@@ -297,7 +290,7 @@ fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_or
         (format!("\u{feff}{csv}"), "batch-cf57f2a4"),
     ] {
         let batch = file(&home, "batch.csv", &csv);
-        home.run(["book", "--from", &batch, "--dry-run", "--json"])
+        home.run(["batch", &batch, "--dry-run", "--json"])
             .exits(0)
             .prints(key);
     }
@@ -313,14 +306,13 @@ fn a_spreadsheet_is_booked_as_it_was_saved() {
                ;;;;\r\n\
                ven_confirms;2027-01-02T19:30:00Z;2;Zoë Hopper;\r\n";
     let plain = file(&home, "plain.csv", csv);
-    home.run(["book", "--from", &plain, "--batch", "a"])
-        .exits(0);
+    home.run(["batch", &plain, "--name", "a"]).exits(0);
     let path = home.folder().join("unicode.txt");
     let units = format!("\u{feff}{}", csv.replace(';', "\t")).replace("Lovelace\t", "Lovelace;");
     let bytes: Vec<u8> = units.encode_utf16().flat_map(u16::to_le_bytes).collect();
     fs::write(&path, bytes).unwrap();
     // The same rows under the same name are the same bookings.
-    home.run(["book", "--from", path.to_str().unwrap(), "--batch", "a"])
+    home.run(["batch", path.to_str().unwrap(), "--name", "a"])
         .exits(0);
     let guests: HashSet<String> = served
         .bookings()
@@ -333,7 +325,7 @@ fn a_spreadsheet_is_booked_as_it_was_saved() {
     );
     assert_eq!(served.bookings().len(), 2);
     fs::write(&path, b"venue_id\nZo\xeb\n").unwrap();
-    home.run(["book", "--from", path.to_str().unwrap()])
+    home.run(["batch", path.to_str().unwrap()])
         .exits(2)
         .says("line 2 is not UTF-8")
         .says("CSV UTF-8");
@@ -348,12 +340,12 @@ fn every_mistake_of_a_file_is_told_at_once() {
                ven_confirms;27/11/2026 18:00;2;Ada Lovelace\r\n\
                ven_confirms;2027-01-02T19:30:00Z;two;\r\n";
     let wrong = file(&home, "wrong.csv", csv);
-    let told = home.run(["book", "--from", &wrong]).exits(2);
+    let told = home.run(["batch", &wrong]).exits(2);
     told.says("3 mistakes; nothing was sent")
         .says("row 1 (line 2): datetime must be a time with an offset, e.g.")
         .says("row 2 (line 3): party_size must be a whole number from 1, not \"two\"")
         .says("row 2 (line 3): customer.name is missing");
-    let error = home.refuses(&format!("book --from '{wrong}'"), 2, "usage");
+    let error = home.refuses(&format!("batch '{wrong}'"), 2, "usage");
     assert_eq!(error["problems"].as_array().unwrap().len(), 3);
     let first = &error["problems"][0];
     assert_eq!(
@@ -373,18 +365,17 @@ fn every_mistake_of_a_file_is_told_at_once() {
     // A script that made an empty file has failed before: that is no success.
     for text in ["", "venue_id,datetime,party_size,customer.name\n"] {
         let empty = file(&home, "empty.csv", text);
-        let empty = home.run(["book", "--from", &empty, "-q"]).exits(2);
+        let empty = home.run(["batch", &empty, "-q"]).exits(2);
         empty.says("the batch has no rows");
     }
     let mut own = row(1, "Ada Lovelace");
     own["idempotency_key"] = json!("own");
     let twins = file(&home, "twins.jsonl", &format!("{own}\n{own}\n"));
-    home.run(["book", "--from", &twins, "--equal-rows"])
+    home.run(["batch", &twins, "--equal-rows"])
         .exits(2)
         .says("rows 1-2 use the same idempotency_key");
     let array = file(&home, "array.json", "[{}]");
-    home.refuses(&format!("book --from '{array}'"), 2, "usage");
-    home.refuses(&format!("book ven_confirms --from '{wrong}'"), 2, "usage");
+    home.refuses(&format!("batch '{array}'"), 2, "usage");
     assert!(served.bookings().is_empty());
 }
 
@@ -398,7 +389,7 @@ fn the_results_of_a_batch_have_a_line_each_on_a_narrow_terminal() {
     let all = [row(0, long), fails, row(2, "Test User")];
     let all: String = all.iter().map(|row| format!("{row}\n")).collect();
     let file = file(&home, "mixed.jsonl", &all);
-    let ended = Terminal::of_width(&home, 80, &["book", "--from", &file]).end();
+    let ended = Terminal::of_width(&home, 80, &["batch", &file]).end();
     assert_eq!(ended.broken, Vec::<String>::new());
     let screen = ended.text();
     for (number, parts) in [
@@ -422,11 +413,11 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
     odd["datetime"] = json!("2027-02-01T19:40:00Z");
     let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
     let both = file(&home, "both.jsonl", &both);
-    home.run(["book", "--from", &both, "--dry-run", "--quiet"])
+    home.run(["batch", &both, "--dry-run", "--quiet"])
         .exits(0)
         .says("is looked up when the row is booked");
     for _ in 0..2 {
-        let output = home.run(["book", "--from", &both, "--json"]).exits(18);
+        let output = home.run(["batch", &both, "--json"]).exits(18);
         let results = lines(&output);
         assert_eq!(results[0]["exit_code"], 0, "{output}");
         assert_eq!(results[1]["error"]["code"], "no_slot", "{output}");
@@ -451,8 +442,8 @@ fn a_row_that_may_have_booked_the_last_slot_is_sent_again_without_looking_for_an
             last["idempotency_key"] = json!(own);
         }
         let rows = file(&home, "rows.jsonl", &last.to_string());
-        home.run(["book", "--from", &rows]).exits(18);
-        home.run(["book", "--from", &rows]).exits(0);
+        home.run(["batch", &rows]).exits(18);
+        home.run(["batch", &rows]).exits(0);
         assert_eq!(served.bookings().len(), 1);
     }
 }
@@ -463,11 +454,11 @@ fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
     let served = Served::start();
     let home = Home::new();
     let file = file(&home, "friday.jsonl", &rows(2));
-    home.run(["book", "--from", &file]).exits(0);
+    home.run(["batch", &file]).exits(0);
     let home = home
         .with("BOOKCTL_BASE_URL", served.base_url())
         .with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    home.run(["book", "--from", &file]).exits(0);
+    home.run(["batch", &file]).exits(0);
     assert_eq!(served.bookings().len(), 2);
 }
 
@@ -476,11 +467,10 @@ fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
 fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
     let home = Home::new();
     let first = file(&home, "first.jsonl", &rows(10));
-    home.run(["book", "--from", &first]).exits(0);
+    home.run(["batch", &first]).exits(0);
     let known = |home: &Home| home.run(["limits", "--json"]).exits(0).json()["limits"].clone();
     assert!(known(&home).to_string().contains("POST /v1/bookings"));
     let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
-    home.run(["book", "--from", &second, "--no-limits"])
-        .exits(0);
+    home.run(["batch", &second, "--no-limits"]).exits(0);
     assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
 }

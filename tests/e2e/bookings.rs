@@ -310,7 +310,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
         "customer": {"name": "Ada Lovelace"},
     });
     home.feed(
-        ["book", "--from", "-", "--batch", "b", "--retention", "0"],
+        ["batch", "-", "--name", "b", "--retention", "0"],
         &row.to_string(),
     )
     .exits(0);

@@ -190,7 +190,7 @@ fn local_times_are_sent_on_the_venues_clock() {
     assert_eq!(searched.json()["datetime"], "2026-12-01T19:30:00");
     let row = "venue_id,datetime,party_size,customer.name,customer.email\n\
                ven_1,2026-12-01T19:30:00,2,Ada Lovelace,ada@x.example\n";
-    home.feed(["book", "--from", "-", "--batch", "b", "--dry-run"], row)
+    home.feed(["batch", "-", "--name", "b", "--dry-run"], row)
         .exits(0)
         .prints("\"datetime\":\"2026-12-01T19:30:00\"");
 }

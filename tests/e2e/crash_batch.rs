@@ -75,7 +75,7 @@ fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_onc
     for home in &homes {
         fs::write(home.folder().join("rows.jsonl"), &rows).unwrap();
     }
-    let batch = ["book", "--from", "rows.jsonl", "--equal-rows", "--json"];
+    let batch = ["batch", "rows.jsonl", "--equal-rows", "--json"];
     for kill in 0..kills {
         let home = &homes[kill % 2];
         let before = served.bookings().len();

@@ -88,13 +88,7 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
         .collect();
     let file = homes[0].folder().join("rows.csv");
     std::fs::write(&file, rows(count)).unwrap();
-    let batch = [
-        "book",
-        "--from",
-        file.to_str().unwrap(),
-        "--batch",
-        "friday",
-    ];
+    let batch = ["batch", file.to_str().unwrap(), "--name", "friday"];
     let mut running: Vec<Running> = homes.iter().map(|home| home.start(batch)).collect();
     let (mut killed, mut crashed) = (0, 0);
     while killed < kills || crashed < crashes {

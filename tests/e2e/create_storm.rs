@@ -211,7 +211,7 @@ impl Storm {
                 let rows: String = keys.iter().map(|key| format!("{}\n", row(key))).collect();
                 let file = home.folder().join(format!("rows-{number}.jsonl"));
                 std::fs::write(&file, rows).unwrap();
-                vec!["book".into(), "--from".into(), file.display().to_string()]
+                vec!["batch".into(), file.display().to_string()]
             }
             Task::Resume(key) => ["attempts", "resume", key].map(str::to_owned).to_vec(),
         };

@@ -469,7 +469,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         let row = json!({"venue_id": id, "datetime": time, "party_size": 2, "customer": {"name": "Grace Hopper"}});
         std::fs::write(life.home.folder().join("rows.jsonl"), format!("{row}\n")).unwrap();
         for _ in 0..2 {
-            let batch = ["book", "--from", "rows.jsonl", "--batch", "b"];
+            let batch = ["batch", "rows.jsonl", "--name", "b"];
             shows(life, &life.run(batch, 0), &["confirmed", "10:00"]);
         }
         life.booked_nothing_twice(2);

@@ -397,8 +397,7 @@ fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
         ));
         rows.push('\n');
     }
-    home.feed(["book", "--from", "-", "--batch", "names"], &rows)
-        .exits(0);
+    home.feed(["batch", "-", "--name", "names"], &rows).exits(0);
     let piped = home.run(["bookings"]).exits(0);
     let shown = Terminal::of_width(&home, 160, &["bookings"]).end().exits(0);
     for name in names {

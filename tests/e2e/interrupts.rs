@@ -246,7 +246,7 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
     let file = home.folder().join("rows.jsonl");
     std::fs::write(&file, format!("{row}\n").repeat(2000)).unwrap();
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-        let mut command = home.command(["book", "--dry-run", "--equal-rows", "--json", "--from"]);
+        let mut command = home.command(["batch", "--dry-run", "--equal-rows", "--json"]);
         command.arg(&file).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -67,6 +67,8 @@ const LINES: &[&str] = &[
     "book @1 GUEST --dry-run",
     "book",
     "book @1",
+    "batch -",
+    "batch /nowhere/rows.csv",
     "show BOOKING",
     "show BOOKING PAUSED",
     "show bk_nobody",

@@ -63,9 +63,9 @@ fn a_batch_takes_no_row_from_another_organizations_attempts() {
     let file = home.folder().join("one.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
     let file = file.to_str().unwrap();
-    home.run(["book", "--from", file]).exits(0);
-    of_another(&home, &["book", "--from", file]).refused(3, "config");
-    of_another(&home, &["book", "--from", file, "--batch", "theirs"]).exits(0);
+    home.run(["batch", file]).exits(0);
+    of_another(&home, &["batch", file]).refused(3, "config");
+    of_another(&home, &["batch", file, "--name", "theirs"]).exits(0);
 }
 
 /// "an older booking that came back under the key is said to be one"
@@ -102,7 +102,7 @@ fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again()
     std::fs::write(&file, format!("{row}\n")).unwrap();
     for _ in 0..2 {
         let output = home
-            .run(["book", "--from", file.to_str().unwrap(), "--json"])
+            .run(["batch", file.to_str().unwrap(), "--json"])
             .exits(18);
         let line: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(line["exit_code"], 7, "{line}");
@@ -125,7 +125,7 @@ fn a_row_whose_moment_is_spelled_otherwise_is_the_same_row() {
         });
         let file = home.folder().join(name);
         std::fs::write(&file, format!("{row}\n")).unwrap();
-        home.run(["book", "--from", file.to_str().unwrap(), "--batch", "one"])
+        home.run(["batch", file.to_str().unwrap(), "--name", "one"])
             .exits(0);
     }
     assert_eq!(served.bookings().len(), 1);

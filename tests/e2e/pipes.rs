@@ -87,7 +87,7 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
     let pipe = pipe.to_str().unwrap();
     #[rustfmt::skip]
     let cases = [
-        &["book", "--from", pipe, "--json"][..],
+        &["batch", pipe, "--json"][..],
         &["webhook", "sign", pipe, "--json"],
         &["webhook", "verify", pipe, "--signature", "t=1,v1=00", "--json"],
     ];
@@ -110,9 +110,7 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
     );
     let writer = pipe.to_owned();
     let writes = std::thread::spawn(move || fs::write(writer, row));
-    let rows = home
-        .run(["book", "--from", pipe, "--dry-run", "--json"])
-        .exits(0);
+    let rows = home.run(["batch", pipe, "--dry-run", "--json"]).exits(0);
     writes.join().unwrap().unwrap();
     assert!(rows.stdout.contains(GUEST[5]), "{rows}");
 }

@@ -165,7 +165,7 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     let mut row = known["attempts"][0]["request"].clone();
     let file = home.path().join("rows.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
-    let book = ["book", "--from", file.to_str().unwrap(), "--json"];
+    let book = ["batch", file.to_str().unwrap(), "--json"];
     let output = home.run(book).exits(18);
     assert!(output.stdout.contains("\"exit_code\":16"), "{output}");
     assert_eq!(made(&home), 1);

@@ -30,10 +30,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     });
     let file = ada.folder().join("rows.jsonl");
     std::fs::write(&file, rows.collect::<String>()).unwrap();
-    let batch = format!(
-        "book --from '{}' --batch friday --json",
-        file.to_str().unwrap()
-    );
+    let batch = format!("batch '{}' --name friday --json", file.to_str().unwrap());
     let killed = ada.start(words(&batch));
     gate.wait_for(1);
     // The others go on, and leave the row that is under way to the last.
@@ -88,7 +85,7 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
     let row = r#"{"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2031-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#;
     std::fs::write(&file, format!("{row}\n")).unwrap();
     let from = file.to_str().unwrap();
-    let batch = ["book", "--from", from, "--batch", "friday", "--json"];
+    let batch = ["batch", from, "--name", "friday", "--json"];
     let told = |home: &Home| {
         let result = home.run(batch).exits(18).stdout;
         let result: Value = serde_json::from_str(result.trim()).unwrap();

@@ -200,7 +200,7 @@ fn row(key: &str, guest: &str) -> Value {
 }
 
 fn batch(home: &Home, file: &Path) -> Running {
-    home.start(["book", "--from", file.to_str().unwrap(), "--json"])
+    home.start(["batch", file.to_str().unwrap(), "--json"])
 }
 
 /// The first start waits out a rate limit, which says that its row was refused; the second has sent the row meanwhile.

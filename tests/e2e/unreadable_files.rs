@@ -1,6 +1,6 @@
 //! Files that are named on the command line and cannot be read.
 
-use crate::harness::{Home, Served, text};
+use crate::harness::{Home, Served, text, words};
 
 /// "1: unclassified, local I/O" (command line, exit codes)
 #[test]
@@ -17,7 +17,7 @@ fn a_file_that_cannot_be_read_ends_with_1_whatever_reads_it() {
         let field = format!("x={at}");
         let example = format!("booking={file}");
         for command in [
-            &["book", "--from", file][..],
+            &["batch", file][..],
             &["api", "POST", "/v1/x", "--input", file],
             &["api", "POST", "/v1/x", "-F", &field],
             &["continue", &booking, "--psp-response", &at],
@@ -49,7 +49,7 @@ fn a_file_that_is_no_text_is_unusable_input() {
     let home = Home::new();
     std::fs::write(home.folder().join("latin"), b"Zo\xeb").unwrap();
     for command in [
-        &["book", "--from", "latin", "--json"][..],
+        &["batch", "latin", "--json"][..],
         &["api", "POST", "/v1/x", "--input", "latin", "--json"],
         &["sandbox", "load", "latin", "--json"],
     ] {
@@ -67,11 +67,12 @@ fn what_is_wrong_with_a_booking_is_told_before_its_journal_is_opened() {
     std::fs::write(home.path().join("journal.db"), "no database").unwrap();
     for flags in [&["--retention", "1d"][..], &["--same-organization"]] {
         for (input, exit, code) in [
-            (["--from", "nowhere"], 1, "io"),
-            (["--slot", "@9"], 2, "usage"),
+            ("batch nowhere --json", 1, "io"),
+            ("book --slot @9 --json", 2, "usage"),
         ] {
-            let book = ["book", "--json"].iter().chain(&input).chain(flags);
-            home.run(book).refused(exit, code);
+            let command = words(input).into_iter();
+            let flags = flags.iter().map(|it| (*it).to_owned());
+            home.run(command.chain(flags)).refused(exit, code);
         }
     }
 }

@@ -1,13 +1,15 @@
-//! `book --from`: makes many bookings, and writes one line for each.
+//! `batch`: makes many bookings, and writes one line for each.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::keys::{self, KeyedRow};
 use super::{BatchRun, RowResult, rows};
 use crate::app::Context;
+use crate::booking::arguments::{JournalFlags, PATIENCE};
 use crate::booking::attempts::open_attempts;
 use crate::booking::batch;
 use crate::config::Target;
@@ -17,6 +19,7 @@ use crate::platform::input::{Source, read_marked_text, without_mark};
 use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
 use crate::service::time::document_time::as_text;
+use crate::service::time::duration;
 use crate::service::time::text::{human, local};
 use crate::terminal::output::{Draw, Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
@@ -28,20 +31,61 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// The width of a guest's name on a terminal, so that a result has one line.
 const GUEST: usize = 18;
 
-pub(crate) async fn run(
-    context: &Context,
-    args: crate::booking::book::Args,
-    from: Source,
-) -> Result<Exit> {
-    let name = args.batch.as_deref();
+/// Book every row of a JSON lines or CSV file
+///
+/// bookctl keeps to the service's rate limits. If a batch stops, start it again: it books nothing twice.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl batch friday.csv\n  \
+    bookctl batch friday.csv --results\n  \
+    export-rows | bookctl batch - --name friday --json\n\n\
+    A row as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
+    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
+    \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
+    Optional: provider, availability_id, end_user, payment_collection, idempotency_key.")]
+pub(crate) struct Args {
+    /// File of rows; `-` reads standard input
+    #[arg(value_name = "FILE", value_parser = Source::parse)]
+    rows: Source,
+    /// Name of the batch [default: the file's content]
+    #[arg(long)]
+    name: Option<String>,
+    /// Wait while a booking is processing, up to 2 minutes or DURATION
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
+    wait: Option<Duration>,
+    /// Retry rows whose booking failed in an earlier run
+    #[arg(long)]
+    retry_failed: bool,
+    /// Show the results of the rows so far, and book nothing
+    #[arg(long, conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
+    results: bool,
+    /// Book rows that ask for the same booking, each of them
+    #[arg(long)]
+    equal_rows: bool,
+    /// Show the requests and book nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    journal: JournalFlags,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if !args.dry_run {
+        context.connect_ahead();
+    }
+    let from = args.rows.clone();
+    let name = args.name.as_deref();
     if from == Source::Stdin && name.is_none() {
         return Err(Error::usage("a batch from standard input needs a name")
-            .hint("pass --batch NAME; with the same name you can continue the batch later"));
+            .hint("pass --name NAME; with the same name you can continue the batch later"));
     }
     // An unset variable in a script would make one batch of all its batches.
     if name.is_some_and(|name| name.trim().is_empty()) {
-        return Err(Error::usage("--batch is blank")
-            .hint("pass a name, or leave out --batch to identify the batch by its content"));
+        return Err(Error::usage("--name is blank")
+            .hint("pass a name, or leave out --name to identify the batch by its content"));
     }
     let file_name = from.name();
     // With a mark, because the keys of the rows come from the whole text.
@@ -54,7 +98,7 @@ pub(crate) async fn run(
     if args.dry_run {
         return show_requests(context, &rows);
     }
-    crate::booking::book::tell_journal(context, args.same_organization, args.retention)?;
+    args.journal.tell(context)?;
     let digits = rows.len().to_string().len();
     let emit = |result: &RowResult<'_>| context.out.emit_line(&ResultLine { result, digits });
     if args.results {
@@ -92,22 +136,24 @@ pub(crate) async fn run(
 }
 
 /// How to continue the batch: the command that starts it again.
-fn again(context: &Context, args: &crate::booking::book::Args) -> String {
-    let from = args.from.as_deref().map(|path| path.to_string_lossy());
-    let from = from.unwrap_or_default();
-    let mut words = vec!["bookctl book --from".to_owned(), shell::word(&from)];
-    words.extend(args.batch.as_ref().map(|name| shell::flag("--batch", name)));
+fn again(context: &Context, args: &Args) -> String {
+    let from = match &args.rows {
+        Source::Stdin => "-".to_owned(),
+        Source::File(path) => shell::word(&path.to_string_lossy()).into(),
+    };
+    let mut words = vec!["bookctl batch".to_owned(), from];
+    words.extend(args.name.as_ref().map(|name| shell::flag("--name", name)));
     words.extend(args.wait.map(|wait| format!("--wait={}s", wait.as_secs())));
     words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));
     words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
     let profile = context.target().profile();
     words.extend(profile.map(|profile| shell::flag("--profile", profile)));
     let command = words.join(" ");
-    match from.as_ref() {
-        "-" => {
+    match args.rows {
+        Source::Stdin => {
             format!("to continue without booking anything twice, send the same rows to: {command}")
         }
-        _ => format!("to continue without booking anything twice: {command}"),
+        Source::File(_) => format!("to continue without booking anything twice: {command}"),
     }
 }
 

@@ -1,3 +1,5 @@
+//! `book`: one booking, from flags or from questions.
+
 pub(crate) mod create;
 pub(crate) mod draft;
 pub(crate) mod offer;
@@ -7,7 +9,6 @@ pub(crate) mod same_guest;
 pub(crate) mod walk;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
@@ -15,7 +16,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::arguments::{ExtraFields, Place, Zone};
+use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Place, Zone};
 use super::attempts::open_attempts::{offer_to_find_out, warn_of_open_attempts};
 use super::batch::rows::is_key;
 use super::find::locate::{locate_slot, locate_venue};
@@ -31,7 +32,6 @@ use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 use crate::service::time::duration;
-use crate::service::time::retention::Retention;
 use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
 use create::create_and_tell;
@@ -39,9 +39,6 @@ use draft::BookingDraft;
 use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
 use repeated::{repeated, wants_second_beside_open};
 use same_guest::ask_about_same_guest;
-
-/// How long a person waits for a booking that is processing.
-const PATIENCE: &str = "2m";
 
 /// Book a venue
 ///
@@ -54,12 +51,7 @@ const PATIENCE: &str = "2m";
     bookctl book\n  \
     bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace'\n  \
     bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
-    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace' --payment vendor\n  \
-    bookctl book --from friday.csv --batch friday\n\n\
-    A row of a batch as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
-    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
-    \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
-    Optional: provider, availability_id, end_user, payment_collection, webhook_url, idempotency_key.")]
+    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace' --payment vendor")]
 pub(crate) struct Args {
     /// Venue id, or @N for a row of the last search
     #[arg(value_parser = NonEmptyStringValueParser::new())]
@@ -103,83 +95,25 @@ pub(crate) struct Args {
     idempotency_key: Option<String>,
     /// Wait while the booking is processing, up to 2 minutes or DURATION
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
-    pub(crate) wait: Option<Duration>,
-    /// How long to keep guests' data on this computer; deletes older data now, and 0 keeps none
-    #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
-    pub(crate) retention: Option<Retention>,
-    /// Treat attempts that were made with another API key as this organization's
-    #[arg(long)]
-    pub(crate) same_organization: bool,
+    wait: Option<Duration>,
+    #[command(flatten)]
+    journal: JournalFlags,
     /// Skip the confirmation prompt
     #[arg(long, short)]
-    pub(crate) yes: bool,
+    yes: bool,
     #[command(flatten)]
     extra: ExtraFields,
     /// Show the request and book nothing; may read the venue's slots
     #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Book every row of a JSON lines or CSV file; `-` reads standard input
-    #[arg(long, value_name = "FILE", help_heading = "Batches", conflicts_with_all = ONE_BOOKING)]
-    pub(crate) from: Option<PathBuf>,
-    /// Name of the batch [default: the file's content]; restarting a batch books nothing twice
-    #[arg(long, value_name = "NAME", help_heading = "Batches", requires = "from")]
-    pub(crate) batch: Option<String>,
-    /// Retry rows whose booking failed in an earlier run
-    #[arg(long, help_heading = "Batches", requires = "from")]
-    pub(crate) retry_failed: bool,
-    /// Book rows that ask for the same booking, each of them
-    #[arg(long, help_heading = "Batches", requires = "from")]
-    pub(crate) equal_rows: bool,
-    /// Show the results of the rows so far, from any computer that shares the journal, and book nothing
-    #[arg(long, help_heading = "Batches", requires = "from", conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
-    pub(crate) results: bool,
-}
-
-/// The arguments that describe one booking, and so exclude `--from`.
-const ONE_BOOKING: &[&str] = &[
-    "venue",
-    "slot",
-    "vertical",
-    "near",
-    "lat",
-    "lon",
-    "at",
-    "tz",
-    "party",
-    "name",
-    "email",
-    "phone",
-    "provider",
-    "end_user",
-    "payment",
-    "idempotency_key",
-    "fields",
-];
-
-/// Tells the journal what flags say of it. It is opened only once the rest of the input is known to be usable.
-pub(crate) fn tell_journal(
-    context: &Context,
-    any_account: bool,
-    retention: Option<Retention>,
-) -> Result<()> {
-    if any_account {
-        context.journal()?.scope.takes_any_account.set(true);
-    }
-    if let Some(retention) = retention {
-        context.journal()?.scope.retention.set(retention);
-    }
-    Ok(())
+    dry_run: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.connect_ahead();
     }
-    if let Some(from) = args.from.clone() {
-        return super::batch::command::run(context, args, from.into()).await;
-    }
     let (wait, dry_run, given) = (args.wait, args.dry_run, args.idempotency_key.clone());
-    let (same_organization, retention) = (args.same_organization, args.retention);
+    let journal = args.journal;
     let mut command = BookCommand {
         context,
         draft: draft(context, args)?,
@@ -190,7 +124,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if dry_run {
         return command.show_request().await;
     }
-    tell_journal(context, same_organization, retention)?;
+    journal.tell(context)?;
     context.before_change()?;
     let own = HashSet::from([command.key.clone()]);
     let earlier = warn_of_open_attempts(context, &own).await?;

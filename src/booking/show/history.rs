@@ -136,7 +136,7 @@ impl Story {
     fn attempt(&mut self, attempt: &Attempt) {
         let key = attempt.idempotency_key.as_str();
         let is_of_batch = key.starts_with("batch-");
-        let source = if is_of_batch { "book --from" } else { "book" };
+        let source = if is_of_batch { "batch" } else { "book" };
         let asked = |field: &str| attempt.asked().get(field);
         let parts = [
             Some(format!("made with bookctl {source}:")),

@@ -23,7 +23,7 @@ pub(super) enum Task {
         request: Request,
         origin: KeyOrigin,
     },
-    /// `book --from`: the same booking request under each key.
+    /// `batch`: the same booking request under each key.
     Batch,
     /// `attempts resume` of a key.
     Resume(usize),

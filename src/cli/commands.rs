@@ -1,0 +1,126 @@
+//! The commands. Each has a file in its room with its arguments (whose doc comments are the help), `run`, and
+//! the view that it shows.
+
+use clap::Subcommand;
+
+pub(crate) use super::completions::Shell;
+pub(crate) use super::help::TOPICS;
+pub(crate) use super::overview::template;
+
+use super::{api, completions, explain, help, journal, status};
+use crate::app::plan::{Needs, Plan, ServiceNeed};
+use crate::{account, booking, playground, setup, webhook};
+
+/// All commands in the order of the help, where `overview` groups them.
+///
+/// Each has its summary here too, so that the overview need not build the arguments of every command.
+#[derive(Subcommand, Debug)]
+#[command(defer = true)]
+pub(crate) enum Command {
+    /// Search venues
+    Search(booking::search::Args),
+    /// List the bookable slots of a venue on a day
+    Slots(booking::search::SlotsArgs),
+    #[command(flatten)]
+    Book(EagerBook),
+    /// Book every row of a JSON lines or CSV file
+    Batch(booking::batch::command::Args),
+    /// Show a booking's status, reason and next steps
+    // Hidden from clap's list, because the overview shows it and a visible alias would replace the command at Tab.
+    #[command(alias = "get")]
+    Show(booking::show::Args),
+    /// Watch a booking until it ends or needs an action
+    Watch(booking::watch::Args),
+    /// Answer what a booking is waiting for
+    Continue(booking::pause::continue_::Args),
+    /// Change a confirmed booking: its time, party size or seating
+    Modify(booking::change::modify::Args),
+    /// Cancel a booking
+    Cancel(booking::change::cancel::Args),
+    /// List and search the bookings that this computer knows
+    Bookings(booking::find::Args),
+    /// List and resolve booking requests with an unknown result
+    Attempts(booking::attempts::Args),
+    /// Show what is left of each rate limit
+    Limits(account::limits::Args),
+    /// Show where bookings are recorded, and share it with a team
+    Journal(Group<journal::Command>),
+    /// Connect a guest's own account, to book with it
+    Session(Group<account::session::Command>),
+    /// Check whether a guest's own account has a card on file
+    Card(account::session::CardArgs),
+    /// Run and control the offline sandbox
+    Sandbox(Group<playground::Command>),
+    /// Receive, forward, send and verify webhooks, and test your handler
+    Webhook(Group<webhook::commands::Command>),
+    /// Send any request with the profile's address and key
+    Api(Box<api::Args>),
+    /// Store and remove API keys, and show which key a profile uses
+    Auth(Group<setup::auth::Command>),
+    /// Manage profiles: the services that bookctl can connect to
+    Profile(Group<setup::profile::Command>),
+    /// Show the service's version, time and endpoints
+    Status(status::Args),
+    /// Check the configuration, the connection and the API key
+    Doctor(setup::doctor::Args),
+    /// Explain a status or an error code, and what to do next
+    Explain(explain::Args),
+    /// Show help for a topic or a command
+    Help(help::Args),
+    /// Generate a shell completion script
+    Completions(completions::Args),
+}
+
+/// `book`, parsed eagerly: in a deferred command, clap would print its headings after the global flags.
+#[derive(Subcommand, Debug)]
+pub(crate) enum EagerBook {
+    Book(Box<booking::book::Args>),
+}
+
+// A command with subcommands, which are built only if it was given.
+//
+// This is not a doc comment, because that would replace the help of `T`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Group<T: Subcommand> {
+    #[command(subcommand)]
+    command: T,
+}
+
+impl Command {
+    /// What each command needs and how it runs. A new command without an arm here does not compile.
+    pub(crate) fn plan(self) -> Plan {
+        match self {
+            Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
+            Command::Completions(args) => Plan::program(move |out, _| completions::run(out, &args)),
+            Command::Explain(args) => Plan::program(move |out, _| explain::run(out, &args)),
+            Command::Auth(group) => Plan::configuration(group.command, setup::auth::run),
+            Command::Doctor(args) => Plan::configuration(args, setup::doctor::run),
+            Command::Profile(group) => Plan::configuration(group.command, setup::profile::run),
+            Command::Search(args) => Plan::service(args, booking::search::run),
+            Command::Slots(args) => Plan::service(args, booking::search::list_slots),
+            Command::Book(EagerBook::Book(args)) => Plan::service(*args, booking::book::run),
+            Command::Batch(args) => Plan::service(args, booking::batch::command::run),
+            Command::Show(args) => Plan::service(args, booking::show::run),
+            Command::Watch(args) => Plan::service(args, booking::watch::run),
+            Command::Continue(args) => Plan::service(args, booking::pause::continue_::run),
+            Command::Modify(args) => Plan::service(args, booking::change::modify::run),
+            Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
+            Command::Bookings(args) => Plan::service(args, booking::find::run),
+            Command::Limits(_) => Plan::service((), account::limits::run),
+            Command::Session(group) => Plan::service(group.command, account::session::run),
+            Command::Card(args) => Plan::service(args, account::session::card),
+            Command::Api(args) => Plan::service(*args, api::run),
+            Command::Status(_) => Plan::service((), status::run),
+            Command::Journal(group) => {
+                Plan::context(Needs::of(ServiceNeed::None), group.command, journal::run)
+            }
+            Command::Attempts(args) => Plan::context(args.needs(), args, booking::attempts::run),
+            Command::Sandbox(group) => {
+                Plan::context(group.command.needs(), group.command, playground::run)
+            }
+            Command::Webhook(group) => {
+                Plan::context(group.command.needs(), group.command, webhook::commands::run)
+            }
+        }
+    }
+}
