@@ -1,4 +1,4 @@
-//! "what is booked is not booked twice" (`bookctl book --from`): a batch that is killed and started again, in the home
+//! "what is booked is not booked twice" (`bookctl batch`): a batch that is killed and started again, in the home
 //! where it began or in another, books each row once.
 
 use std::collections::BTreeMap;
