@@ -43,14 +43,17 @@ struct Explained(Vec<&'static CodeEntry>);
 impl View for Explained {
     fn json(&self) -> Document {
         let codes = self.0.iter().map(|entry| {
-            json!({
+            let mut row = json!({
                 "code": entry.name,
                 "kind": entry.kind.as_str(),
                 "meaning": entry.meaning,
-                "retry": entry.retry.as_str(),
                 "next": entry.next,
                 "exit_code": entry.exit.code(),
-            })
+            });
+            if let Some(retry) = entry.retry.word() {
+                row["retry"] = retry.into();
+            }
+            row
         });
         json!({ "codes": codes.collect::<Vec<Value>>() }).into()
     }
@@ -60,7 +63,7 @@ impl View for Explained {
         if let [entry] = self.0.as_slice() {
             page.heading(Tone::Strong, entry.name, entry.kind.as_str());
             page.sentence(format!("{}.", capitalised(entry.meaning)));
-            page.field("retry", entry.retry.advice());
+            page.field_if("retry", entry.retry.word());
             page.field("what to do", entry.next);
             let told = |exit: Exit| format!("{}: {}", exit.code(), exit.meaning());
             page.field("exit code", told(entry.exit));
@@ -76,7 +79,7 @@ impl View for Explained {
                 entry.name,
                 entry.kind.as_str(),
                 &exit,
-                entry.retry.advice(),
+                entry.retry.word().unwrap_or_default(),
                 entry.meaning,
             ];
             cells.map(TableCell::from).to_vec()

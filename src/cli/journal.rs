@@ -4,8 +4,9 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::app::Context;
-use crate::journal::{Copied, Summary, copy, prepare};
+use crate::journal::{Copied, Recovery, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
+use crate::service::documents::plural;
 use crate::terminal::output::{Draw, Page};
 
 /// Show where bookings are recorded, and share it with a team
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     /// Show where the journal is, what is in it, and how fast it answers
     #[command(after_help = "Examples:\n  bookctl journal status --json")]
     Status,
+    /// Replace a damaged journal with a new one; the old file is kept
+    Recover,
     /// Prepare a shared journal: make its tables
     ///
     /// Needs the right to create tables. Other commands do not. To run it again changes nothing.
@@ -42,6 +45,7 @@ pub(crate) enum Command {
 pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Status => status(context),
+        Command::Recover => replace_damaged(context),
         Command::Init => init(context),
         Command::Copy { from } => {
             shared(context)?;
@@ -72,6 +76,30 @@ fn status(context: &Context) -> Result<Exit> {
         if let Some(shared) = context.target().journal() {
             view.place = shared.address.to_string();
         }
+    }
+    context.out.emit(&view)?;
+    Ok(Exit::Done)
+}
+
+fn replace_damaged(context: &Context) -> Result<Exit> {
+    if let Some(shared) = context.target().journal() {
+        return Err(Error::journal(format!(
+            "the journal at {} is shared, and cannot be replaced from here",
+            shared.address
+        ))
+        .hint("restore the database from a backup; see its state with `bookctl journal status`"));
+    }
+    let path = &context.paths.journal;
+    let mut view = RecoveryView {
+        recovered: false,
+        journal: path.display().to_string(),
+        kept: None,
+        attempts: None,
+    };
+    if let Recovery::SetAside { kept, attempts } = recover(path)? {
+        view.recovered = true;
+        view.kept = Some(kept.display().to_string());
+        view.attempts = Some(attempts);
     }
     context.out.emit(&view)?;
     Ok(Exit::Done)
@@ -138,6 +166,37 @@ impl Draw for StatusView {
             indexed => indexed.map(|_| "with an index"),
         };
         page.field_if("searches", searches);
+        page
+    }
+}
+
+#[derive(Serialize)]
+struct RecoveryView {
+    recovered: bool,
+    journal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<usize>,
+}
+
+impl Draw for RecoveryView {
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let Some(kept) = &self.kept else {
+            page.line(format!(
+                "There is no damaged journal at {}. Nothing was changed.",
+                self.journal
+            ));
+            return page;
+        };
+        page.line(format!("New journal: {}", self.journal));
+        page.line(format!("Old journal: {kept}"));
+        page.line(match self.attempts.unwrap_or_default() {
+            0 => "No attempts could be read from it. Look for its bookings at the service."
+                .to_owned(),
+            count => format!("Copied {}.", plural(count, "attempt", "attempts")),
+        });
         page
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Atte
 }
 
 /// The condition for the open attempts at a service (?1).
-pub(super) const OPEN: &str = "WHERE state = 'unsettled' AND origin = ?1";
+pub(super) const OPEN: &str = "WHERE state = 'unresolved' AND origin = ?1";
 
 impl Attempt {
     /// What was asked for, in the contract's shape.
@@ -124,7 +124,7 @@ impl Journal {
 
     /// The open attempts at all services, oldest first.
     pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, _| several(statements, "WHERE state = 'unsettled'", &[]))
+        self.read(|statements, _| several(statements, "WHERE state = 'unresolved'", &[]))
     }
 
     /// All attempts at all services, oldest first.

@@ -57,7 +57,7 @@ impl CompletionIndex {
     pub(crate) fn open_attempts(&self, prefix: &str) -> Vec<KnownBooking> {
         let rows = "SELECT idempotency_key AS id, NULL AS status, iif(json_valid(request), request, '{}') AS document
              FROM attempts
-             WHERE state = 'unsettled' AND origin = ?1 AND +idempotency_key >= ?2 AND +idempotency_key < ?3
+             WHERE state = 'unresolved' AND origin = ?1 AND +idempotency_key >= ?2 AND +idempotency_key < ?3
              ORDER BY created_at DESC LIMIT ?4";
         self.rows(rows, prefix, MOST)
     }

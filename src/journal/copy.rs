@@ -156,7 +156,7 @@ mod tests {
         laptop.run("order-1", &request());
         assert_eq!(copy(&path, &team).unwrap().attempts, 1);
         let attempt = team.attempt("order-1").unwrap().unwrap();
-        assert_eq!(attempt.state, State::Unsettled);
+        assert_eq!(attempt.state, State::Unresolved);
         assert!(attempt.request.is_intact() && attempt.forgotten_at.is_none());
         assert_eq!(attempt.request.body, request());
         assert_eq!(attempt.runs.len(), 2);
@@ -197,7 +197,7 @@ mod tests {
         let copied = copy(&path, &team).unwrap();
         assert_eq!((copied.attempts, copied.bookings), (2, 1));
         let settled = team.attempt("order-1").unwrap().unwrap();
-        assert_eq!(settled.state, State::Settled);
+        assert_eq!(settled.state, State::Resolved);
         assert_eq!(settled.booking_id.as_deref(), Some("bk_1"));
         assert_eq!(settled.runs.len(), 1);
         assert_eq!(team.open_attempts().unwrap().len(), 1);

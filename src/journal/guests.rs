@@ -25,7 +25,7 @@ pub(crate) struct Forgotten {
     /// Bookings, and attempts without a booking.
     pub(crate) count: u32,
     /// Attempts that match but were left unchanged, because their outcome is unknown.
-    pub(crate) unsettled: u32,
+    pub(crate) unresolved: u32,
 }
 
 /// The request without its guest. Of a request in the service's own shape nothing stays: nothing says where its guest
@@ -36,7 +36,7 @@ const WITHOUT_GUEST: &str = "
     forgotten_at = ?3";
 
 /// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states are not concluded.
-const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL";
+const CONCLUDED: &str = "state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
 /// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
@@ -83,14 +83,14 @@ impl Journal {
                          SELECT id FROM bookings WHERE {UNTIL}
                          UNION SELECT coalesce(booking_id, idempotency_key) FROM attempts WHERE {UNTIL} AND {CONCLUDED}
                      ) AS guests) AS guests,
-                    (SELECT count(*) FROM attempts WHERE state = 'unsettled' AND {UNTIL}) AS unsettled"
+                    (SELECT count(*) FROM attempts WHERE state = 'unresolved' AND {UNTIL}) AS unresolved"
         );
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, until.to_string()])?;
             let row = row.ok_or(Trouble::Unreadable)?;
             Ok(Forgotten {
                 count: row.get("guests")?,
-                unsettled: row.get("unsettled")?,
+                unresolved: row.get("unresolved")?,
             })
         })
     }
@@ -123,7 +123,7 @@ impl Journal {
             let deleted = statements.execute(delete, values![&scope.origin, id])?;
             Ok(Forgotten {
                 count: u32::from(stripped + deleted > 0),
-                unsettled: 0,
+                unresolved: 0,
             })
         })
     }
@@ -241,7 +241,7 @@ mod tests {
         assert!(place.holds("Canary"));
         let forgotten = forget_until(&journal, Timestamp::now());
         Journal::rewrite_file(&place.path()).unwrap();
-        assert_eq!((forgotten.count, forgotten.unsettled), (150, 0));
+        assert_eq!((forgotten.count, forgotten.unresolved), (150, 0));
         assert!(!place.holds("Canary"));
         assert!(!place.holds("xxxxxxxx"));
     }
@@ -263,7 +263,7 @@ mod tests {
             forgotten,
             Forgotten {
                 count: 0,
-                unsettled: 1
+                unresolved: 1
             }
         );
         let open = journal.attempt("open").unwrap().unwrap();

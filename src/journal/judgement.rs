@@ -118,7 +118,7 @@ pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
     match (outcome, state) {
         (Outcome::Booked, _) => Conclusion::Booked,
         // The journal knows better than such an answer which booking the key has.
-        (Outcome::AnotherBooking, Some(State::Settled)) => Conclusion::Unknown,
+        (Outcome::AnotherBooking, Some(State::Resolved)) => Conclusion::Unknown,
         (Outcome::AnotherBooking, _) => Conclusion::AnotherBooking,
         (Outcome::Refused | Outcome::NotSent, Some(State::Refused)) => Conclusion::NothingBooked,
         _ => Conclusion::Unknown,
@@ -202,8 +202,8 @@ mod tests {
         for outcome in [Outcome::Refused, Outcome::NotSent] {
             for (state, expected) in [
                 (Some(State::Refused), Conclusion::NothingBooked),
-                (Some(State::Settled), Conclusion::Unknown),
-                (Some(State::Unsettled), Conclusion::Unknown),
+                (Some(State::Resolved), Conclusion::Unknown),
+                (Some(State::Unresolved), Conclusion::Unknown),
                 (Some(State::Abandoned), Conclusion::Unknown),
                 (None, Conclusion::Unknown),
             ] {
@@ -217,7 +217,7 @@ mod tests {
         ] {
             assert_eq!(conclusion(outcome, None), expected);
         }
-        let (another, settled) = (Outcome::AnotherBooking, Some(State::Settled));
+        let (another, settled) = (Outcome::AnotherBooking, Some(State::Resolved));
         assert_eq!(conclusion(another, settled), Conclusion::Unknown);
     }
 }

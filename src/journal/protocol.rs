@@ -111,7 +111,7 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: Wish + 'a>(
 /// Whether an open attempt may have made, or may yet make, the booking that is asked for under another key. Whether it is
 /// still being sent, and with which API key, makes no difference.
 pub(crate) fn blocks<I: PartialEq, R: Wish>(open: &Attempt<I, R>, wanted: &Attempt<I, R>) -> bool {
-    open.state == State::Unsettled
+    open.state == State::Unresolved
         && open.origin == wanted.origin
         && open.idempotency_key != wanted.idempotency_key
         && open.request.is_same_wish(&wanted.request)
@@ -162,7 +162,7 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
         None => {}
     }
     let Some(mut attempt) = known else {
-        return (None, outcome, State::Unsettled);
+        return (None, outcome, State::Unresolved);
     };
     attempt.derive();
     attempt.make_whole(sent);
@@ -216,7 +216,7 @@ impl<I: Clone, R> Attempt<I, R> {
             forgotten_at: None,
             created_at: run.started_at.clone(),
             runs: vec![run],
-            state: State::Unsettled,
+            state: State::Unresolved,
             booking_id: None,
             http_status: None,
         }
@@ -238,9 +238,9 @@ impl<I: Clone, R> Attempt<I, R> {
             return false;
         }
         let outcome = match self.state {
-            State::Settled => Outcome::Booked,
+            State::Resolved => Outcome::Booked,
             State::Refused => Outcome::Refused,
-            State::Unsettled | State::Abandoned => Outcome::InDoubt,
+            State::Unresolved | State::Abandoned => Outcome::InDoubt,
         };
         self.add(Run {
             outcome,
@@ -256,7 +256,7 @@ impl<I: Clone, R> Attempt<I, R> {
     /// Deletes the guest, unless the attempt is open and may have to be sent again.
     #[cfg(test)]
     pub(crate) fn forget(&mut self, now: I) {
-        if self.state != State::Unsettled {
+        if self.state != State::Unresolved {
             self.forgotten_at.get_or_insert(now);
         }
     }
@@ -272,7 +272,7 @@ impl<I: Clone, R> Attempt<I, R> {
 
     /// Gives an open attempt its whole request back. A closed one whose guest was deleted stays without.
     fn make_whole(&mut self, request: R) {
-        if self.state == State::Unsettled && self.forgotten_at.take().is_some() {
+        if self.state == State::Unresolved && self.forgotten_at.take().is_some() {
             self.request = request;
         }
     }

@@ -246,7 +246,7 @@ mod tests {
             let journal = open("two");
             let state = |key: &str| journal.attempt(key).unwrap().unwrap().state;
             let owns = |key: &str| journal.owns(&journal.attempt(key).unwrap().unwrap());
-            assert_eq!(state("open"), State::Unsettled, "{lost}");
+            assert_eq!(state("open"), State::Unresolved, "{lost}");
             assert_eq!(state("abandoned"), State::Abandoned);
             assert_eq!(state("refused"), State::Refused);
             assert!(!owns("open") && !owns("abandoned") && owns("refused"));

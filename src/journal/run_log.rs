@@ -121,7 +121,7 @@ impl Journal {
             let mut attempt = before.clone();
             attempt.as_mut().map(Attempt::abandon).unwrap_or_default();
             save(statements, before.as_ref(), attempt.as_ref())?;
-            let state = attempt.map_or(State::Unsettled, |it| it.state);
+            let state = attempt.map_or(State::Unresolved, |it| it.state);
             Ok((state, guests::purge(statements, scope)?))
         })?;
         self.clean_after(purged);
@@ -253,7 +253,7 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
             "for another request".to_owned(),
             format!("it made {id}; for another booking, use a new key"),
         ),
-        (_, None, State::Unsettled) => (
+        (_, None, State::Unresolved) => (
             "for another request".to_owned(),
             format!(
                 "that request may be booked; to find out: {}; for another booking, use a new key",

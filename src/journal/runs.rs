@@ -119,9 +119,9 @@ pub(crate) struct Maker {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     /// A run may have created a booking that is not known: the attempt is open.
-    Unsettled,
+    Unresolved,
     /// A booking answered a run.
-    Settled,
+    Resolved,
     /// Every run was refused or not sent: nothing was created.
     Refused,
     /// A person gave up the runs that may have created a booking.
@@ -130,8 +130,8 @@ pub(crate) enum State {
 
 impl State {
     const ALL: [State; 4] = [
-        State::Unsettled,
-        State::Settled,
+        State::Unresolved,
+        State::Resolved,
         State::Refused,
         State::Abandoned,
     ];
@@ -139,8 +139,8 @@ impl State {
     /// The word that the journal and `attempts --json` use.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            State::Unsettled => "unsettled",
-            State::Settled => "settled",
+            State::Unresolved => "unresolved",
+            State::Resolved => "resolved",
             State::Refused => "refused",
             State::Abandoned => "abandoned",
         }
@@ -149,7 +149,7 @@ impl State {
     /// Parses a word of the journal. An unknown word proves nothing.
     pub(crate) fn parse(word: &str) -> Self {
         let known = State::ALL.into_iter().find(|it| it.as_str() == word);
-        known.unwrap_or(State::Unsettled)
+        known.unwrap_or(State::Unresolved)
     }
 }
 
@@ -161,9 +161,9 @@ impl State {
 pub(crate) fn state_of<I>(runs: &[Run<I>]) -> State {
     let may_have_booked = || runs.iter().filter(|run| run.outcome.may_have_booked());
     if may_have_booked().any(|run| run.outcome == Outcome::Booked) {
-        State::Settled
+        State::Resolved
     } else if runs.is_empty() || may_have_booked().any(|run| !run.abandoned) {
-        State::Unsettled
+        State::Unresolved
     } else if may_have_booked().next().is_some() {
         State::Abandoned
     } else {
@@ -225,13 +225,13 @@ mod tests {
     fn what_the_runs_prove_together_is_the_state_of_their_attempt() {
         for (other, ..) in Outcome::WORDS {
             for runs in [[other, Outcome::Booked], [Outcome::Booked, other]] {
-                assert_eq!(state_of(&runs.map(run)), State::Settled);
+                assert_eq!(state_of(&runs.map(run)), State::Resolved);
             }
         }
         for open in [Outcome::UnderWay, Outcome::InDoubt, Outcome::AnotherBooking] {
             for ended in [Outcome::Refused, Outcome::NotSent] {
-                assert_eq!(state_of(&[run(open), run(ended)]), State::Unsettled);
-                assert_eq!(state_of(&[run(ended), run(open)]), State::Unsettled);
+                assert_eq!(state_of(&[run(open), run(ended)]), State::Unresolved);
+                assert_eq!(state_of(&[run(ended), run(open)]), State::Unresolved);
                 assert_eq!(
                     state_of(&[run(ended), run(Outcome::Refused)]),
                     State::Refused
@@ -240,9 +240,13 @@ mod tests {
             }
         }
         let reopened = [abandoned(Outcome::InDoubt), run(Outcome::UnderWay)];
-        assert_eq!(state_of(&reopened), State::Unsettled);
-        assert_eq!(state_of(&[abandoned(Outcome::Booked)]), State::Settled);
-        assert_eq!(state_of::<&str>(&[]), State::Unsettled, "nothing is proved");
+        assert_eq!(state_of(&reopened), State::Unresolved);
+        assert_eq!(state_of(&[abandoned(Outcome::Booked)]), State::Resolved);
+        assert_eq!(
+            state_of::<&str>(&[]),
+            State::Unresolved,
+            "nothing is proved"
+        );
     }
 
     #[test]
@@ -281,6 +285,6 @@ mod tests {
             assert_eq!(State::parse(state.as_str()), state);
         }
         assert_eq!(Outcome::parse("a later version's word"), Outcome::InDoubt);
-        assert_eq!(State::parse("a later version's word"), State::Unsettled);
+        assert_eq!(State::parse("a later version's word"), State::Unresolved);
     }
 }

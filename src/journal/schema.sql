@@ -23,9 +23,9 @@ CREATE TABLE attempts (
     -- When the guest was deleted.
     forgotten_at    TEXT
 ) WITHOUT ROWID;
-CREATE INDEX attempts_unsettled ON attempts (created_at) WHERE state = 'unsettled';
+CREATE INDEX attempts_unresolved ON attempts (created_at) WHERE state = 'unresolved';
 CREATE INDEX attempts_with_guest ON attempts (origin, created_at)
-    WHERE state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL;
+    WHERE state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL;
 CREATE INDEX attempts_of_booking ON attempts (origin, booking_id) WHERE booking_id IS NOT NULL;
 
 -- Each time that an attempt was sent.

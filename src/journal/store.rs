@@ -246,11 +246,11 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
         ),
         Failure::Damaged | Failure::OtherVersion { .. } => (
             failure.to_string(),
-            "start a new journal with `bookctl attempts recover`; it keeps the old file",
+            "start a new journal with `bookctl journal recover`; it keeps the old file",
         ),
         Failure::Empty | Failure::Foreign => (
             "is empty: its attempts are lost".to_owned(),
-            "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
+            "look for its bookings at the service, then start a new journal with `bookctl journal recover`; it \
              keeps the old file",
         ),
         Failure::Moved => (
@@ -291,7 +291,7 @@ mod tests {
             set(version).unwrap();
             let error = Journal::open(&path, at("o")).err().unwrap();
             assert!(error.message.contains("another version"), "{error:?}");
-            assert!(error.hint.as_deref().unwrap().contains("attempts recover"));
+            assert!(error.hint.as_deref().unwrap().contains("journal recover"));
             set(VERSION).unwrap();
         }
     }

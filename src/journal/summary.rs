@@ -25,7 +25,7 @@ pub(crate) struct Summary {
 
 const COUNT: &str = "
     SELECT (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM bookings) AS bookings,
-           count(*) AS open_attempts, min(created_at) AS oldest_open_at FROM attempts WHERE state = 'unsettled'";
+           count(*) AS open_attempts, min(created_at) AS oldest_open_at FROM attempts WHERE state = 'unresolved'";
 
 impl Journal {
     /// Whether a change could be written now. Nothing is changed.

@@ -146,7 +146,7 @@ impl Team {
                 journal.claim = Some((runner, LONGEST));
                 Phase::Claimed
             }
-            Phase::Claimed if journal.state() == Some(State::Settled) => {
+            Phase::Claimed if journal.state() == Some(State::Resolved) => {
                 journal.claim = journal.claim.filter(|(by, _)| *by != runner);
                 Phase::Done(Some(true))
             }
@@ -297,7 +297,7 @@ impl Model for Team {
             Property::always(KNOWN, |_, world: &World| {
                 let may_be_booked = world.is_booked || world.late > 0;
                 let state = world.journal.state();
-                !may_be_booked || matches!(state, Some(State::Settled | State::Unsettled))
+                !may_be_booked || matches!(state, Some(State::Resolved | State::Unresolved))
             }),
             Property::always(A_LEASE_ENDS, |model: &Team, world: &World| {
                 let claim = world.journal.claim;

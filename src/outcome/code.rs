@@ -33,37 +33,27 @@ impl CodeKind {
 /// Whether the same request may be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {
+    /// Nothing failed.
     NotNeeded,
-    /// Safe: nothing was done.
-    Safe,
+    /// Nothing was done.
+    Yes,
+    /// Nothing was done, and the request has to be corrected.
+    AfterFix,
+    /// Something may have been done.
+    AfterCheck,
     /// Useless until something else has changed.
-    Useless,
-    /// Safe after the request was corrected: nothing was done.
-    Corrected,
-    /// Dangerous: something may have been done. Check first.
-    CheckFirst,
+    No,
 }
 
 impl Retry {
-    /// The word that `explain --json` uses.
-    pub(crate) fn as_str(self) -> &'static str {
+    /// The word on a card, in JSON and in docs/errors.md.
+    pub(crate) fn word(self) -> Option<&'static str> {
         match self {
-            Retry::NotNeeded => "not_needed",
-            Retry::Safe => "safe",
-            Retry::Useless => "useless",
-            Retry::Corrected => "once_corrected",
-            Retry::CheckFirst => "check_first",
-        }
-    }
-
-    /// The same for a person, after the label `retry`.
-    pub(crate) fn advice(self) -> &'static str {
-        match self {
-            Retry::NotNeeded => "not needed",
-            Retry::Safe => "safe",
-            Retry::Useless => "won't help",
-            Retry::Corrected => "safe once the request is corrected",
-            Retry::CheckFirst => "not safe, check first",
+            Retry::NotNeeded => None,
+            Retry::Yes => Some("yes"),
+            Retry::AfterFix => Some("after_fix"),
+            Retry::AfterCheck => Some("after_check"),
+            Retry::No => Some("no"),
         }
     }
 }
@@ -163,233 +153,233 @@ codes! {
     Confirmed = "confirmed", Status, Done, NotNeeded,
         "the venue is expecting this guest",
         "nothing to do";
-    Failed = "failed", Status, Failed, Safe,
+    Failed = "failed", Status, Failed, Yes,
         "the provider or the payment failed",
         "look up error_code with `bookctl explain CODE`, then book again if that is safe";
     Cancelled = "cancelled", Status, Failed, NotNeeded,
         "the booking was cancelled at the venue",
         "book again if the guest still wants to come";
-    Expired = "expired", Status, Failed, Safe,
+    Expired = "expired", Status, Failed, Yes,
         "no valid answer came within 20 minutes; nothing is held at the venue",
         "book again";
 
     // Refusals by key, organization and limit.
-    Unauthorized = "unauthorized", Refusal, Unauthorized, Useless,
+    Unauthorized = "unauthorized", Refusal, Unauthorized, No,
         "the API key is missing or wrong",
         "check BOOKCTL_API_KEY, or store another key with `bookctl auth login`";
-    WrongKeyEnvironment = "wrong_key_environment", Refusal, Unauthorized, Useless,
+    WrongKeyEnvironment = "wrong_key_environment", Refusal, Unauthorized, No,
         "a beta (v3) key was sent to /v1",
         "use a live or a test key";
-    InsufficientScope = "insufficient_scope", Refusal, NotAllowed, Useless,
+    InsufficientScope = "insufficient_scope", Refusal, NotAllowed, No,
         "the API key does not have a scope that this call needs",
         "use a key with that scope";
-    OrgSuspended = "org_suspended", Refusal, NotAllowed, Useless,
+    OrgSuspended = "org_suspended", Refusal, NotAllowed, No,
         "the organization is suspended",
         "ask an administrator of the organization to lift the suspension";
-    BillingRequired = "billing_required", Refusal, NotAllowed, Useless,
+    BillingRequired = "billing_required", Refusal, NotAllowed, No,
         "the organization has not set up billing, which a live key needs",
         "ask an administrator of the organization to set up billing in the service's dashboard, or use a test key";
-    FreeTierExhausted = "free_tier_exhausted", Refusal, NotAllowed, Useless,
+    FreeTierExhausted = "free_tier_exhausted", Refusal, NotAllowed, No,
         "the test key's free confirmed bookings are used up",
         "ask an administrator of the organization to set up billing in the service's dashboard, then use a live key";
-    RateLimited = "rate_limited", Refusal, RateLimited, Safe,
+    RateLimited = "rate_limited", Refusal, RateLimited, Yes,
         "too many requests in this five-minute window",
         "wait until the window resets, or let `--max-wait 5m` wait for you";
-    BillingCheckUnavailable = "billing_check_unavailable", Refusal, Service, Safe,
+    BillingCheckUnavailable = "billing_check_unavailable", Refusal, Service, Yes,
         "billing could not be checked; nothing was done",
         "try again shortly";
-    EntitlementCheckUnavailable = "entitlement_check_unavailable", Refusal, Service, Safe,
+    EntitlementCheckUnavailable = "entitlement_check_unavailable", Refusal, Service, Yes,
         "the organization's entitlement could not be checked; nothing was done",
         "try again shortly";
 
     // Refusals of a search or of slots.
-    SearchFailed = "search_failed", Refusal, Providers, Safe,
+    SearchFailed = "search_failed", Refusal, Providers, Yes,
         "every provider failed to answer the search",
         "try again";
-    AvailabilityFailed = "availability_failed", Refusal, Providers, Safe,
+    AvailabilityFailed = "availability_failed", Refusal, Providers, Yes,
         "the provider could not read its availability",
         "try again";
-    NoSearchProvider = "no_search_provider", Refusal, Providers, Useless,
+    NoSearchProvider = "no_search_provider", Refusal, Providers, No,
         "no provider can run this search: none is configured, or none of the named ones can search",
         "name other providers with --provider, or contact the service's support";
 
     // Refusals of a booking.
-    PlaceholderCustomer = "placeholder_customer", Refusal, Invalid, Corrected,
+    PlaceholderCustomer = "placeholder_customer", Refusal, Invalid, AfterFix,
         "the guest's name is a placeholder; the venue needs a real name",
         "pass the guest's real name with --name (in a batch: customer.name)";
-    MissingLastName = "missing_last_name", Refusal, Invalid, Corrected,
+    MissingLastName = "missing_last_name", Refusal, Invalid, AfterFix,
         "this venue needs the guest's first and last name; nothing was booked",
         "pass both with --name (in a batch: customer.name)";
-    SlotNotOffered = "slot_not_offered", Refusal, Invalid, Corrected,
+    SlotNotOffered = "slot_not_offered", Refusal, Invalid, AfterFix,
         "the time is not the time of the slot",
         "list the slots again with `bookctl slots`, and book one at its own time";
-    VaultUnavailable = "vault_unavailable", Refusal, Refused, Useless,
+    VaultUnavailable = "vault_unavailable", Refusal, Refused, No,
         "this venue cannot be paid through the payment vendor; nothing was booked",
         "book it without --payment vendor, or choose another venue";
-    VendorDisabled = "vendor_disabled", Refusal, Service, Useless,
+    VendorDisabled = "vendor_disabled", Refusal, Service, No,
         "payments through the vendor are switched off; nothing was booked",
         "book without --payment vendor, or try again later";
-    InvalidOtp = "invalid_otp", Refusal, Invalid, Corrected,
+    InvalidOtp = "invalid_otp", Refusal, Invalid, AfterFix,
         "the one-time code is wrong",
         "check the text message, and enter its code again";
-    ModifyUnsupported = "modify_unsupported", Refusal, Refused, Useless,
+    ModifyUnsupported = "modify_unsupported", Refusal, Refused, No,
         "this provider cannot change bookings; the booking is unchanged",
         "call the venue to change it";
 
-    ModificationRefused = "modification_refused", Refusal, Refused, Corrected,
+    ModificationRefused = "modification_refused", Refusal, Refused, AfterFix,
         "the venue refused the change; the booking is unchanged",
         "ask for another change, or call the venue";
 
     // Refusals of a session.
-    LiveKeyRequired = "live_key_required", Refusal, NotAllowed, Useless,
+    LiveKeyRequired = "live_key_required", Refusal, NotAllowed, No,
         "this call needs a live key",
         "use a live key";
-    InvalidCode = "invalid_code", Refusal, Invalid, Corrected,
+    InvalidCode = "invalid_code", Refusal, Invalid, AfterFix,
         "the code is wrong or has expired",
         "check the text message, or request a new code with `bookctl session connect`";
-    ReconnectRequired = "reconnect_required", Refusal, Refused, Corrected,
+    ReconnectRequired = "reconnect_required", Refusal, Refused, AfterFix,
         "the person's saved sign-in is missing or has expired",
         "connect the account again with `bookctl session connect`";
 
     // What a booking's own error_code says.
-    CancellationUnsupported = "cancellation_unsupported", Outcome, Refused, Useless,
+    CancellationUnsupported = "cancellation_unsupported", Outcome, Refused, No,
         "this provider cannot cancel bookings; the booking is still confirmed",
         "call the venue to cancel it";
-    OtpAttemptsExceeded = "otp_attempts_exceeded", Outcome, Failed, Safe,
+    OtpAttemptsExceeded = "otp_attempts_exceeded", Outcome, Failed, Yes,
         "the one-time code was entered wrong too many times",
         "book again, and ask the guest for the new code";
-    SlotTaken = "slot_taken", Outcome, Failed, Safe,
+    SlotTaken = "slot_taken", Outcome, Failed, Yes,
         "somebody else booked the last place in this slot",
         "choose another slot";
-    NoAvailability = "no_availability", Outcome, Failed, Safe,
+    NoAvailability = "no_availability", Outcome, Failed, Yes,
         "the venue has no slot at that time",
         "choose another time";
-    ProviderError = "provider_error", Outcome, Failed, Safe,
+    ProviderError = "provider_error", Outcome, Failed, Yes,
         "the provider could not complete the booking; nothing is held at the venue",
         "book again, or choose another venue";
-    PaymentDeclined = "payment_declined", Outcome, Failed, Safe,
+    PaymentDeclined = "payment_declined", Outcome, Failed, Yes,
         "the payment was aborted",
         "book again when the guest is ready to pay";
-    PaymentApprovalExpired = "payment_approval_expired", Outcome, Failed, Safe,
+    PaymentApprovalExpired = "payment_approval_expired", Outcome, Failed, Yes,
         "nobody approved the payment in time",
         "book again, and approve the payment before its deadline";
-    PaymentOutcomeUnknown = "payment_outcome_unknown", Outcome, OutcomeUnknown, CheckFirst,
+    PaymentOutcomeUnknown = "payment_outcome_unknown", Outcome, OutcomeUnknown, AfterCheck,
         "the venue may have received the guest's card",
         "check with the venue before booking again";
-    PaymentSetupFailed = "payment_setup_failed", Outcome, Failed, Safe,
+    PaymentSetupFailed = "payment_setup_failed", Outcome, Failed, Yes,
         "the payment could not be prepared for this venue",
         "book again, or choose another venue";
-    PaymentReplayFailed = "payment_replay_failed", Outcome, OutcomeUnknown, CheckFirst,
+    PaymentReplayFailed = "payment_replay_failed", Outcome, OutcomeUnknown, AfterCheck,
         "the payment processor may hold the guest's card",
         "check with the venue before booking again";
-    CardDeclined = "card_declined", Outcome, Failed, Corrected,
+    CardDeclined = "card_declined", Outcome, Failed, AfterFix,
         "the payment processor declined the guest's card",
         "book again with another card";
 
     // What a status says where no code came with it (spec, Errors).
-    Http400 = "http_400", Http, Invalid, Corrected,
+    Http400 = "http_400", Http, Invalid, AfterFix,
         "the request is invalid; nothing was done",
         "correct the fields that the message names";
-    Http401 = "http_401", Http, Unauthorized, Useless,
+    Http401 = "http_401", Http, Unauthorized, No,
         "the API key is missing or wrong",
         "check BOOKCTL_API_KEY, or store another key with `bookctl auth login`";
-    Http402 = "http_402", Http, NotAllowed, Useless,
+    Http402 = "http_402", Http, NotAllowed, No,
         "payment is required",
         "ask an administrator of the organization to set up billing in the service's dashboard";
-    Http403 = "http_403", Http, NotAllowed, Useless,
+    Http403 = "http_403", Http, NotAllowed, No,
         "the API key is not allowed to do this",
         "use another key, or contact the service's support";
-    Http404 = "http_404", Http, NotFound, Useless,
+    Http404 = "http_404", Http, NotFound, No,
         "this organization has no such booking, venue or session",
         "check the id and the API key; to use a venue, search for it first with `bookctl search`";
-    Http405 = "http_405", Http, Invalid, Useless,
+    Http405 = "http_405", Http, Invalid, No,
         "this path does not support this method",
         "list the endpoints with `bookctl status`";
-    Http409 = "http_409", Http, Refused, Useless,
+    Http409 = "http_409", Http, Refused, No,
         "the booking's state does not allow this",
         "check its status with `bookctl show ID`";
-    Http413 = "http_413", Http, Invalid, Corrected,
+    Http413 = "http_413", Http, Invalid, AfterFix,
         "the request is larger than 1 MB",
         "send a smaller request";
-    Http422 = "http_422", Http, Refused, Corrected,
+    Http422 = "http_422", Http, Refused, AfterFix,
         "the venue refused; the booking is unchanged",
         "ask for something else, or call the venue";
-    Http429 = "http_429", Http, RateLimited, Safe,
+    Http429 = "http_429", Http, RateLimited, Yes,
         "too many requests in this five-minute window",
         "wait until the window resets, or let `--max-wait 5m` wait for you";
-    Http500 = "http_500", Http, Service, CheckFirst,
+    Http500 = "http_500", Http, Service, AfterCheck,
         "the service failed; it is unknown whether a booking request succeeded (exit code 16)",
         "check first; send a booking request again only with the same idempotency key";
-    Http502 = "http_502", Http, Service, CheckFirst,
+    Http502 = "http_502", Http, Service, AfterCheck,
         "a gateway in front of the service failed; it is unknown whether a booking request succeeded (exit code 16)",
         "check first; send a booking request again only with the same idempotency key";
-    Http503 = "http_503", Http, Service, CheckFirst,
+    Http503 = "http_503", Http, Service, AfterCheck,
         "the service is unavailable; it is unknown whether a booking request succeeded (exit code 16)",
         "check first; send a booking request again only with the same idempotency key";
-    Http504 = "http_504", Http, Service, CheckFirst,
+    Http504 = "http_504", Http, Service, AfterCheck,
         "a gateway in front of the service got no response in time; it is unknown whether a booking request succeeded (exit code 16)",
         "check first; send a booking request again only with the same idempotency key";
 
     // bookctl's own.
-    Usage = "usage", Own, Usage, Corrected,
+    Usage = "usage", Own, Usage, AfterFix,
         "the arguments are invalid, or required input is missing and prompts are off",
         "see `bookctl COMMAND --help`";
-    Config = "config", Own, Config, Corrected,
+    Config = "config", Own, Config, AfterFix,
         "the configuration cannot be used; nothing was sent",
         "fix the problem that the message names";
-    NoKey = "no_key", Own, Unauthorized, Corrected,
+    NoKey = "no_key", Own, Unauthorized, AfterFix,
         "there is no API key for this service; nothing was sent",
         "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
-    NoSecret = "no_secret", Own, Config, Corrected,
+    NoSecret = "no_secret", Own, Config, AfterFix,
         "there is no webhook secret for this service",
         "set BOOKCTL_WEBHOOK_SECRET, or store one with `bookctl auth login --webhook-secret-stdin`";
-    Signature = "signature", Own, BadSignature, Useless,
+    Signature = "signature", Own, BadSignature, No,
         "the signature of a delivery is invalid; with --json, `cause` says why in one word",
         "find the cause with `bookctl webhook verify --explain`";
-    Keyring = "keyring", Own, Config, Corrected,
+    Keyring = "keyring", Own, Config, AfterFix,
         "the system keyring does not answer, or does not store secrets; nothing was sent",
         "unlock or start the keyring, set BOOKCTL_API_KEY, or use `bookctl auth login --storage file`";
-    Journal = "journal", Own, Config, Corrected,
+    Journal = "journal", Own, Config, AfterFix,
         "the journal cannot be written; bookctl books nothing without it",
         "make its folder writable, or set BOOKCTL_HOME";
-    Webhooks = "webhooks", Own, Config, Corrected,
+    Webhooks = "webhooks", Own, Config, AfterFix,
         "webhooks.db, the file of received deliveries, cannot be used; the service sends unanswered deliveries again",
         "follow the hint: another process may be using the file, its folder may be read-only, or it may have to be moved";
-    Network = "network", Own, Network, Safe,
+    Network = "network", Own, Network, Yes,
         "the service could not be reached",
         "check the base URL and the network";
-    UnexpectedAnswer = "unexpected_answer", Own, Network, Safe,
+    UnexpectedAnswer = "unexpected_answer", Own, Network, Yes,
         "the answer does not come from the booking service",
         "check the base URL: another program may be answering there";
-    AnotherBooking = "another_booking", Own, Refused, Useless,
+    AnotherBooking = "another_booking", Own, Refused, No,
         "the idempotency key already belongs to a different booking; nothing new was booked",
         "use a new idempotency key; see the other booking with `bookctl show ID`";
-    Timeout = "timeout", Own, Network, Safe,
+    Timeout = "timeout", Own, Network, Yes,
         "the service did not answer in time",
         "try again, or allow more time with --timeout";
-    NotSent = "not_sent", Own, NotFound, Safe,
+    NotSent = "not_sent", Own, NotFound, Yes,
         "no request for this row of a batch was sent yet, so there is no booking",
         "start the batch, or wait for the computer that runs it; check the name of the batch";
-    OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, CheckFirst,
+    OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, AfterCheck,
         "a request was sent, and it is unknown whether it succeeded",
         "for a booking request, run `bookctl attempts resume KEY`; for a booking, run `bookctl show ID`";
     Declined = "declined", Own, Declined, NotNeeded,
         "declined at a prompt; nothing was sent",
         "run the command again to do it";
-    Interrupted = "interrupted", Own, Interrupted, CheckFirst,
+    Interrupted = "interrupted", Own, Interrupted, AfterCheck,
         "Ctrl-C or another signal (SIGTERM, SIGHUP, SIGQUIT; on Windows Ctrl-Break or a closed console) ended the command",
         "the message says what happened so far, and the hint how to continue";
-    NoSlot = "no_slot", Own, Refused, Corrected,
+    NoSlot = "no_slot", Own, Refused, AfterFix,
         "the venue has no slot at that time; nothing was booked",
         "book one of the nearest slots, which the message lists";
-    UnknownEvent = "unknown_event", Own, NotFound, Useless,
+    UnknownEvent = "unknown_event", Own, NotFound, No,
         "no listener on this computer received an event with this id from this service",
         "list the received events with `bookctl webhook events list`";
-    Io = "io", Own, Unclassified, Corrected,
+    Io = "io", Own, Unclassified, AfterFix,
         "a file or stream on this computer failed",
         "fix the problem that the message names";
 
-    Filter = "filter", Own, Unclassified, Corrected,
+    Filter = "filter", Own, Unclassified, AfterFix,
         "the --jq filter failed on the result; the command itself was carried out",
         "fix the filter; --json prints what it was applied to";
 }

@@ -200,7 +200,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     let id = home.booked("ven_confirms", &guest, 0);
     assert!(journal_holds(&home, "Ada Lovelace") && journal_holds(&home, "canary"));
     let forgotten = forget(&home, &[&id]).exits(0).json();
-    assert_eq!(forgotten, json!({"forgotten": 1, "unsettled": 0}));
+    assert_eq!(forgotten, json!({"forgotten": 1, "unresolved": 0}));
     assert!(!journal_holds(&home, "Lovelace") && !journal_holds(&home, "canary"));
     assert_eq!(listed(&home, &[]).len(), 0);
     let again = forget(&home, &[&id]).exits(0).says("deleted before");
@@ -228,7 +228,7 @@ fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_sa
         "idempotency_key",
     );
     let output = forget(&home, &["--before", "2100-01-01", "--yes"]).exits(0);
-    assert_eq!(output.json(), json!({"forgotten": 1, "unsettled": 1}));
+    assert_eq!(output.json(), json!({"forgotten": 1, "unresolved": 1}));
     output.says("bookctl attempts");
     let open = home.run(["attempts", "list", "--json"]).exits(0).json();
     assert_eq!(

@@ -202,7 +202,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of
         std::fs::write(home.path().join("journal.db"), &damaged).unwrap();
         home
     };
-    let recover = ["attempts", "recover", "--json"];
+    let recover = ["journal", "recover", "--json"];
     let served = Served::unlimited();
     let (output, calls) = run_traced(&prepared(&served), recover, &[]);
     output.exits(0);
@@ -235,7 +235,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent()
         return;
     }
     let kill = kill_at_the_answer();
-    let recover = ["attempts", "recover", "--json"];
+    let recover = ["journal", "recover", "--json"];
     let prepared = |served: &Served, number: usize| -> (Home, Intent) {
         let intent = Intent::number(number);
         let (home, _) = open_attempt(served, &intent, &kill);

@@ -334,14 +334,14 @@ impl Storm {
                 .find(|it| it["idempotency_key"] == made.key.as_str());
             // What nothing settles is counted by itself.
             let is_known = attempt.is_some_and(|it| {
-                it["booking_id"] == made.id.as_str() || it["state"] == "unsettled"
+                it["booking_id"] == made.id.as_str() || it["state"] == "unresolved"
             });
             if !is_known {
                 let what = format!("{} of {}: {attempt:?}", made.id, made.key);
                 seen.wrong.push((Wrong::UnknownBooking, what));
             }
         }
-        for attempt in known.iter().filter(|it| it["state"] == "settled") {
+        for attempt in known.iter().filter(|it| it["state"] == "resolved") {
             let is_so = ledger.iter().any(|made| {
                 attempt["idempotency_key"] == made.key.as_str()
                     && attempt["booking_id"] == made.id.as_str()

@@ -39,6 +39,7 @@ fn table(headings: &[&str], rows: &[Value], fields: &[&str]) -> String {
         let cells = fields.iter().zip(0..).map(|(field, place)| {
             let cell = match &row[*field] {
                 Value::String(text) => text.replace('|', "\\|"),
+                Value::Null => String::new(),
                 other => other.to_string(),
             };
             if place == 0 {

@@ -178,7 +178,7 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
     // The disk is well again: what was sent is known, and is settled.
     let known = attempt(&home);
     assert!(!sent || known.is_some(), "forgotten: {what}: {ended}");
-    let open = known.as_ref().is_some_and(|it| it["state"] == "unsettled");
+    let open = known.as_ref().is_some_and(|it| it["state"] == "unresolved");
     if open {
         home.run(["attempts", "resume", "order-1", "--json"])
             .exits(0);
@@ -220,7 +220,7 @@ fn survives_a_power_cut(
         let home = Home::pointing_to(service.base_url(), "sk_live_sandbox");
         disk.cut_power(chance, home.folder());
         let known = attempt(&home);
-        let is_open = known.as_ref().is_some_and(|it| it["state"] == "unsettled");
+        let is_open = known.as_ref().is_some_and(|it| it["state"] == "unresolved");
         assert!(
             is_open,
             "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}"

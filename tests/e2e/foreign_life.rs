@@ -443,7 +443,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         shows(
             life,
             &life.run(["attempts"], 0),
-            &["k1", "unsettled", "19:30"],
+            &["k1", "unresolved", "19:30"],
         );
         life.booked_nothing_twice(1);
         let drops = life.service.calls();

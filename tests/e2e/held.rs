@@ -177,7 +177,7 @@ fn a_held_journal_is_not_recovered() {
     let _held = hold_alone(&home.path().join("journal.db"));
     let files = || fs::read_dir(home.path()).unwrap().count();
     let before = files();
-    home.refuses("attempts recover --timeout 300ms", 3, "journal");
+    home.refuses("journal recover --timeout 300ms", 3, "journal");
     assert_eq!(files(), before);
 }
 
@@ -190,7 +190,7 @@ fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process
     newer.pragma_update(None, "user_version", 99).unwrap();
     newer.execute_batch("BEGIN IMMEDIATE").unwrap();
     let output = home
-        .run(["attempts", "recover", "--json", "--timeout", "1s"])
+        .run(["journal", "recover", "--json", "--timeout", "1s"])
         .exits(3);
     assert_eq!(output.error()["code"], "journal");
     output.says("in use by another process");

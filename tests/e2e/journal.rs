@@ -32,7 +32,7 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     assert!(server.creates().is_empty());
 }
 
-/// "a corrupt one stops creates (3) until `attempts recover` sets it aside, never deleted" (design)
+/// "a corrupt one stops creates (3) until `journal recover` sets it aside, never deleted" (design)
 #[test]
 fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
     let server = creating(|_| Reply::json(201, &confirmed()));

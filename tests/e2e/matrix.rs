@@ -89,7 +89,7 @@ const LINES: &[&str] = &[
     "attempts",
     "attempts list",
     "attempts list --all",
-    "attempts recover",
+    "journal recover",
     "limits",
     "journal",
     "journal status",

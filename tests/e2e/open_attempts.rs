@@ -54,11 +54,11 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
     assert_eq!(error["body"]["id"], "bk_eve", "{error}");
     assert!(text(&error, "message").contains("venue_id is ven_other"));
     assert_eq!(server.creates().len(), 1, "it is not sent again by itself");
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
     let resumed = home.run(["attempts", "resume", "k", "--json"]).exits(0);
     assert_eq!(resumed.json()["id"], "bk_ada");
     let attempt = &attempts(&home)[0];
-    assert_eq!(attempt["state"], "settled");
+    assert_eq!(attempt["state"], "resolved");
     assert_eq!(attempt["booking_id"], "bk_ada");
     let outcomes: Vec<String> = attempt["runs"]
         .as_array()
@@ -128,7 +128,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
     // Where it may not wait, the limit says nothing about the first run.
     let error = home.refuses("attempts resume k", 9, "rate_limited");
     has(&error, "hint", "attempts resume k");
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
     home.run(["attempts", "resume", "k", "--max-wait", "30s"])
         .exits(0);
     let runs = attempts(&home)[0]["runs"].as_array().unwrap().clone();
@@ -178,10 +178,10 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
     for arguments in cases {
         let error = home.run(arguments).refused(3, "journal");
         assert!(text(&error, "message").contains("is empty"), "{error}");
-        assert!(text(&error, "hint").contains("attempts recover"), "{error}");
+        assert!(text(&error, "hint").contains("journal recover"), "{error}");
     }
     assert_eq!(served.bookings().len(), 1);
-    home.run(["attempts", "recover"]).exits(0);
+    home.run(["journal", "recover"]).exits(0);
     home.booked("ven_confirms", &[], 0);
 }
 
@@ -198,7 +198,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let damaged = rusqlite::Connection::open(&journal).unwrap();
     damaged.pragma_update(None, "user_version", 99).unwrap();
     drop(damaged);
-    home.run(["attempts", "recover"]).exits(0);
+    home.run(["journal", "recover"]).exits(0);
     let other = served.home_with("sk_live_other");
     std::fs::create_dir_all(other.path()).unwrap();
     std::fs::copy(&journal, other.path().join("journal.db")).unwrap();
@@ -208,7 +208,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     assert_eq!(served.bookings().len(), 1);
 }
 
-/// "`attempts recover` under a running batch … says that it is read-only" (L11): the command says what happened to its
+/// "`journal recover` under a running batch … says that it is read-only" (L11): the command says what happened to its
 /// journal, and the new journal has its attempt.
 #[cfg(unix)]
 #[test]
@@ -228,13 +228,13 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     let journal = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
     journal.pragma_update(None, "user_version", 99).unwrap();
     drop(journal);
-    home.run(["attempts", "recover"]).exits(0);
+    home.run(["journal", "recover"]).exits(0);
     go_on.send(()).unwrap();
     running
         .end()
         .exits(0)
         .says("was moved or replaced while this command used it");
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
     home.run(["attempts", "resume", "k"]).exits(0);
     assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");
 }
@@ -252,7 +252,7 @@ fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
     let (journal, disk) = (home.path().join("journal.db"), home.folder().join("disk"));
     std::fs::rename(&journal, &disk).unwrap();
     std::os::unix::fs::symlink(&disk, &journal).unwrap();
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
     let away = home.folder().join("away");
     std::fs::rename(&disk, &away).unwrap();
     for arguments in [&["attempts", "--json"][..], &book(&[])] {
@@ -261,7 +261,7 @@ fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
     }
     assert!(journal.symlink_metadata().unwrap().is_symlink());
     std::fs::rename(&away, &disk).unwrap();
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
 }
 
 /// "The journal is one file": a kill while the request is under way leaves all that is known in `journal.db`. Whatever becomes of
@@ -297,7 +297,7 @@ fn a_kill_in_flight_leaves_the_attempt_in_the_file_itself_whatever_becomes_of_wh
             Some(content) => std::fs::write(&file, content).unwrap(),
             None => std::fs::remove_file(&file).unwrap(),
         }
-        assert_eq!(attempts(&home)[0]["state"], "unsettled", "{name}");
+        assert_eq!(attempts(&home)[0]["state"], "unresolved", "{name}");
         let same = ["book", "ven_1", "--at", SLOT_TIME]
             .iter()
             .chain(&GUEST[2..]);
@@ -330,7 +330,7 @@ fn a_journal_with_a_second_name_is_refused_until_the_named_command_gives_it_a_fi
     let mend = &hint[hint.find("cp -p ").unwrap()..];
     let mended = std::process::Command::new("sh").args(["-c", mend]).status();
     assert!(mended.unwrap().success(), "{mend}");
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
     home.run(["attempts", "resume", "k"]).exits(0);
 }
 
@@ -353,7 +353,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
         .says("a run of this attempt has not ended");
     go_on.send(()).unwrap();
     running.end().exits(0);
-    assert_eq!(attempts(&home)[0]["state"], "settled");
+    assert_eq!(attempts(&home)[0]["state"], "resolved");
 }
 
 /// On a terminal it says what giving up means, and asks. In a pipe it works as it always did.
@@ -373,7 +373,7 @@ fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
     let mut terminal = ask();
     terminal.press(Key::Enter);
     terminal.end().exits(17).says("still open");
-    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    assert_eq!(attempts(&home)[0]["state"], "unresolved");
     let mut terminal = ask();
     terminal.type_in("y\r");
     terminal.end().exits(0);

@@ -36,7 +36,7 @@ fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
     let home = Home::new();
     fifo(&home.path().join("journal.db.lock"));
     fs::write(home.path().join("journal.db"), "no database ".repeat(500)).unwrap();
-    let recover = ["attempts", "recover", "--json"];
+    let recover = ["journal", "recover", "--json"];
     home.run(recover).exits(3).says("journal.db.lock");
 }
 

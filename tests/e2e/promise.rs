@@ -220,7 +220,7 @@ impl Intent {
         let (known, held) = (attempts(home), self.bookings(served));
         assert_eq!(known.len(), held.len(), "{known:?}\n{held:?}\n{ended}");
         for (attempt, booking) in known.iter().zip(&held) {
-            assert_eq!(attempt.state, "settled", "{ended}");
+            assert_eq!(attempt.state, "resolved", "{ended}");
             assert_eq!(attempt.booking_id, Some(text(booking, "id")), "{ended}");
         }
         match (made.is_empty(), open.is_empty()) {

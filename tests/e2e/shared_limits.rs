@@ -94,7 +94,7 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
     assert!(
         attempts(&home)
             .iter()
-            .all(|attempt| attempt.state == "settled")
+            .all(|attempt| attempt.state == "resolved")
     );
     let made = made.into_inner().unwrap();
     for create in &made {

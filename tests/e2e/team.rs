@@ -178,7 +178,7 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
         let attempts = listed(&home, &["attempts", "list", "--all"]);
         assert_eq!(attempts.len(), cut_at);
         for attempt in attempts {
-            assert_eq!(attempt["state"], "settled", "{attempt}");
+            assert_eq!(attempt["state"], "resolved", "{attempt}");
             assert_eq!(attempt["runs"].as_array().unwrap().len(), 1, "{attempt}");
         }
     }

@@ -146,7 +146,7 @@ fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
         let list = ["attempts", "list", "--all", "--json"];
         let list = home.run(list).exits(0).json();
         let attempt = &list["attempts"][0];
-        assert_eq!(attempt["state"], "settled", "{attempt}");
+        assert_eq!(attempt["state"], "resolved", "{attempt}");
         assert_eq!(attempt["booking_id"], made["id"], "{attempt}");
     }
 }

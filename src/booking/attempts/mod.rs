@@ -1,6 +1,5 @@
 pub(crate) mod open_attempts;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::find::pick;
@@ -8,13 +7,12 @@ use super::{confirmation, finish};
 use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::rows::RecentList;
-use crate::journal::{Attempt, Outcome, Recovery, State, recover};
+use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::documents::plural;
 use crate::service::time::document_time::time_text;
 use crate::service::time::text::to_the_second;
-use crate::terminal::output::{DocumentView, Draw, Page, TableCell, Tone};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
 /// List and resolve booking requests with an unknown result
 ///
@@ -26,18 +24,17 @@ use crate::terminal::output::{DocumentView, Draw, Page, TableCell, Tone};
     bookctl attempts\n  \
     bookctl attempts resume order-4711\n  \
     bookctl attempts resume @last\n  \
-    bookctl attempts abandon order-4711\n  \
-    bookctl attempts recover")]
+    bookctl attempts abandon order-4711")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
 }
 
 impl Args {
-    /// Listing and recovering need only the journal.
+    /// Listing needs only the journal.
     pub(crate) fn needs(&self) -> Needs {
         Needs::of(match self.action {
-            None | Some(Action::List { .. } | Action::Recover) => ServiceNeed::None,
+            None | Some(Action::List { .. }) => ServiceNeed::None,
             Some(Action::Resume { .. } | Action::Abandon { .. }) => ServiceNeed::Profile,
         })
     }
@@ -72,8 +69,6 @@ enum Action {
         #[arg(long, short)]
         yes: bool,
     },
-    /// Replace a damaged journal with a new one; the old file is kept
-    Recover,
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -89,7 +84,6 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             return finish::finish(context, &open_attempts::resume(context, &key).await?);
         }
-        Action::Recover => replace_damaged(context)?,
         Action::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;
             abandon(context, &key, yes).await?;
@@ -114,7 +108,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
         "No open attempts."
     };
     context.out.emit_list(&view, attempts.is_empty(), none)?;
-    if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unsettled) {
+    if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
         let how = "To find out what happened to an attempt: bookctl attempts resume KEY";
         context.out.note(how);
     }
@@ -123,7 +117,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
 
 async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     let mut attempt = open_attempts::find_attempt(context, key)?;
-    if attempt.state != State::Unsettled {
+    if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
         let what = format!("the attempt is {state}; only an open attempt can be abandoned");
         return Err(Error::new(Code::Http409, what));
@@ -160,60 +154,6 @@ async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> 
     confirmation.ask(&context.prompter).await
 }
 
-fn replace_damaged(context: &Context) -> Result<()> {
-    if let Some(shared) = context.target().journal() {
-        return Err(Error::journal(format!(
-            "the journal at {} is shared, and cannot be replaced from here",
-            shared.address
-        ))
-        .hint("restore the database from a backup; see its state with `bookctl journal status`"));
-    }
-    let path = &context.paths.journal;
-    let mut view = RecoveryView {
-        recovered: false,
-        journal: path.display().to_string(),
-        kept: None,
-        attempts: None,
-    };
-    if let Recovery::SetAside { kept, attempts } = recover(path)? {
-        view.recovered = true;
-        view.kept = Some(kept.display().to_string());
-        view.attempts = Some(attempts);
-    }
-    context.out.emit(&view)
-}
-
-#[derive(Serialize)]
-struct RecoveryView {
-    recovered: bool,
-    journal: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attempts: Option<usize>,
-}
-
-impl Draw for RecoveryView {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        let Some(kept) = &self.kept else {
-            page.line(format!(
-                "There is no damaged journal at {}. Nothing was changed.",
-                self.journal
-            ));
-            return page;
-        };
-        page.line(format!("New journal: {}", self.journal));
-        page.line(format!("Old journal: {kept}"));
-        page.line(match self.attempts.unwrap_or_default() {
-            0 => "No attempts could be read from it. Look for its bookings at the service."
-                .to_owned(),
-            count => format!("Copied {}.", plural(count, "attempt", "attempts")),
-        });
-        page
-    }
-}
-
 /// Attempts as scripts read them, without what is not known of one or of a run.
 fn document(attempts: &[Attempt]) -> Document {
     let mut attempts = serde_json::to_value(attempts).unwrap_or_default();
@@ -234,16 +174,15 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
         let asked = |pointer| attempt.asked().pointer(pointer);
         let text = |pointer| TableCell::from(asked(pointer).map(plain).unwrap_or_default());
         let row = is_list.then(|| format!("@{}", row + 1));
-        // Scripts get the journal's own word. What became of the booking is its own status.
-        let (tone, word) = match attempt.state {
-            State::Unsettled => (Tone::Warn, Some("open")),
-            State::Settled => (Tone::Good, Some("made")),
-            State::Refused | State::Abandoned => (Tone::Dim, None),
+        let tone = match attempt.state {
+            State::Unresolved => Tone::Warn,
+            State::Resolved => Tone::Good,
+            State::Refused | State::Abandoned => Tone::Dim,
         };
         vec![
             TableCell::from(row.unwrap_or_default()),
             TableCell::from(attempt.idempotency_key.as_str()),
-            TableCell::toned(attempt.state.as_str(), tone).in_short(word.map(str::to_owned)),
+            TableCell::toned(attempt.state.as_str(), tone),
             TableCell::from(to_the_second(&attempt.created_at)),
             text("/venue_id"),
             TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),

@@ -108,7 +108,7 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
         attempt = claimed(context, key, attempt).await?;
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
-    if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
+    if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
         return read_booking(context, id).await;
     }
     refuse_changed(&attempt)?;
@@ -137,7 +137,7 @@ fn refuse_changed(attempt: &Attempt) -> Result<()> {
         let what =
             format!("the attempt is {state} and its guest was deleted, so it cannot be sent again");
         // What is open may be booked.
-        let hint = if attempt.state == State::Unsettled {
+        let hint = if attempt.state == State::Unresolved {
             let abandon = abandon_command(key);
             format!("look for the booking at the service; then: {abandon}")
         } else {
@@ -179,7 +179,7 @@ pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Re
 /// the attempt as it is then.
 async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<Attempt> {
     let mut progress = None;
-    while attempt.state != State::Settled {
+    while attempt.state != State::Resolved {
         let claim = context.journal()?.claim(key, LEASE)?;
         attempt = find_attempt(context, key)?;
         let Claim::Others { seconds } = claim else {

@@ -174,7 +174,7 @@ impl BatchRun<'_> {
             };
             // A row with a result needs no claim: its machine may have died before it released its own.
             let attempt = journal.attempt(&key)?;
-            if attempt.is_some_and(|attempt| attempt.state == State::Settled) {
+            if attempt.is_some_and(|attempt| attempt.state == State::Resolved) {
                 return Ok(Some(keyed));
             }
             left.push_back(keyed);
@@ -223,7 +223,7 @@ impl BatchRun<'_> {
         {
             return Err(refusal(status).idempotency_key(&key));
         }
-        let settled = attempt.filter(|attempt| attempt.state == State::Settled);
+        let settled = attempt.filter(|attempt| attempt.state == State::Resolved);
         let (booking, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
             Some(id) => {
                 let next = context.journal()?.attempt(&keyed.key(retry + 1))?;
@@ -328,7 +328,7 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
 fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
     let key = &attempt.idempotency_key;
     let error = match (attempt.state, &attempt.booking_id) {
-        (State::Settled, Some(id)) => {
+        (State::Resolved, Some(id)) => {
             if let Some(kept) = context.journal()?.kept(id)? {
                 return Ok(Ok(kept.booking));
             }

@@ -368,7 +368,7 @@ impl Sending<'_> {
     fn stopped(&self, error: Error) -> Error {
         let is_open = || {
             let known = self.context.journal().ok()?.attempt(self.key).ok()??;
-            Some(known.state == State::Unsettled)
+            Some(known.state == State::Unresolved)
         };
         if self.left_open || error.exit == Exit::RateLimited && is_open() == Some(true) {
             return self.doubtful(error);

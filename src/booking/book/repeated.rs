@@ -43,7 +43,7 @@ pub(crate) fn repeated(
         }
     }
     // Where nothing was booked, the command begins anew.
-    let may_have_booked = matches!(attempt.state, State::Unsettled | State::Settled);
+    let may_have_booked = matches!(attempt.state, State::Unresolved | State::Resolved);
     let is_same = may_have_booked && attempt.request.is_intact() && before == request.asked;
     Ok(is_same.then(|| attempt_request(&attempt)))
 }

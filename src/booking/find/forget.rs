@@ -46,17 +46,17 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
     leave_nothing(context).await?;
-    let Forgotten { count, unsettled } = forgotten;
-    let document = json!({"forgotten": count, "unsettled": unsettled});
+    let Forgotten { count, unresolved } = forgotten;
+    let document = json!({"forgotten": count, "unresolved": unresolved});
     let page = |_: &Document| {
         let mut page = Page::default();
         page.heading(Tone::Good, "forgotten", count.to_string());
         page
     };
     context.out.emit(&DocumentView(document.into(), page))?;
-    if unsettled > 0 {
+    if unresolved > 0 {
         context.out.warn(&format!(
-            "open attempts keep their guests, because a booking may exist ({unsettled}); find out what happened, then try again: \
+            "open attempts keep their guests, because a booking may exist ({unresolved}); find out what happened, then try again: \
              bookctl attempts"
         ));
     }

@@ -66,7 +66,7 @@ pub(super) enum Action {
     Forget(usize),
     /// `journal copy` from machine 0 into the journal of machine 1.
     Copy,
-    /// `attempts recover` on machine 0, while the runs in this bit set cannot be read.
+    /// `journal recover` on machine 0, while the runs in this bit set cannot be read.
     Recover {
         lost: u8,
     },
@@ -157,7 +157,7 @@ impl Protocol {
         let (program, process) = (&self.programs[number], &world.processes[number]);
         let is_known = || {
             let attempt = world.attempt(program.machine, key);
-            attempt.is_some_and(|it| it.state == State::Settled)
+            attempt.is_some_and(|it| it.state == State::Resolved)
         };
         key != process.key
             && world.service[program.account.organization()][key].is_some()
@@ -172,13 +172,13 @@ impl Protocol {
     fn possible_by_hand(&self, world: &World, machine: usize, actions: &mut Vec<Action>) {
         let state = |key| world.attempt(machine, key).map(|it| it.state);
         for key in 0..KEYS {
-            if world.left.abandons > 0 && state(key) == Some(State::Unsettled) {
+            if world.left.abandons > 0 && state(key) == Some(State::Unresolved) {
                 actions.push(Action::Abandon { machine, key });
             }
         }
         let has_guest = |key| {
             let attempt = world.attempt(machine, key);
-            attempt.is_some_and(|it| it.forgotten_at.is_none() && it.state != State::Unsettled)
+            attempt.is_some_and(|it| it.forgotten_at.is_none() && it.state != State::Unresolved)
         };
         if world.left.forgets > 0 && (0..KEYS).any(has_guest) {
             actions.push(Action::Forget(machine));

@@ -35,7 +35,7 @@ pub(super) fn promises() -> Vec<Property<Protocol>> {
         Property::always(WHOLE, |_, world: &World| {
             each_attempt(|machine, key| {
                 let is_whole =
-                    |it: &Attempt| it.forgotten_at.is_none() || it.state != State::Unsettled;
+                    |it: &Attempt| it.forgotten_at.is_none() || it.state != State::Unresolved;
                 world.attempt(machine, key).is_none_or(is_whole)
             })
         }),
@@ -64,8 +64,8 @@ fn is_known(model: &Protocol, world: &World, machine: usize, key: usize) -> bool
         };
         attempt.request == booking.request
             && match attempt.state {
-                State::Unsettled => true,
-                State::Settled => attempt.booking_id == Some(id_of(organization, key)),
+                State::Unresolved => true,
+                State::Resolved => attempt.booking_id == Some(id_of(organization, key)),
                 State::Abandoned => world.left.abandons < model.left.abandons,
                 State::Refused => false,
             }
@@ -108,7 +108,7 @@ pub(super) const A_COPY_OPENS_AN_ATTEMPT: Reached = (
         let was_copied = world.left.copies < model.left.copies;
         let first = world.attempt(1, 0).and_then(|it| it.runs.first());
         let was_refused = first.is_some_and(|run| run.outcome == Outcome::Refused);
-        was_copied && was_refused && is_in(world, 1, 0, State::Unsettled)
+        was_copied && was_refused && is_in(world, 1, 0, State::Unresolved)
     },
 );
 
@@ -116,19 +116,19 @@ pub(super) const A_COPY_OPENS_AN_ATTEMPT: Reached = (
 pub(super) const ANOTHER_KEYS_BOOKING_SETTLES_NOTHING: Reached = (
     "both keys have their own booking, although one was shown for both",
     |_, world| {
-        is_in(world, 0, 0, State::Settled) && stands(world, 1, State::Settled, Outcome::InDoubt)
+        is_in(world, 0, 0, State::Resolved) && stands(world, 1, State::Resolved, Outcome::InDoubt)
     },
 );
 
 pub(super) const A_KILLED_RUN_IS_SETTLED: Reached = (
     "a run was killed, and its attempt is settled",
-    |_, world| is_phase(world, Phase::Dead) && stands(world, 0, State::Settled, Outcome::UnderWay),
+    |_, world| is_phase(world, Phase::Dead) && stands(world, 0, State::Resolved, Outcome::UnderWay),
 );
 
 /// The case of C1.
 pub(super) const A_REFUSAL_MEETS_AN_OPEN_RUN: Reached =
     ("a run is refused while another is open", |_, world| {
-        (0..KEYS).any(|key| stands(world, key, State::Unsettled, Outcome::Refused))
+        (0..KEYS).any(|key| stands(world, key, State::Unresolved, Outcome::Refused))
     });
 
 pub(super) const A_GUEST_IS_FORGOTTEN: Reached = ("a guest is forgotten", |_, world| {
@@ -142,13 +142,13 @@ pub(super) const A_RECOVERED_ATTEMPT_IS_SETTLED: Reached =
     ("a recovered attempt is resumed and settled", |_, world| {
         let first = world.attempt(0, 0).and_then(|it| it.runs.first());
         let stands_in = first.is_some_and(|run| run.outcome == Outcome::InDoubt);
-        world.journals[0].generation > 0 && stands_in && is_in(world, 0, 0, State::Settled)
+        world.journals[0].generation > 0 && stands_in && is_in(world, 0, 0, State::Resolved)
     });
 
 pub(super) const A_LATE_REQUEST_BOOKS: Reached =
     ("a request books after everybody gave it up", |_, world| {
         let over = |phase| matches!(phase, Phase::Done(_) | Phase::Dead | Phase::NotStarted);
-        is_in(world, 0, 0, State::Unsettled)
+        is_in(world, 0, 0, State::Unresolved)
             && world.service[0][0].is_some()
             && world.processes.iter().all(|it| over(it.phase))
     });
@@ -160,7 +160,7 @@ pub(super) const DOUBT_OPENS_AN_ABANDONED_ATTEMPT: Reached =
         world.left.abandons < model.left.abandons
             && others.iter().all(|it| it.phase == Phase::NotStarted)
             && world.processes[0].phase == Phase::Done(Report::Unknown)
-            && is_in(world, 0, 0, State::Unsettled)
+            && is_in(world, 0, 0, State::Unresolved)
     });
 
 /// The last process belongs to another organization, and is not allowed to send.
@@ -181,7 +181,7 @@ pub(super) const ANOTHER_ORGANIZATION_BOOKS: Reached =
 
 pub(super) const TWO_MACHINES_GET_ONE_BOOKING: Reached =
     ("two machines are answered with one booking", |_, world| {
-        (0..MACHINES).all(|machine| is_in(world, machine, 0, State::Settled))
+        (0..MACHINES).all(|machine| is_in(world, machine, 0, State::Resolved))
     });
 
 pub(super) const ANOTHER_BOOKING_IS_TOLD: Reached =
@@ -191,5 +191,5 @@ pub(super) const ANOTHER_BOOKING_IS_TOLD: Reached =
 
 pub(super) const A_WHOLE_BATCH_IS_SETTLED: Reached = (
     "a batch waits for the limit, and all of it is settled",
-    |_, world| (0..KEYS).all(|key| stands(world, key, State::Settled, Outcome::Refused)),
+    |_, world| (0..KEYS).all(|key| stands(world, key, State::Resolved, Outcome::Refused)),
 );

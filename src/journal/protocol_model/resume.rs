@@ -114,7 +114,7 @@ impl Way<'_> {
         let is_true = !world.lies.success && !world.lies.nothing_booked;
         is_true
             && match report {
-                Report::Success => after == Some(State::Settled),
+                Report::Success => after == Some(State::Resolved),
                 Report::Another | Report::AskedBefore => false,
                 // A resume that sends nothing leaves the attempt unchanged. An open attempt of the own account is
                 // never refused.
@@ -122,7 +122,7 @@ impl Way<'_> {
                     let known = self.before.attempt(program.machine, key);
                     let is_own =
                         known.is_some_and(|it| rule.allows(program.account, false, &it.runs));
-                    before == after && (before != Some(State::Unsettled) || !is_own)
+                    before == after && (before != Some(State::Unresolved) || !is_own)
                 }
                 Report::NothingBooked => matches!(after, None | Some(State::Refused)),
                 // Neither a refusal nor another booking proves anything about an earlier run.

@@ -96,13 +96,13 @@ impl Rule {
             end: |known, end, sent| {
                 let outcome = judgement::outcome_of(end.last, end.in_doubt, end.is_of_another_key);
                 let mut known = known;
-                let is_settled = known.as_ref().is_some_and(|it| it.state == State::Settled);
+                let is_settled = known.as_ref().is_some_and(|it| it.state == State::Resolved);
                 if outcome == Outcome::Refused && !is_settled {
                     let runs = known.iter_mut().flat_map(|it| &mut it.runs);
                     runs.for_each(|it| it.outcome = outcome);
                 }
                 if matches!(outcome, Outcome::InDoubt | Outcome::AnotherBooking) {
-                    let state = known.as_ref().map_or(State::Unsettled, |it| it.state);
+                    let state = known.as_ref().map_or(State::Unresolved, |it| it.state);
                     return (known, outcome, state);
                 }
                 protocol::end(known, end, sent)
@@ -115,7 +115,9 @@ impl Rule {
     pub(super) fn a_run_that_sent_nothing_removes_the_attempt() -> Self {
         Rule {
             end: |known, end, sent| match protocol::end(known, end, sent) {
-                (_, Outcome::NotSent, State::Unsettled) => (None, Outcome::NotSent, State::Refused),
+                (_, Outcome::NotSent, State::Unresolved) => {
+                    (None, Outcome::NotSent, State::Refused)
+                }
                 ended => ended,
             },
             ..Rule::default()
@@ -172,7 +174,9 @@ impl Rule {
     pub(super) fn a_refusal_speaks_for_other_runs() -> Self {
         Rule {
             conclusion: |outcome, state| match (outcome, state) {
-                (Outcome::Refused | Outcome::NotSent, Some(state)) if state != State::Unsettled => {
+                (Outcome::Refused | Outcome::NotSent, Some(state))
+                    if state != State::Unresolved =>
+                {
                     Conclusion::NothingBooked
                 }
                 _ => judgement::conclusion(outcome, state),

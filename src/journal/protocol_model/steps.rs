@@ -126,7 +126,7 @@ impl Protocol {
         let mut is_false = false;
         let phase = match known {
             Some(known) if may_send(&known.runs) => match known.state {
-                State::Settled => {
+                State::Resolved => {
                     let shown = known.booking_id;
                     is_false = !shown.is_some_and(|it| self.is_true(world, number, it));
                     Phase::Done(Report::Success)
@@ -331,7 +331,7 @@ impl Protocol {
         // Others may have used the caller's key. That "nothing new was booked" is the service's word then, and the attempt
         // stays open.
         let is_the_services_word =
-            process.origin == KeyOrigin::Caller && state.is_none_or(|it| it == State::Unsettled);
+            process.origin == KeyOrigin::Caller && state.is_none_or(|it| it == State::Unresolved);
         world.lies.another |= report == Report::Another && may_exist && !is_the_services_word;
         let was_limited = answer == Answer::Limit && outcome == Outcome::Refused;
         let is_batch = program.task == Task::Batch;
@@ -416,7 +416,7 @@ impl Protocol {
     fn is_in_doubt(&self, world: &World, number: usize, key: usize) -> bool {
         let attempt = world.attempt(self.programs[number].machine, key);
         let is_known =
-            attempt.is_some_and(|it| matches!(it.state, State::Settled | State::Abandoned));
+            attempt.is_some_and(|it| matches!(it.state, State::Resolved | State::Abandoned));
         !is_known && self.may_exist(world, number, key)
     }
 }

@@ -112,6 +112,6 @@ fn a_run_that_ends_twice_never_ends_another_one_that_has_its_number() {
     run(&journal, &request());
     assert_eq!(journal.end_not_sent(&first).unwrap(), State::Refused);
     let attempt = journal.attempt("k").unwrap().unwrap();
-    assert_eq!((attempt.state, attempt.runs.len()), (State::Unsettled, 1));
+    assert_eq!((attempt.state, attempt.runs.len()), (State::Unresolved, 1));
     assert_eq!(attempt.runs[0].outcome, Outcome::UnderWay);
 }

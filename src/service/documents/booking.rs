@@ -221,7 +221,7 @@ impl Booking {
     pub(crate) fn retry(&self) -> Retry {
         let explained = self.error_code().and_then(code::entry);
         match self.status() {
-            Status::Failed if explained.is_none() => Retry::CheckFirst,
+            Status::Failed if explained.is_none() => Retry::AfterCheck,
             status => explained
                 .or_else(|| code::entry(status.as_str()))
                 .map_or(Retry::NotNeeded, |entry| entry.retry),

@@ -9,7 +9,7 @@ use super::terms::TermsReader;
 use super::{capitalised, next_step, tone_of};
 use crate::json::{Document, plain};
 use crate::outcome::Exit;
-use crate::outcome::code::{self, Retry};
+use crate::outcome::code;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::Dialect;
@@ -102,9 +102,8 @@ impl<'a> BookingView<'a> {
             (why, code) => why.or(code).map(str::to_owned),
         };
         page.field_if("why", why);
-        let advice = (booking.retry() != Retry::NotNeeded).then(|| booking.retry().advice());
         let next = known.map(|entry| entry.next);
-        let parts: Vec<&str> = advice.into_iter().chain(next).collect();
+        let parts: Vec<&str> = booking.retry().word().into_iter().chain(next).collect();
         page.field_if("retry", (!parts.is_empty()).then(|| parts.join(": ")));
         if status == Status::RequiresAction {
             let (dialect, certainty) = (&self.dialect, self.certainty);

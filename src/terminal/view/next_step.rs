@@ -81,7 +81,7 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
 fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {
     let (venue, wanted) = (booking.venue_id()?, booking.str("datetime")?);
     let to_come = wanted.parse::<Timestamp>().is_ok_and(|at| at > now);
-    if !to_come || booking.retry() == Retry::CheckFirst {
+    if !to_come || booking.retry() == Retry::AfterCheck {
         return None;
     }
     let mut flags = shell::flag("--at", wanted);

@@ -10,7 +10,7 @@ fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
     journal.run("open", &request(GUEST));
     let both = Forgotten {
         count: 1,
-        unsettled: 1,
+        unresolved: 1,
     };
     assert_eq!(journal.forgettable(Timestamp::now()).unwrap(), both);
     let before = Timestamp::UNIX_EPOCH;
@@ -64,7 +64,7 @@ fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
     make(&journal, "new", "bk_1");
     assert_eq!(
         journal.attempt("new").unwrap().unwrap().state,
-        State::Settled
+        State::Resolved
     );
     assert!(!place.holds(GUEST));
 }

@@ -56,8 +56,8 @@ fn who_holds_a_journal_lets_nobody_write() {
 fn each_trouble_with_the_file_is_named_with_what_to_do() {
     use rusqlite::ffi;
     for (code, why, hint) in [
-        (ffi::SQLITE_NOTADB, "is damaged", "attempts recover"),
-        (ffi::SQLITE_CORRUPT, "is damaged", "attempts recover"),
+        (ffi::SQLITE_NOTADB, "is damaged", "journal recover"),
+        (ffi::SQLITE_CORRUPT, "is damaged", "journal recover"),
         (ffi::SQLITE_FULL, "the disk is full", "free some space"),
         (ffi::SQLITE_READONLY, "read-only", "make it writable"),
         (ffi::SQLITE_READONLY_DBMOVED, "was moved", "again"),
