@@ -142,7 +142,7 @@ impl Context {
     /// How much of the contract is known to hold at the service.
     pub(crate) fn certainty(&self) -> Certainty {
         let is_embedded = self.target.service().is_none();
-        if is_embedded || self.client.get().is_some_and(Client::speaks_contract) {
+        if is_embedded || self.client.get().is_some_and(|it| it.speaks_contract.get()) {
             Certainty::Contract
         } else {
             Certainty::Specification

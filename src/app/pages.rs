@@ -10,7 +10,7 @@ use super::understood::understood;
 use crate::app::Context;
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Answer, Call, Client, VenueQuery, session};
+use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{
     List, Misread, NextPage, ReadKind, Reading, Shape, next_page, same_words,
@@ -121,7 +121,7 @@ impl<T> Listing<'_, T> {
             NextPage::Unknown => return Err(unclear("the answer does not say how")),
             NextPage::At(address) => {
                 let key = context.adapter().transport.auth_query.as_deref();
-                at(context.client()?.base(), call, address, key)
+                at(&context.client()?.connection.base, call, address, key)
                     .ok_or_else(|| unclear("the address of the next page is not the service's"))?
             }
         };
@@ -153,7 +153,7 @@ fn unclear(why: &str) -> Error {
 
 /// Why no further page is asked for: other commands need requests and a person an answer.
 fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<String> {
-    let limit = context.client().ok().and_then(Client::limit_seen).flatten();
+    let limit = context.client().ok().and_then(|it| it.rate_limit.get()?);
     if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
         let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
         return Some(format!(

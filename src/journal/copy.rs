@@ -140,49 +140,6 @@ mod tests {
         json!({"venue_id": "v", "party_size": 2, "customer": {"name": "Ada Lovelace"}})
     }
 
-    fn forget(journal: &Journal) {
-        journal.forget_next(jiff::Timestamp::now()).unwrap();
-    }
-
-    /// A8.
-    #[test]
-    fn an_attempt_that_a_copy_opens_has_its_guest_although_that_was_deleted_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let (_, team) = journal(&folder, "team.db");
-        let refused = team.run("order-1", &request());
-        team.end_refused(&refused, 409).unwrap();
-        forget(&team);
-        let (path, laptop) = journal(&folder, "laptop.db");
-        laptop.run("order-1", &request());
-        assert_eq!(copy(&path, &team).unwrap().attempts, 1);
-        let attempt = team.attempt("order-1").unwrap().unwrap();
-        assert_eq!(attempt.state, State::Unresolved);
-        assert!(attempt.request.is_intact() && attempt.forgotten_at.is_none());
-        assert_eq!(attempt.request.body, request());
-        assert_eq!(attempt.runs.len(), 2);
-    }
-
-    /// A8.
-    #[test]
-    fn what_was_abandoned_and_forgotten_stays_so_when_it_is_copied_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let (_, team) = journal(&folder, "team.db");
-        let (path, laptop) = journal(&folder, "laptop.db");
-        let under_way = laptop.run("order-1", &request());
-        copy(&path, &team).unwrap();
-        assert_eq!(team.abandon("order-1").unwrap(), State::Abandoned);
-        forget(&team);
-        for ends in [false, true] {
-            if ends {
-                laptop.end_in_doubt(&under_way, &request(), None).unwrap();
-            }
-            copy(&path, &team).unwrap();
-            let attempt = team.attempt("order-1").unwrap().unwrap();
-            assert_eq!(attempt.state, State::Abandoned, "{ends}");
-            assert!(attempt.forgotten_at.is_some() && attempt.runs.len() == 1);
-        }
-    }
-
     #[test]
     fn a_copied_run_is_known_by_its_token_and_may_have_ended_since() {
         let folder = tempfile::tempdir().unwrap();

@@ -272,19 +272,6 @@ mod tests {
     }
 
     #[test]
-    fn a_retention_of_nothing_leaves_id_and_status_whatever_is_seen_later() {
-        let place = TestJournal::new();
-        let journal = place.journal();
-        journal.scope.retention.set(Retention::parse("0").unwrap());
-        make(&journal, "k", "bk_1");
-        journal.update(&booking("bk_1", GUEST)).unwrap();
-        assert!(!place.holds(GUEST));
-        let kept = journal.bookings(None, None).unwrap();
-        let stub = json!({"id": "bk_1", "object": "booking", "status": "confirmed"});
-        assert_eq!(kept[0].booking.value(), &stub);
-    }
-
-    #[test]
     fn a_create_forgets_what_was_kept_long_enough_at_its_own_service_alone() {
         let place = TestJournal::new();
         let journal = place.journal();

@@ -130,29 +130,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_ends_a_run_in_doubt_where_an_earlier_try_may_have_booked() {
-        for (last, outcome) in [
-            (LastTry::Refused, Outcome::Refused),
-            (LastTry::NotSent, Outcome::NotSent),
-            (LastTry::NoProof, Outcome::InDoubt),
-            (LastTry::Booked, Outcome::Booked),
-        ] {
-            assert_eq!(outcome_of(last, false, false), outcome, "{last:?}");
-            let in_doubt = match last {
-                LastTry::Booked => Outcome::Booked,
-                _ => Outcome::InDoubt,
-            };
-            assert_eq!(outcome_of(last, true, false), in_doubt, "{last:?}");
-        }
-    }
-
-    #[test]
-    fn a_booking_that_another_key_has_settles_nothing() {
-        assert_eq!(outcome_of(LastTry::Booked, false, true), Outcome::InDoubt);
-    }
-
-    #[test]
     fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
+        const MADE: Earlier = Earlier::Booked;
         use Earlier::{MayHaveBooked, Nothing};
         use KeyOrigin::{Caller, SameRequestOnly};
         use LastTry::{AnotherBooking, Booked, NoProof};
@@ -167,15 +146,7 @@ mod tests {
             (true, true, true, SameRequestOnly, false, Nothing, Booked),
             (true, true, true, Caller, false, Nothing, Booked),
             (false, true, true, Caller, false, Nothing, AnotherBooking),
-            (
-                false,
-                true,
-                true,
-                Caller,
-                false,
-                Earlier::Booked,
-                AnotherBooking,
-            ),
+            (false, true, true, Caller, false, MADE, AnotherBooking),
             (false, true, true, Caller, false, MayHaveBooked, NoProof),
             (false, true, true, Caller, true, Nothing, NoProof),
             (false, true, false, Caller, false, Nothing, NoProof),
@@ -193,31 +164,7 @@ mod tests {
             assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
             // What was booked before may have been modified since.
             shown.is_known = true;
-            assert_eq!(judge(shown, key, false, Earlier::Booked), Booked);
+            assert_eq!(judge(shown, key, false, MADE), Booked);
         }
-    }
-
-    #[test]
-    fn nothing_is_said_to_be_booked_only_where_the_journal_notes_that_every_run_was_refused() {
-        for outcome in [Outcome::Refused, Outcome::NotSent] {
-            for (state, expected) in [
-                (Some(State::Refused), Conclusion::NothingBooked),
-                (Some(State::Resolved), Conclusion::Unknown),
-                (Some(State::Unresolved), Conclusion::Unknown),
-                (Some(State::Abandoned), Conclusion::Unknown),
-                (None, Conclusion::Unknown),
-            ] {
-                assert_eq!(conclusion(outcome, state), expected, "{state:?}");
-            }
-        }
-        for (outcome, expected) in [
-            (Outcome::Booked, Conclusion::Booked),
-            (Outcome::AnotherBooking, Conclusion::AnotherBooking),
-            (Outcome::InDoubt, Conclusion::Unknown),
-        ] {
-            assert_eq!(conclusion(outcome, None), expected);
-        }
-        let (another, settled) = (Outcome::AnotherBooking, Some(State::Resolved));
-        assert_eq!(conclusion(another, settled), Conclusion::Unknown);
     }
 }

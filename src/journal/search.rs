@@ -36,7 +36,7 @@ pub(crate) struct Sought {
 
 /// The bookings that were found, newest first.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundBookings {
     pub(crate) kept: Vec<KeptBooking>,
     /// Whether there are more than were asked for.
     pub(crate) more: bool,
@@ -135,13 +135,13 @@ impl<'a> Query<'a> {
 
 impl Journal {
     /// The bookings at this service that match, newest first, without those that the service lost. `None` lists all.
-    pub(crate) fn find(&self, sought: &Sought, limit: Option<u32>) -> Result<Found> {
+    pub(crate) fn find(&self, sought: &Sought, limit: Option<u32>) -> Result<FoundBookings> {
         let limit = limit.map_or(i32::MAX as usize, |limit| limit as usize);
         self.read(|statements, scope| {
             let query = Query::of(sought, &scope.origin);
             let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
             let kept = rows.iter().take(limit).map(KeptBooking::read);
-            Ok(Found {
+            Ok(FoundBookings {
                 kept: kept.filter_map(Answer::transpose).collect::<Answer<_>>()?,
                 more: rows.len() > limit,
             })

@@ -77,7 +77,7 @@ impl Context {
         let is_moved = |seen: &SignedDuration| {
             seen.saturating_sub(offset).abs() > SignedDuration::from_secs(2)
         };
-        let seen = client.and_then(Client::skew).filter(is_moved);
+        let seen = client.and_then(|it| it.skew.get()).filter(is_moved);
         let now = Timestamp::now().saturating_add(seen.unwrap_or(offset));
         Ok(now.unwrap_or(Timestamp::MAX))
     }

@@ -13,7 +13,6 @@ use crate::outcome::Result;
 use crate::platform::postgres::Database;
 use crate::sandbox::LIVE_KEY;
 use crate::secrets::Secret;
-use crate::service::client::Client;
 use crate::service::documents::venue::Venue;
 
 impl Context {
@@ -30,7 +29,7 @@ impl Context {
                 self.journal.get_or_init(|| opened)
             }
         };
-        if let Some(skew) = self.client.get().and_then(Client::skew) {
+        if let Some(skew) = self.client.get().and_then(|it| it.skew.get()) {
             journal.scope.skew.set(skew);
         }
         Ok(journal)

@@ -53,7 +53,7 @@ impl Context {
         let Ok(client) = self.client() else {
             return Timestamp::now();
         };
-        let Some(window) = window.filter(|_| client.skew().is_none()) else {
+        let Some(window) = window.filter(|_| client.skew.get().is_none()) else {
             return client.service_now();
         };
         let remembered = Timestamp::now().saturating_add(window.ahead);
@@ -66,7 +66,7 @@ impl Context {
         let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
         };
-        let (Some(seen), Ok(journal)) = (client.limit_seen(), self.journal()) else {
+        let (Some(seen), Ok(journal)) = (client.rate_limit.get(), self.journal()) else {
             return;
         };
         let (now, seen_at) = (client.service_now(), Timestamp::now());
@@ -227,7 +227,7 @@ impl Context {
         let progress = self.out.progress(&shown(pause));
         let began = Instant::now();
         let client = self.client()?;
-        let before = client.skew().unwrap_or_default();
+        let before = client.skew.get().unwrap_or_default();
         // A short wait needs no look at a sandbox's clock.
         let mut is_watched = pause > 2 * TICK && sees_its_clock(client).await;
         if is_watched {
@@ -244,7 +244,7 @@ impl Context {
             tokio::time::sleep(TICK.min(pause - passed)).await;
             is_watched = is_watched && sees_its_clock(client).await;
             // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
-            let moved = client.skew().unwrap_or_default() - before;
+            let moved = client.skew.get().unwrap_or_default() - before;
             passed = began.elapsed() + Duration::try_from(moved).unwrap_or_default();
         }
         Ok(allowed.saturating_sub(began.elapsed().min(pause)))
@@ -259,7 +259,7 @@ fn shared_limit(call: &Call) -> Option<&'static str> {
 
 /// Whether the service is on this machine and has a sandbox's clock. The answer updates the client's clock.
 async fn sees_its_clock(client: &Client) -> bool {
-    client.is_loopback() && client.send(&Call::get("/sandbox/clock")).await.is_ok()
+    client.connection.loopback && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }
 
 /// Rounds a wait up to whole seconds.

@@ -154,22 +154,22 @@ impl Sending<'_> {
             return false;
         };
         // The sandbox answers 201 to a new booking alone, and its clock may stand still.
-        if client.speaks_contract() && status == 201 {
+        if client.speaks_contract.get() && status == 201 {
             return false;
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
         // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
         let margin = match self.origin {
             KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
-            KeyOrigin::SameRequestOnly | KeyOrigin::Caller if client.is_loopback() => {
+            KeyOrigin::SameRequestOnly | KeyOrigin::Caller if client.connection.loopback => {
                 SignedDuration::ZERO
             }
             KeyOrigin::SameRequestOnly | KeyOrigin::Caller => SignedDuration::from_secs(5),
         };
         // On this computer both have one clock, unless a sandbox's was moved. A smaller difference is a response that took
         // its time: `Date` has whole seconds, and is written before the response is sent.
-        let skew = client.skew().unwrap_or_default();
-        let is_moved = !client.is_loopback() || skew.abs() > SignedDuration::from_secs(30);
+        let skew = client.skew.get().unwrap_or_default();
+        let is_moved = !client.connection.loopback || skew.abs() > SignedDuration::from_secs(30);
         let skew = if is_moved { skew } else { SignedDuration::ZERO };
         let began = Timestamp::now().saturating_add(skew);
         let began = began.and_then(|now| now.checked_sub(self.began.elapsed()));

@@ -99,12 +99,12 @@ impl Known {
         let now = Timestamp::now();
         let mut slots = self.recent()?.slots(start);
         slots.retain(|slot| {
-            let time = slot.datetime.parse::<Timestamp>();
-            time.is_ok_and(|time| time > now)
+            let time = slot.datetime.as_ref().map(|it| it.parse::<Timestamp>());
+            time.is_some_and(|time| time.is_ok_and(|time| time > now))
         });
         let slots = slots.into_iter().map(|slot| {
-            let about = [Some(human(&slot.datetime)), slot.venue_name];
-            (slot.word, joined(about))
+            let time = slot.datetime.as_deref().map(human);
+            (slot.word, joined([time, slot.name]))
         });
         Some(plain(slots))
     }

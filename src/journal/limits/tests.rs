@@ -84,25 +84,3 @@ fn an_answer_never_gives_back_what_others_have_taken_meanwhile() {
         assert_eq!(corrected(&known, shown), remaining, "{left} {resets_at}");
     }
 }
-
-#[test]
-fn two_processes_share_one_window_of_a_service_whichever_key_they_send() {
-    let folder = tempfile::tempdir().unwrap();
-    let [first, second, elsewhere] = ["o", "o", "other"].map(|origin| journal(&folder, origin));
-    let window = RateLimitWindow {
-        ahead: SignedDuration::from_millis(-1_500),
-        seen_at: after(7),
-        ..seen(1, after(60))
-    };
-    for journal in [&first, &elsewhere] {
-        journal.observe(RATE_LIMIT, Some(window.clone()));
-        journal.write_observed().unwrap();
-    }
-    assert_eq!(second.rate_limits().unwrap(), [window]);
-    let count = |journal: &Journal| journal.count_request(RATE_LIMIT, &|_| NOW).unwrap();
-    assert_eq!(count(&second), None);
-    assert_eq!(count(&first).unwrap().resets_at, after(60));
-    first.forget_rate_limits().unwrap();
-    assert_eq!(second.rate_limit(RATE_LIMIT).unwrap(), None);
-    assert!(elsewhere.rate_limit(RATE_LIMIT).unwrap().is_some());
-}

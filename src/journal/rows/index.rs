@@ -18,19 +18,15 @@ pub(crate) struct RecentIndex {
     terminal: String,
 }
 
-pub(crate) struct IndexedVenue {
+/// A venue or a slot.
+pub(crate) struct IndexedRow {
     /// What stands for it: `@2` in the last list, or its id.
     pub(crate) word: String,
     pub(crate) id: String,
+    /// The venue's.
     pub(crate) name: Option<String>,
-}
-
-pub(crate) struct IndexedSlot {
-    /// What stands for it: `@2` in the last list, or its id.
-    pub(crate) word: String,
-    /// As it was offered.
-    pub(crate) datetime: String,
-    pub(crate) venue_name: Option<String>,
+    /// The slot's, as it was offered.
+    pub(crate) datetime: Option<String>,
 }
 
 impl RecentIndex {
@@ -44,59 +40,48 @@ impl RecentIndex {
     }
 
     /// The rows of this terminal's last list of venues, then the venues whose ids have this prefix.
-    pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedVenue> {
+    pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedRow> {
         let query = format!(
-            "SELECT word, id, CAST(document ->> 'name' AS TEXT) AS name FROM ({})
+            "SELECT word, id, CAST(document ->> 'name' AS TEXT) AS name, NULL AS datetime FROM ({})
              JOIN venues USING (id) WHERE origin = ?1",
             words(
                 "SELECT id FROM venues WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY id LIMIT ?6"
             )
         );
-        self.rows(RecentList::Venues, &query, prefix, |row| {
-            Ok(IndexedVenue {
-                word: row.get("word")?,
-                id: row.get("id")?,
-                name: row.get("name")?,
-            })
-        })
+        self.rows(RecentList::Venues, &query, prefix)
     }
 
     /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix. Without a prefix, those
     /// that were seen last.
-    pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedSlot> {
+    pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedRow> {
         let order = if prefix.is_empty() {
             "seen_at DESC"
         } else {
             "id"
         };
         let query = format!(
-            "SELECT word, CAST(slots.document ->> 'datetime' AS TEXT) AS datetime,
-                    CAST(venues.document ->> 'name' AS TEXT) AS venue_name
+            "SELECT word, words.id, CAST(slots.document ->> 'datetime' AS TEXT) AS datetime,
+                    CAST(venues.document ->> 'name' AS TEXT) AS name
              FROM ({}) AS words JOIN slots ON slots.origin = ?1 AND slots.id = words.id
              LEFT JOIN venues ON venues.origin = ?1 AND venues.id = slots.venue_id",
             words(&format!(
                 "SELECT id FROM slots WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY {order} LIMIT ?6"
             ))
         );
-        self.rows(RecentList::Slots, &query, prefix, |row| {
-            Ok(IndexedSlot {
-                word: row.get("word")?,
-                datetime: row.get("datetime")?,
-                venue_name: row.get("venue_name")?,
-            })
-        })
+        self.rows(RecentList::Slots, &query, prefix)
     }
 
-    fn rows<T>(
-        &self,
-        list: RecentList,
-        query: &str,
-        prefix: &str,
-        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Vec<T> {
+    fn rows(&self, list: RecentList, query: &str, prefix: &str) -> Vec<IndexedRow> {
         let end = prefix_end(prefix);
         let values = params![self.origin, list.kind(), self.terminal, prefix, end, MOST];
-        self.file.rows(query, values, read)
+        self.file.rows(query, values, |row| {
+            Ok(IndexedRow {
+                word: row.get("word")?,
+                id: row.get("id")?,
+                name: row.get("name")?,
+                datetime: row.get("datetime")?,
+            })
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::platform::http_client::{self, Authorities};
 use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
-use crate::service::mapping::{Adapter, Dialect};
+use crate::service::mapping::Adapter;
 
 /// Two clocks that differ by more are not the same.
 const ANOTHER_CLOCK: SignedDuration = SignedDuration::from_mins(1);
@@ -46,14 +46,14 @@ pub(crate) struct Client {
     http: reqwest::Client,
     /// The same client with a new connection for each request.
     without_pool: OnceCell<reqwest::Client>,
-    connection: Connection,
+    pub(crate) connection: Connection,
     key: OnceCell<Option<Secret>>,
     /// The service's time minus ours, from the `Date` header of the last answer.
-    skew: Cell<Option<SignedDuration>>,
+    pub(crate) skew: Cell<Option<SignedDuration>>,
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
-    speaks_contract: Cell<bool>,
+    pub(crate) speaks_contract: Cell<bool>,
     /// The rate limit that the last answer showed. `Some(None)` is a success that showed none.
-    rate_limit: Cell<Option<Option<RateLimit>>>,
+    pub(crate) rate_limit: Cell<Option<Option<RateLimit>>>,
 }
 
 impl Client {
@@ -81,37 +81,11 @@ impl Client {
         client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
     }
 
-    pub(crate) fn dialect(&self) -> &Dialect {
-        &self.connection.adapter.dialect
-    }
-
     /// The current time by the service's clock, as far as its answers have shown it.
     pub(crate) fn service_now(&self) -> Timestamp {
         Timestamp::now()
             .saturating_add(self.skew.get().unwrap_or_default())
             .unwrap_or(Timestamp::MAX)
-    }
-
-    pub(crate) fn speaks_contract(&self) -> bool {
-        self.speaks_contract.get()
-    }
-
-    /// The service's clock minus ours; `None` before the first answer.
-    pub(crate) fn skew(&self) -> Option<SignedDuration> {
-        self.skew.get()
-    }
-
-    /// `Some(None)` is a success that showed none.
-    pub(crate) fn limit_seen(&self) -> Option<Option<RateLimit>> {
-        self.rate_limit.get()
-    }
-
-    pub(crate) fn base(&self) -> &str {
-        &self.connection.base
-    }
-
-    pub(crate) fn is_loopback(&self) -> bool {
-        self.connection.loopback
     }
 
     /// The key for a call. A call that needs no key opens no keyring.
@@ -212,8 +186,11 @@ impl Client {
         key: Option<&Secret>,
     ) -> Result<(StatusCode, HeaderMap, Result<Answer, Failure>), Failure> {
         let headers = self.headers(call, key)?;
-        let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
         let adapter = &self.connection.adapter;
+        let trace = WireTrace {
+            sink: self.connection.trace.as_deref(),
+            dialect: &adapter.dialect,
+        };
         let path = shown_path(adapter, key.is_some(), call);
         let name = format!("{} {path}", call.method);
         trace.request(&name, call, &shown_headers(adapter, key.is_some(), call));

@@ -100,13 +100,6 @@ impl Refusal {
         }
     }
 
-    /// A text of the body, or of the object in `error`.
-    fn texts<'a>(&'a self, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
-        let said = self.said().value();
-        let documents = [Some(said), said.get("error")].into_iter().flatten();
-        documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
-    }
-
     /// Whether the refusal says that the same request is still being worked on.
     fn says_in_progress(&self) -> bool {
         const WORDS: [&str; 4] = [
@@ -115,7 +108,7 @@ impl Refusal {
             "already processing",
             "being processed",
         ];
-        let texts = self.texts(&["error", "message", "detail"]);
+        let texts = texts(self.said().value(), &["error", "message", "detail"]);
         texts.chain(self.code.as_deref()).any(|text| {
             let text = text.to_lowercase().replace(['_', '-'], " ");
             WORDS.iter().any(|words| text.contains(words))
@@ -127,7 +120,7 @@ impl Refusal {
         let known = self.code.as_deref().and_then(code::entry);
         let is_code = |text: &&str| Some(*text) == self.code.as_deref();
         let inner = self.said().value().pointer("/error/detail");
-        let texts = self.texts(&["message", "error"]);
+        let texts = texts(self.said().value(), &["message", "error"]);
         let mut texts = texts.chain(inner.and_then(Value::as_str));
         let mut sentence = match (texts.find(|text| !is_code(text)), known, &self.code) {
             (Some(own), ..) => own.trim_end_matches('.').to_owned(),
@@ -174,6 +167,12 @@ impl Refusal {
         }
         particulars
     }
+}
+
+/// The texts of a refusal under these names, then those of the object in its `error`.
+pub(crate) fn texts<'a>(said: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let documents = [Some(said), said.get("error")].into_iter().flatten();
+    documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
 }
 
 /// What is said of an answer that is none of the service's documents.

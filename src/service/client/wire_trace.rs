@@ -7,19 +7,12 @@ use super::failure::Failure;
 use crate::secrets::{register_secret, register_secrets_in};
 use crate::service::mapping::Dialect;
 
-/// Fields that are secret in every dialect: payment answers.
-const SECRET_FIELDS: &[&str] = &["psp_response"];
-
 pub(crate) struct WireTrace<'a> {
-    sink: Option<&'a dyn Fn(&str)>,
-    dialect: &'a Dialect,
+    pub(crate) sink: Option<&'a dyn Fn(&str)>,
+    pub(crate) dialect: &'a Dialect,
 }
 
-impl<'a> WireTrace<'a> {
-    pub(crate) fn new(sink: Option<&'a dyn Fn(&str)>, dialect: &'a Dialect) -> Self {
-        WireTrace { sink, dialect }
-    }
-
+impl WireTrace<'_> {
     /// `name` is the method and the path, without a key.
     pub(crate) fn request(&self, name: &str, call: &Call, headers: &[(String, String)]) {
         if let Some(body) = &call.body {
@@ -60,9 +53,12 @@ fn conceal_secrets(body: &Value, dialect: &Dialect) {
 }
 
 fn is_secret(field: &str, dialect: &Dialect) -> bool {
-    field == dialect.otp_field
-        || field == dialect.session_code_field
-        || SECRET_FIELDS.contains(&field)
+    [
+        &*dialect.otp_field,
+        &*dialect.session_code_field,
+        "psp_response",
+    ]
+    .contains(&field)
 }
 
 /// An answer, with the webhook secret of a sandbox's settings masked.

@@ -171,6 +171,7 @@ fn judge<'a>(places: &[(Place<'a>, Objects<'a>)]) -> Search<'a> {
 mod tests {
     use super::*;
     use crate::arbitrary;
+    use crate::service::documents::rows;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -183,33 +184,19 @@ mod tests {
 
     #[test]
     fn objects_are_found_by_their_shape_at_the_shallowest_place() {
-        let venue = json!({"venue_id": 17, "title": "Hut"});
-        let attributes = json!([{"type": "venue", "attributes": venue}]);
-        for (at, objects, elements, document) in [
-            ("[]", 1, 1, json!([venue])),
-            ("venues[]", 2, 2, json!({"venues": [venue, venue]})),
-            (
-                "data.results[]",
-                1,
-                2,
-                json!({"data": {"results": [venue, 3]}}),
-            ),
-            ("data[].attributes", 1, 1, json!({"data": attributes})),
-            (
-                "venues.*",
-                2,
-                2,
-                json!({"venues": {"a": venue, "b": venue}}),
-            ),
-            ("a.b.c.d", 1, 1, json!({"a": {"b": {"c": {"d": venue}}}})),
-            (
-                "top[]",
-                1,
-                1,
-                json!({"top": [venue], "more": {"deeper": [venue]}}),
-            ),
-        ] {
-            let expected = Some((at.to_owned(), objects, elements));
+        for [at, objects, elements, document] in rows(
+            r#"[]                | 1 | 1 | [VENUE]
+               venues[]          | 2 | 2 | {"venues": [VENUE, VENUE]}
+               data.results[]    | 1 | 2 | {"data": {"results": [VENUE, 3]}}
+               data[].attributes | 1 | 1 | {"data": [{"type": "venue", "attributes": VENUE}]}
+               venues.*          | 2 | 2 | {"venues": {"a": VENUE, "b": VENUE}}
+               a.b.c.d           | 1 | 1 | {"a": {"b": {"c": {"d": VENUE}}}}
+               top[]             | 1 | 1 | {"top": [VENUE], "more": {"deeper": [VENUE]}}"#,
+        ) {
+            let venue = r#"{"venue_id": 17, "title": "Hut"}"#;
+            let document = document.replace("VENUE", venue).parse().unwrap();
+            let count = |text: &str| text.parse().unwrap();
+            let expected = Some((at.to_owned(), count(objects), count(elements)));
             assert_eq!(place(&document, Shape::Venue), expected, "{document}");
         }
     }
@@ -231,26 +218,15 @@ mod tests {
 
     #[test]
     fn a_booking_has_an_id_a_status_and_one_field_more_and_is_no_error() {
-        for (fits, value) in [
-            (
-                true,
-                json!({"id": 7, "status": "CONFIRMED", "object": "reservation"}),
-            ),
-            (false, json!({"id": "x", "status": "up"})),
-            (
-                false,
-                json!({"id": "x", "status": "failed", "object": "error"}),
-            ),
-            (
-                false,
-                json!({"id": null, "status": "failed", "provider": "a"}),
-            ),
-        ] {
-            assert_eq!(
-                Shape::Booking.fits(value.as_object().unwrap()),
-                fits,
-                "{value}"
-            );
+        for [value, fits] in rows(
+            r#"{"id": 7, "status": "CONFIRMED", "object": "reservation"} | true
+               {"id": "x", "status": "up"}                              | false
+               {"id": "x", "status": "failed", "object": "error"}       | false
+               {"id": null, "status": "failed", "provider": "a"}        | false"#,
+        ) {
+            let document: Value = value.parse().unwrap();
+            let is_booking = Shape::Booking.fits(document.as_object().unwrap());
+            assert_eq!(is_booking.to_string(), fits, "{value}");
         }
     }
 

@@ -205,6 +205,7 @@ pub(crate) fn missing(kind: ReadKind, objects: &[Value]) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::documents::rows;
     use serde_json::json;
 
     #[test]
@@ -235,24 +236,16 @@ mod tests {
 
     #[test]
     fn a_key_that_is_a_date_a_number_or_an_id_is_an_element() {
-        let slot = json!({"ref": "a", "from": "19:30"});
-        for (place, document) in [
-            (
-                ".data.days[][]",
-                json!({"data": {"days": {"2026-11-24": [slot, slot]}}}),
-            ),
-            (
-                ".data.days[][][]",
-                json!({"data": {"days": {"2026-11-24": {"room": [slot]}}}}),
-            ),
-            (".times[]", json!({"times": {"1": slot, "2": slot}})),
-            (".times[]", json!({"times": {"t_35y": slot, "t_36z": slot}})),
-            (".[]", json!([slot])),
-            (
-                ".list.found[]",
-                json!({"providers": [{"id": 1}], "list": {"found": [slot, slot]}}),
-            ),
-        ] {
+        for [place, document] in rows(
+            r#".data.days[][]   | {"data": {"days": {"2026-11-24": [SLOT, SLOT]}}}
+               .data.days[][][] | {"data": {"days": {"2026-11-24": {"room": [SLOT]}}}}
+               .times[]         | {"times": {"1": SLOT, "2": SLOT}}
+               .times[]         | {"times": {"t_35y": SLOT, "t_36z": SLOT}}
+               .[]              | [SLOT]
+               .list.found[]    | {"providers": [{"id": 1}], "list": {"found": [SLOT, SLOT]}}"#,
+        ) {
+            let slot = r#"{"ref": "a", "from": "19:30"}"#;
+            let document = document.replace("SLOT", slot).parse().unwrap();
             let skeleton = Outline::of(&document).skeleton(ReadKind::Slots, &[]);
             let expected = format!(
                 "{{slots: [{place} | {{availability_id: .<?>, datetime: .<?>, card_terms: .<?>, \

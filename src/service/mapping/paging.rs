@@ -146,6 +146,7 @@ fn next_of_link(header: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::documents::rows;
     use serde_json::json;
 
     /// `cursor = "abc"` for a field, `at ADDRESS`, `unknown`, or nothing.
@@ -160,39 +161,24 @@ mod tests {
 
     #[test]
     fn the_next_page_is_read_from_the_body_in_each_usual_form() {
-        for (next, document) in [
-            (
-                r#"cursor = "abc""#,
-                json!({"venues": [], "next_cursor": "abc"}),
-            ),
-            (
-                r#"pageToken = "t""#,
-                json!({"meta": {"nextPageToken": "t"}}),
-            ),
-            ("page = 2", json!({"result": {"nextPage": 2}})),
-            (
-                "at /v1/x?page=2",
-                json!({"links": {"next": "/v1/x?page=2"}}),
-            ),
-            ("at search", json!({"links": {"next": "search"}})),
-            ("at search?page=2", json!({"next": "search?page=2"})),
-            (r#"cursor = "ab/c==""#, json!({"next": "ab/c=="})),
-            (
-                "at ?page=2",
-                json!({"_links": {"next": {"href": "?page=2"}}}),
-            ),
-            ("page = 2", json!({"page": 1, "total_pages": 3})),
-            (
-                "page = 2",
-                json!({"meta": {"current_page": 1, "last_page": 2}}),
-            ),
-            ("", json!({"page": 3, "total_pages": 3})),
-            ("unknown", json!({"has_more": true})),
-            ("", json!({"has_more": false, "next_cursor": null})),
-            ("", json!({"venues": [{"next_cursor": "abc"}]})),
-            ("", json!([])),
-        ] {
-            assert_eq!(said(&document, None), next, "{document}");
+        for [document, next] in rows(
+            r#"{"venues": [], "next_cursor": "abc"}           | cursor = "abc"
+               {"meta": {"nextPageToken": "t"}}               | pageToken = "t"
+               {"result": {"nextPage": 2}}                    | page = 2
+               {"links": {"next": "/v1/x?page=2"}}            | at /v1/x?page=2
+               {"links": {"next": "search"}}                  | at search
+               {"next": "search?page=2"}                      | at search?page=2
+               {"next": "ab/c=="}                             | cursor = "ab/c=="
+               {"_links": {"next": {"href": "?page=2"}}}      | at ?page=2
+               {"page": 1, "total_pages": 3}                  | page = 2
+               {"meta": {"current_page": 1, "last_page": 2}}  | page = 2
+               {"page": 3, "total_pages": 3}                  |
+               {"has_more": true}                             | unknown
+               {"has_more": false, "next_cursor": null}       |
+               {"venues": [{"next_cursor": "abc"}]}           |
+               []                                             |"#,
+        ) {
+            assert_eq!(said(&document.parse().unwrap(), None), next, "{document}");
         }
     }
 

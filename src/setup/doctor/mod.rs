@@ -162,7 +162,7 @@ fn examined(journal: Result<Journal>, place: &str) -> Check {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum CheckState {
     Ok,
     Warning,
     Problem,
@@ -171,7 +171,7 @@ enum State {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     name: &'static str,
-    state: State,
+    state: CheckState,
     detail: String,
     /// What to do, as a command if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
         Check {
             name,
-            state: State::Ok,
+            state: CheckState::Ok,
             detail: detail.into(),
             fix: None,
             exit: Exit::Done,
@@ -194,14 +194,14 @@ impl Check {
 
     fn warning(name: &'static str, detail: impl Into<String>) -> Self {
         Check {
-            state: State::Warning,
+            state: CheckState::Warning,
             ..Check::ok(name, detail)
         }
     }
 
     fn problem(name: &'static str, exit: Exit, detail: impl Into<String>) -> Self {
         Check {
-            state: State::Problem,
+            state: CheckState::Problem,
             exit,
             ..Check::ok(name, detail)
         }
@@ -249,9 +249,9 @@ impl Draw for Checks {
         let mut page = Page::default();
         for check in &self.checks {
             let (tone, label) = match check.state {
-                State::Ok => (Tone::Good, "ok     "),
-                State::Warning => (Tone::Warn, "warning"),
-                State::Problem => (Tone::Bad, "problem"),
+                CheckState::Ok => (Tone::Good, "ok     "),
+                CheckState::Warning => (Tone::Warn, "warning"),
+                CheckState::Problem => (Tone::Bad, "problem"),
             };
             let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
             let Check { name, detail, .. } = check;

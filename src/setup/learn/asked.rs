@@ -35,27 +35,19 @@ const FORMS: [(&str, &str); 7] = [
 ];
 
 /// The contract's own words in a field's name: `venueId`, `filter.party-size`, `startTime`.
-const WORDS: [(&str, Holds); 6] = [
+const WORDS: [(&str, Holds); 5] = [
     ("venue", VENUE),
     ("party", PARTY),
     ("provider", PROVIDER),
-    ("datetime", TIME),
     ("time", TIME),
     ("date", TIME),
 ];
 
 /// What the contract's own words in a field's name say of it.
 fn of_name(path: &str) -> Option<Holds> {
-    let last = path.rsplit('.').next().unwrap_or_default();
-    let mut words = String::new();
-    for c in last.chars() {
-        if c.is_ascii_uppercase() {
-            words.push('_');
-        }
-        words.push(c.to_ascii_lowercase());
-    }
-    let has = |own: &str| words.split(['_', '-']).any(|word| word == own);
-    WORDS.iter().find(|(word, _)| has(word)).map(|it| it.1)
+    let last = path.rsplit('.').next()?.to_lowercase();
+    let mut known = WORDS.iter();
+    known.find(|(word, _)| last.contains(word)).map(|it| it.1)
 }
 
 /// A field that a refusal has named.
@@ -160,7 +152,7 @@ impl Asked {
         self.named.iter().any(|it| it.holds == Some(PROVIDER))
     }
 
-    fn noun(&self) -> &'static str {
+    pub(crate) fn noun(&self) -> &'static str {
         if self.kind == WriteKind::Search {
             "venue search"
         } else {

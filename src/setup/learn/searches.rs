@@ -16,9 +16,10 @@ const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 const NO_VENUE: &str =
     "no venue was found to look at; name a place that the service knows with --near";
 
-/// Sends a search in the form that its refusals ask for. `None` where no call is left.
+/// Sends a search in the form that its refusals ask for. `None`, with a note, where no call is left.
 async fn ask(
     reads: &mut Reads<'_>,
+    report: &mut LearnReport,
     asked: &mut Asked,
     read: impl Fn(&Asked) -> Read,
 ) -> Result<Option<Result<Value, Error>>> {
@@ -33,7 +34,11 @@ async fn ask(
         }
         match reads.send(&read(asked)).await? {
             Seen::Answer(document) => break Some(Ok(document)),
-            Seen::Spent => break None,
+            Seen::Spent => {
+                let note = format!("the {} was not sent again: {SPENT}", asked.noun());
+                report.notes.push(note);
+                break None;
+            }
             Seen::Refused(error, _)
                 if matches!(error.http_status, Some(400 | 404 | 409 | 422))
                     && !is_own
@@ -67,7 +72,7 @@ pub(crate) async fn venues(
                 fields: Map::new(),
             })
         };
-        match ask(reads, &mut asked, query).await? {
+        match ask(reads, report, &mut asked, query).await? {
             Some(Ok(document)) => {
                 let list = own.venues(&document.clone().into());
                 let is_empty = list.is_ok_and(|list| list.item.items.is_empty());
@@ -77,11 +82,7 @@ pub(crate) async fn venues(
                 }
             }
             Some(Err(error)) => refused = Some((place, error)),
-            None => {
-                let note = format!("the venue search was not sent again: {SPENT}");
-                report.notes.push(note);
-                break;
-            }
+            None => break,
         }
     }
     if answer.is_some() {
@@ -135,25 +136,18 @@ pub(crate) async fn slots(
         }
     };
     let mut asked = Asked::new(&own, WriteKind::Slots);
-    let document = match ask(reads, &mut asked, query(1)).await? {
+    let document = match ask(reads, report, &mut asked, query(1)).await? {
         Some(Ok(document)) => document,
         Some(Err(error)) => {
             report.refused.push(asked.refused(&error.message));
             return Ok(None);
         }
-        None => {
-            let note = format!("the availability search was not sent again: {SPENT}");
-            report.notes.push(note);
-            return Ok(None);
-        }
+        None => return Ok(None),
     };
     let settings = asked.settings();
     // What was filled in is certain where it makes a difference: another day has other slots.
     let is_tested = settings.is_empty()
-        || match ask(reads, &mut asked, query(2)).await? {
-            Some(Ok(other)) => other != document,
-            Some(Err(_)) | None => false,
-        };
+        || matches!(ask(reads, report, &mut asked, query(2)).await?, Some(Ok(other)) if other != document);
     if is_tested && asked.is_certain() {
         report.settings.extend(settings);
         return Ok(Some(document));

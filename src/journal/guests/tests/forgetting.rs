@@ -3,23 +3,6 @@
 use super::*;
 
 #[test]
-fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
-    let place = TestJournal::new();
-    let journal = place.journal();
-    make(&journal, "made", "bk_1");
-    journal.run("open", &request(GUEST));
-    let both = Forgotten {
-        count: 1,
-        unresolved: 1,
-    };
-    assert_eq!(journal.forgettable(Timestamp::now()).unwrap(), both);
-    let before = Timestamp::UNIX_EPOCH;
-    assert_eq!(journal.forgettable(before).unwrap(), Forgotten::default());
-    let made = journal.attempt("made").unwrap().unwrap();
-    assert_eq!(made.request.body, request(GUEST));
-}
-
-#[test]
 fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
     let place = TestJournal::new();
     let journal = place.journal();

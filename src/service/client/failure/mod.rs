@@ -102,10 +102,8 @@ impl Failure {
         let status = self.status();
         let said = self.to_string();
         let unknown = || {
-            Error::new(
-                Code::OutcomeUnknown,
-                format!("the outcome is unknown: {said}"),
-            )
+            let what = format!("the outcome is unknown: {said}");
+            Error::new(Code::OutcomeUnknown, what)
         };
         let mut error = match self {
             Failure::Key(error) => error,
@@ -120,9 +118,10 @@ impl Failure {
                 error
             }
             Failure::NoBooking { why, .. } => {
-                let mut error = match is_open {
-                    true => unknown(),
-                    false => Error::new(Code::UnexpectedAnswer, said),
+                let mut error = if is_open {
+                    unknown()
+                } else {
+                    Error::new(Code::UnexpectedAnswer, said)
                 };
                 (error.hint, error.body) = (why.hint.clone(), why.body.clone());
                 error
@@ -203,13 +202,14 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
         let seconds = after.as_secs();
         let resets = format!("; the limit resets in {}", in_units(seconds));
         error.message.push_str(&resets);
-        error.hint = Some(match status {
-            429 => format!(
-                "try again then, or wait for it with --max-wait {}s",
+        let mut hint = "try again then".to_owned();
+        if status == 429 {
+            hint.push_str(&format!(
+                ", or wait for it with --max-wait {}s",
                 seconds.max(1)
-            ),
-            _ => "try again then".to_owned(),
-        });
+            ));
+        }
+        error.hint = Some(hint);
     }
     error.details = refusal.unsaid(&error.message);
     error.details.extend_from_slice(&refusal.key_sent);

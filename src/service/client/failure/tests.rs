@@ -174,34 +174,20 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
 fn a_write_is_open_unless_it_never_left_or_was_refused() {
     let none = String::new;
     let coded = |status, code| refused(status, json!({"error": "off", "error_code": code}));
+    let (status, kind, why, timed_out) = (200, none(), none(), false);
+    let unreadable = Failure::Unreadable { status, kind };
+    let redirected = Failure::Redirected { status, to: None };
+    let not_reached = Failure::NotReached { why, timed_out };
     for (open, failure) in [
         (true, Failure::NoAnswer(none())),
         (true, Failure::TimedOut(Duration::ZERO)),
         (true, Failure::Unusable(none())),
-        (
-            true,
-            Failure::Unreadable {
-                status: 200,
-                kind: none(),
-            },
-        ),
-        (
-            true,
-            Failure::Redirected {
-                status: 302,
-                to: None,
-            },
-        ),
+        (true, unreadable),
+        (true, redirected),
         (true, coded(500, "no_such_code")),
         (false, Failure::NoKey(none())),
         (false, Failure::NotSent(none())),
-        (
-            false,
-            Failure::NotReached {
-                why: none(),
-                timed_out: false,
-            },
-        ),
+        (false, not_reached),
         (false, refused(422, json!({"error": "no"}))),
         (false, coded(503, "vendor_disabled")),
     ] {

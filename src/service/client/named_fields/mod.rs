@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::call::Call;
-use super::refusal::Refusal;
+use super::refusal::{self, Refusal};
 use crate::json::plain;
 use crate::service::mapping::{WriteKind, is_one_of, scalars};
 use crate::service::time::text::human;
@@ -95,11 +95,7 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
 }
 
 fn sentences(body: &Value) -> impl Iterator<Item = &str> {
-    let documents = [Some(body), body.get("error")].into_iter().flatten();
-    documents.flat_map(|document| {
-        let texts = ["error", "message", "detail", "title"].into_iter();
-        texts.filter_map(|key| document.get(key)?.as_str())
-    })
+    refusal::texts(body, &["error", "message", "detail", "title"])
 }
 
 fn in_document(body: &Value, found: &mut Vec<Named>) {
