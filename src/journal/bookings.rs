@@ -43,7 +43,6 @@ impl KeptBooking {
     }
 }
 
-/// A booking as it was seen once.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
     pub(crate) status: String,
@@ -57,11 +56,8 @@ pub(crate) struct Sighting {
 pub(super) struct Held {
     pub(super) is_forgotten: bool,
     pub(super) seen_at: String,
-    /// Whether an attempt of the journal made it.
     is_made: bool,
-    /// Whether its document says when it is.
     has_time: bool,
-    /// What was asked for.
     asked: Option<Json>,
 }
 
@@ -87,7 +83,6 @@ pub(super) fn hold(statements: &dyn Statements, origin: &str, id: &str) -> Answe
     }))
 }
 
-/// What is stored with a booking.
 #[derive(Default)]
 pub(super) struct Seen<'a> {
     pub(super) origin: &'a str,
@@ -95,9 +90,7 @@ pub(super) struct Seen<'a> {
     pub(super) seen_at: &'a str,
     /// If it is not known yet.
     pub(super) created_at: &'a str,
-    /// The key that made it.
     pub(super) key: Option<&'a str>,
-    /// What was asked for under that key.
     pub(super) asked: Option<&'a Json>,
     pub(super) terms: Option<&'a Json>,
     /// Whether its guest was deleted: it stays reduced to its id and status.
@@ -205,7 +198,6 @@ fn keep_seen(
 }
 
 impl Journal {
-    /// Whether the journal does not have the booking as it is here.
     fn is_new(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), stored(booking));
         self.read(|statements, scope| {
@@ -267,7 +259,6 @@ impl Journal {
         })
     }
 
-    /// How many bookings the service has lost.
     pub(crate) fn lost(&self) -> Result<u32> {
         self.read(|statements, scope| {
             // SQLite would take the primary key, which has all bookings.

@@ -32,7 +32,6 @@ impl KeyOrigin {
     }
 }
 
-/// What a 2xx with a booking shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ShownBooking {
     /// Whether it agrees with what was asked for, in each field that it shows.
@@ -51,11 +50,9 @@ pub(crate) enum LastTry {
     NotSent,
     /// The service refused the request, and so created nothing for this try.
     Refused,
-    /// Nothing that proves what the service did.
     NoProof,
     /// The booking of somebody else who used the caller's key before.
     AnotherBooking,
-    /// The booking that was asked for.
     Booked,
 }
 
@@ -102,7 +99,6 @@ pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, is_of_another_key: bool)
 /// What a command may say of an attempt when one of its runs ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conclusion {
-    /// The booking that was asked for exists.
     Booked,
     /// No run of the attempt created a booking.
     NothingBooked,

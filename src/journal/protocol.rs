@@ -36,23 +36,19 @@ pub(crate) struct Attempt<I = String, R = Request> {
 /// Why no run of an attempt may begin. Nothing is recorded then, and nothing is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Forbidden<I> {
-    /// The key was used at another service.
     AnotherService,
     /// Another organization's API key may have booked with it.
     AnotherAccount,
-    /// The key was used for another request.
     AnotherRequest,
     /// The attempt under this other key is open, and is for the same booking.
     OpenUnder(I),
 }
 
-/// A run that has begun.
 #[derive(Clone, Debug)]
 pub(crate) struct Begun<I, R> {
     pub(crate) attempt: Attempt<I, R>,
     /// What the runs before it leave possible.
     pub(crate) earlier: Earlier,
-    /// Whether it was not recorded before.
     pub(crate) is_new: bool,
 }
 
@@ -117,12 +113,10 @@ pub(crate) fn blocks<I: PartialEq, R: Wish>(open: &Attempt<I, R>, wanted: &Attem
         && open.request.is_same_wish(&wanted.request)
 }
 
-/// How a run ended.
 #[derive(Clone, Debug)]
 pub(crate) struct End<I> {
     /// Distinguishes the run from all others.
     pub(crate) token: I,
-    /// What its last try was told.
     pub(crate) last: LastTry,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
@@ -130,7 +124,6 @@ pub(crate) struct End<I> {
     pub(crate) booking_id: Option<I>,
     /// Whether another attempt at this service has that booking.
     pub(crate) is_of_another_key: bool,
-    /// The status of the last answer, if one came.
     pub(crate) http_status: Option<u16>,
     pub(crate) ended_at: I,
 }
@@ -205,7 +198,6 @@ pub(crate) fn copy<I: Clone + PartialEq, R: Wish>(
 }
 
 impl<I: Clone, R> Attempt<I, R> {
-    /// An attempt that begins with this run.
     pub(super) fn first(idempotency_key: I, origin: I, request: R, run: Run<I>) -> Self {
         Attempt {
             idempotency_key,

@@ -6,7 +6,6 @@
 
 use serde::Serialize;
 
-/// What is known of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -61,7 +60,6 @@ impl Outcome {
     }
 }
 
-/// One time that an attempt was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Run<I = String> {
     /// Numbered from 1 within the attempt.
@@ -108,7 +106,6 @@ impl<I> Run<I> {
     }
 }
 
-/// A user on a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Maker {
     pub(crate) user: String,

@@ -12,7 +12,6 @@ use crate::outcome::Result;
 use crate::platform::sql::{Answer, Value};
 use crate::service::documents::text_fold::{digits, fold};
 
-/// The most words that are looked for.
 const MOST_WORDS: usize = 32;
 /// The shortest run of digits that is taken for a part of a phone number.
 const SHORTEST_NUMBER: usize = 3;
@@ -25,7 +24,6 @@ pub(crate) struct Sought {
     pub(crate) guest: Option<String>,
     pub(crate) phone: Option<String>,
     pub(crate) email: Option<String>,
-    /// A part of the venue's name or id.
     pub(crate) venue: Option<String>,
     /// The first and the last day, by the venue's clock.
     pub(crate) days: Option<(Date, Date)>,
@@ -34,17 +32,14 @@ pub(crate) struct Sought {
     pub(crate) mine: Option<Maker>,
 }
 
-/// The bookings that were found, newest first.
 #[derive(Debug)]
 pub(crate) struct FoundBookings {
     pub(crate) kept: Vec<KeptBooking>,
-    /// Whether there are more than were asked for.
     pub(crate) more: bool,
 }
 
 const FIELDS: [&str; 5] = ["guest", "email", "phone", "venue", "folded_id"];
 
-/// A query for bookings, and its values.
 struct Query<'a> {
     conditions: String,
     values: Vec<Value<'a>>,

@@ -11,7 +11,6 @@ pub(crate) struct Summary {
     /// `file` or `postgresql`.
     #[serde(skip)]
     pub(crate) kind: &'static str,
-    /// The version of its tables.
     pub(crate) version: i64,
     pub(crate) attempts: i64,
     pub(crate) bookings: i64,

@@ -11,14 +11,12 @@ use crate::platform::system;
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
 
-/// The recent rows of one service.
 pub(crate) struct RecentIndex {
     file: Peek,
     origin: String,
     terminal: String,
 }
 
-/// A venue or a slot.
 pub(crate) struct IndexedRow {
     /// What stands for it: `@2` in the last list, or its id.
     pub(crate) word: String,
@@ -30,7 +28,6 @@ pub(crate) struct IndexedRow {
 }
 
 impl RecentIndex {
-    /// Opens the file if it exists.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         Some(RecentIndex {
             file: Peek::open(path)?,

@@ -87,7 +87,6 @@ impl Recent {
         work(&self.connection).map_err(|error| unusable(&error.into()))
     }
 
-    /// Runs `work` in one transaction.
     fn write(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         self.read(|connection| {
             let immediate = TransactionBehavior::Immediate;

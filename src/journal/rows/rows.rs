@@ -43,7 +43,6 @@ pub(crate) enum RecentList {
 }
 
 impl RecentList {
-    /// The name under which it is stored.
     pub(crate) fn kind(self) -> String {
         format!("{self:?}")
     }
@@ -156,7 +155,6 @@ impl Recent {
         }
     }
 
-    /// The first column of each row.
     fn texts(&self, query: &str, values: impl Params) -> Result<Vec<String>> {
         self.read(|connection| {
             let mut query = connection.prepare(query)?;
@@ -170,7 +168,6 @@ impl Recent {
         Ok(found.first().and_then(|text| read_venue(text)))
     }
 
-    /// The venues that were seen last, the latest first.
     pub(crate) fn recent_venues(&self, limit: u32) -> Result<Vec<Venue>> {
         let query =
             "SELECT document FROM venues WHERE origin = ?1 ORDER BY seen_at DESC, id LIMIT ?2";

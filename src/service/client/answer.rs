@@ -11,12 +11,10 @@ use super::refusal::Refusal;
 use crate::json::Document;
 use crate::outcome::reason;
 
-/// The largest answer that is read. The service's own documents are a few kilobytes.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 /// The most JSON values that an answer may have. In memory a value takes far more space than in text.
 const MAX_VALUES: usize = 250_000;
 
-/// A 2xx answer with a JSON document.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

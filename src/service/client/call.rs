@@ -84,7 +84,6 @@ impl Call {
         }
     }
 
-    /// A POST of a body in the contract's shape, as the service wants it.
     pub(crate) fn written(
         adapter: &Adapter,
         kind: WriteKind,
@@ -118,7 +117,6 @@ impl Call {
         self.method == Method::POST && self.path == "/v1/bookings"
     }
 
-    /// Whether the call goes to a sandbox's control endpoints, which need no key.
     pub(crate) fn is_of_a_sandbox(&self) -> bool {
         self.path.starts_with("/sandbox/")
     }

@@ -7,7 +7,6 @@ use super::call::Call;
 use crate::secrets::{Secret, register_secret};
 use crate::service::mapping::Adapter;
 
-/// What stands for the key wherever a request is shown.
 const MASK: &str = "***";
 
 /// The header with the key: its name and its value. `None` where the query carries the key.

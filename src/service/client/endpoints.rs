@@ -114,7 +114,6 @@ pub(crate) struct NewBooking {
     pub(crate) payment_collection: Option<&'static str>,
 }
 
-/// `payment_collection` where the payment vendor collects the payment.
 pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -134,7 +133,6 @@ impl NewBooking {
 pub(crate) struct BookingRequest {
     /// What is asked for, in the contract's shape.
     pub(crate) asked: Value,
-    /// What is sent, in the service's shape.
     pub(crate) body: Value,
     /// The names with which the body was written; `None` where it was sent before.
     names: Option<WrittenNames>,
@@ -248,7 +246,6 @@ pub(crate) fn cancel_call(
     Call::written(adapter, WriteKind::Cancel, path, body)
 }
 
-/// The calls for a person's connected provider account (spec, Endpoints: Sessions).
 pub(crate) mod session {
     use super::*;
 

@@ -25,7 +25,6 @@ use crate::service::mapping::Adapter;
 const ANOTHER_CLOCK: SignedDuration = SignedDuration::from_mins(1);
 /// The time limit for connecting: an unreachable address is reported within 3 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
-/// Receives the lines of `--verbose`.
 pub(crate) type Trace = Box<dyn Fn(&str)>;
 
 pub(crate) struct Connection {
@@ -35,7 +34,6 @@ pub(crate) struct Connection {
     pub(crate) https: bool,
     pub(crate) key: KeySource,
     pub(crate) ca_file: Option<PathBuf>,
-    /// How the service's requests and answers differ from the contract's.
     pub(crate) adapter: Adapter,
     pub(crate) timeout: Duration,
     /// Receives a line for each request and answer, with secrets masked.

@@ -13,7 +13,6 @@ pub(crate) const RATE_LIMIT_WINDOW: Duration = Duration::from_secs(300);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimit {
-    /// Requests per window.
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
     pub(crate) resets_in: Duration,

@@ -26,13 +26,10 @@ pub(crate) struct Refusal {
     pub(crate) body: Document,
     /// The body in the contract's shape, where the profile has an expression that reads it.
     translated: Option<Document>,
-    /// Whether the body shows the booking that the refused request asked for.
     pub(crate) shows_the_booking: bool,
-    /// The content type of a body that is not a document.
     pub(crate) instead: Option<String>,
     /// How a refused key was sent, for a person.
     pub(crate) key_sent: Vec<String>,
-    /// The service's time, where its clock differs from this computer's.
     pub(crate) other_time: Option<Timestamp>,
 }
 
@@ -55,7 +52,6 @@ impl Refusal {
         }
     }
 
-    /// Reads the refusal from this document instead of the body.
     pub(crate) fn translate(&mut self, translated: Value) {
         let translated = Document::from(translated);
         self.code = code_in(&translated);
@@ -100,7 +96,6 @@ impl Refusal {
         }
     }
 
-    /// Whether the refusal says that the same request is still being worked on.
     fn says_in_progress(&self) -> bool {
         const WORDS: [&str; 4] = [
             "in progress",
@@ -175,7 +170,6 @@ pub(crate) fn texts<'a>(said: &'a Value, fields: &'a [&str]) -> impl Iterator<It
     documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
 }
 
-/// What is said of an answer that is none of the service's documents.
 pub(crate) fn no_document(status: u16, kind: &str) -> String {
     let kind = match kind {
         "" => String::new(),
@@ -195,7 +189,6 @@ fn code_in(said: &Document) -> Option<String> {
     code.map(str::to_owned)
 }
 
-/// How many further values of a refusal are listed.
 const UNSAID_SHOWN: usize = 12;
 
 impl Refusal {
@@ -228,7 +221,6 @@ fn contains_words(said: &str, text: &str) -> bool {
     })
 }
 
-/// The bookings inside a document.
 fn documents_in<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
     match value {
         Value::Object(object) if Shape::Booking.fits(object) => found.push(object),

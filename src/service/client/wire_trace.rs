@@ -61,7 +61,6 @@ fn is_secret(field: &str, dialect: &Dialect) -> bool {
     .contains(&field)
 }
 
-/// An answer, with the webhook secret of a sandbox's settings masked.
 fn without_webhook_secret(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     match serde_json::from_str(&text) {

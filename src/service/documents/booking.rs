@@ -14,7 +14,6 @@ use crate::service::time::document_time::DocumentTime;
 /// How long a booking waits for an answer by default (spec, Limits, 5).
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(20);
 
-/// A booking's status (spec, States and transitions).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     RequiresAction,
@@ -45,7 +44,6 @@ impl Status {
         }
     }
 
-    /// Whether the booking has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
     }
@@ -72,7 +70,6 @@ impl fmt::Display for Status {
 #[derive(Clone, Debug)]
 pub(crate) struct Booking {
     id: String,
-    /// The answer as it came.
     document: Document,
     /// The booking in the contract's shape, where the answer has another one.
     translated: Option<Document>,
@@ -178,12 +175,10 @@ impl Booking {
             .filter(|at| !at.is_null())
     }
 
-    /// The deadline of the pause, if its form is understood.
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
         DocumentTime::read(self.deadline_value()?)?.instant
     }
 
-    /// Whether the booked time passed more than a day ago.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         let time = self.value().get("datetime").and_then(DocumentTime::read);
         let time = time.and_then(|time| time.instant);
@@ -253,7 +248,6 @@ impl Booking {
     }
 }
 
-/// The id of a value that has an id and a status.
 fn id_of(value: &Value) -> Option<String> {
     value.get("status")?.as_str()?;
     id_in(value.get("id")?)

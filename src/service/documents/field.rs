@@ -5,7 +5,6 @@ use serde_json::{Map, Number, Value};
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 
-/// The deepest nesting of a field's brackets.
 const DEEPEST: usize = 32;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +57,6 @@ fn is_kept(number: &Number, given: &Value) -> bool {
     given.contains(['.', 'e', 'E']) || number.to_string() == given
 }
 
-/// Parses `key=value`, with the value as text.
 pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     let (key, value) = text.split_once('=').unwrap_or_default();
     if key.trim().is_empty() {
@@ -111,7 +109,6 @@ fn put(object: &mut Map<String, Value>, steps: &[&str], value: Value) -> Option<
     Some(())
 }
 
-/// `held` with the value set at the rest of the path.
 fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
     match (steps, held) {
         ([], None) => Some(value),

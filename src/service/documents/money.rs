@@ -74,7 +74,6 @@ impl GuestMoney {
     }
 }
 
-/// An amount in minor units, in the currency's main unit.
 fn major(minor: i64, currency: &str) -> String {
     let digits = minor_digits(currency);
     if digits == 0 {
@@ -98,14 +97,12 @@ fn decimal(text: &str) -> Option<String> {
     Some(format!("{text}{}", if has_one_place { "0" } else { "" }))
 }
 
-/// Whether the name of a field says that its number is in minor units.
 pub(crate) fn names_minor_units(field: &str) -> bool {
     let field = field.to_lowercase();
     let mut words = ["minor", "cents", "pence"].into_iter();
     words.any(|word| field.contains(word))
 }
 
-/// How many digits the minor unit of an ISO 4217 currency has.
 fn minor_digits(currency: &str) -> u32 {
     match currency {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"

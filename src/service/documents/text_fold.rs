@@ -46,7 +46,6 @@ pub(crate) fn digits(text: &str) -> String {
     text.nfkd().filter_map(digit).collect()
 }
 
-/// A digit of a Western, Arabic or Persian keyboard, in ASCII.
 fn digit(character: char) -> Option<char> {
     let value = match character {
         '\u{660}'..='\u{669}' => u32::from(character) - 0x660,

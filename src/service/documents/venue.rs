@@ -35,7 +35,6 @@ impl Venue {
         self.value.get("venue_id").cloned().unwrap_or_default()
     }
 
-    /// Its name, otherwise its id.
     pub(crate) fn name(&self) -> &str {
         self.str("name").unwrap_or_else(|| self.id())
     }

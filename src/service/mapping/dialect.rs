@@ -155,7 +155,6 @@ impl Dialect {
             .collect()
     }
 
-    /// Whether the profile says which provider can change and cancel bookings.
     pub(crate) fn names_provider_a(&self) -> bool {
         self.own_names().contains_key("provider_a")
     }
@@ -165,7 +164,6 @@ impl Dialect {
     }
 }
 
-/// `<Service>-Signature` (spec, Events, 5).
 fn signature_header(service_name: &str) -> String {
     format!("{service_name}-Signature")
 }

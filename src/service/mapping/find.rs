@@ -15,7 +15,6 @@ pub(crate) struct Found<'a> {
     /// Where they stand: `data.results[]`, or `.` for the document itself.
     pub(crate) place: String,
     pub(crate) objects: Vec<&'a Map<String, Value>>,
-    /// How many elements the list has, readable or not.
     pub(crate) elements: usize,
 }
 
@@ -83,7 +82,6 @@ struct Place<'a> {
 
 type Objects<'a> = Vec<&'a Map<String, Value>>;
 
-/// Finds the objects of a shape at the one shallowest place that has any.
 pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
     let mut level = vec![Place {
         path: String::new(),
@@ -185,7 +183,8 @@ mod tests {
     #[test]
     fn objects_are_found_by_their_shape_at_the_shallowest_place() {
         for [at, objects, elements, document] in rows(
-            r#"[]                | 1 | 1 | [VENUE]
+            r#"
+               []                | 1 | 1 | [VENUE]
                venues[]          | 2 | 2 | {"venues": [VENUE, VENUE]}
                data.results[]    | 1 | 2 | {"data": {"results": [VENUE, 3]}}
                data[].attributes | 1 | 1 | {"data": [{"type": "venue", "attributes": VENUE}]}
@@ -219,7 +218,8 @@ mod tests {
     #[test]
     fn a_booking_has_an_id_a_status_and_one_field_more_and_is_no_error() {
         for [value, fits] in rows(
-            r#"{"id": 7, "status": "CONFIRMED", "object": "reservation"} | true
+            r#"
+               {"id": 7, "status": "CONFIRMED", "object": "reservation"} | true
                {"id": "x", "status": "up"}                              | false
                {"id": "x", "status": "failed", "object": "error"}       | false
                {"id": null, "status": "failed", "provider": "a"}        | false"#,

@@ -78,7 +78,6 @@ pub(crate) fn elements<'a>(
         .ok_or_else(|| format!("the answer has no list of {nouns}"))
 }
 
-/// A list of so many elements, none of which can be read.
 fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
     Found {
         place: place.to_owned(),
@@ -87,7 +86,6 @@ fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
     }
 }
 
-/// The place where they are expected is empty, and elements came at others.
 fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
     let at = |(place, elements): &(String, usize)| format!("{} at `{place}`", counted(*elements));
     let lists: Vec<String> = lists.iter().map(at).collect();

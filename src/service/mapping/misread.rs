@@ -29,7 +29,6 @@ impl Misread {
         }
     }
 
-    /// The error that reaches a person: exit 15. The document is its body.
     pub(crate) fn into_error(self) -> Error {
         let settings = self.settings;
         let mut error = Error::new(Code::UnexpectedAnswer, self.why).hint(format!(

@@ -190,7 +190,6 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The fields of the contract that none of these objects has.
 pub(crate) fn missing(kind: ReadKind, objects: &[Value]) -> Vec<&'static str> {
     let has = |name: &str| {
         let mut found = objects
@@ -237,7 +236,8 @@ mod tests {
     #[test]
     fn a_key_that_is_a_date_a_number_or_an_id_is_an_element() {
         for [place, document] in rows(
-            r#".data.days[][]   | {"data": {"days": {"2026-11-24": [SLOT, SLOT]}}}
+            r#"
+               .data.days[][]   | {"data": {"days": {"2026-11-24": [SLOT, SLOT]}}}
                .data.days[][][] | {"data": {"days": {"2026-11-24": {"room": [SLOT]}}}}
                .times[]         | {"times": {"1": SLOT, "2": SLOT}}
                .times[]         | {"times": {"t_35y": SLOT, "t_36z": SLOT}}

@@ -6,10 +6,12 @@ use super::names::{is_one_of, same_words};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextPage {
-    /// At this address, absolute or relative.
     At(String),
     /// Under this request field, with this value.
-    Field { name: String, value: Value },
+    Field {
+        name: String,
+        value: Value,
+    },
     /// The answer says that there is more, and not how to get it.
     Unknown,
 }
@@ -47,7 +49,6 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
 /// A member that may be about the page: its name and value, and whether it is a link.
 type Member<'a> = (&'a str, &'a Value, bool);
 
-/// The members of the document and of the objects that describe the page.
 fn describe<'a>(
     object: &'a Map<String, Value>,
     depth: usize,
@@ -162,7 +163,8 @@ mod tests {
     #[test]
     fn the_next_page_is_read_from_the_body_in_each_usual_form() {
         for [document, next] in rows(
-            r#"{"venues": [], "next_cursor": "abc"}           | cursor = "abc"
+            r#"
+               {"venues": [], "next_cursor": "abc"}           | cursor = "abc"
                {"meta": {"nextPageToken": "t"}}               | pageToken = "t"
                {"result": {"nextPage": 2}}                    | page = 2
                {"links": {"next": "/v1/x?page=2"}}            | at /v1/x?page=2

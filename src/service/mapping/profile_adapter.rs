@@ -12,19 +12,15 @@ use crate::json::parsed;
 use crate::platform::{jq, shell};
 use crate::service::time::moment::Moment;
 
-/// How the documents of a service differ from the contract's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Adapter {
     pub(crate) dialect: Dialect,
     /// Whether times without an offset are the venue's own, in requests as well.
     pub(crate) local_times: bool,
-    /// How requests carry the key, and what else they carry.
     pub(crate) transport: Transport,
     /// The profile that says all this, for the commands that change it.
     pub(crate) profile: Option<String>,
-    /// What translates a document of the service into the contract's shape.
     pub(crate) read: BTreeMap<ReadKind, Expression>,
-    /// What translates a request from the contract's shape.
     pub(crate) write: BTreeMap<WriteKind, Expression>,
 }
 

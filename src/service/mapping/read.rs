@@ -16,7 +16,6 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 
-/// What was read from a document, and what a person should know about the reading.
 #[derive(Debug)]
 pub(crate) struct Reading<T> {
     pub(crate) item: T,
@@ -36,7 +35,6 @@ pub(crate) struct List<T> {
 #[derive(Debug)]
 pub(crate) struct OpenBookings {
     pub(crate) bookings: Vec<Booking>,
-    /// How many elements of the list cannot be read.
     pub(crate) unread: usize,
 }
 
@@ -101,7 +99,6 @@ impl Adapter {
         self.list(ReadKind::Slots, Shape::Slot, field, document, make)
     }
 
-    /// Reads the sessions of a list, each in the contract's shape.
     pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>, Misread> {
         let field = &self.dialect.sessions_field;
         self.list(ReadKind::Sessions, Shape::Session, field, document, Some)
@@ -223,7 +220,6 @@ impl Adapter {
         }
     }
 
-    /// The document as the profile's expression translates it; `None` without one.
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
         let expression = self.read.get(&kind)?;
         Some(expression.apply(document.value()))
@@ -243,7 +239,6 @@ fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     Booking::translated(document, value, Vec::new())
 }
 
-/// The objects that can be used as a booking, at any depth.
 fn objects_within<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
     match value {
         Value::Object(object) => {
@@ -292,7 +287,8 @@ mod tests {
     #[test]
     fn an_answer_without_a_booking_says_what_is_missing() {
         for [document, why] in rows(
-            r#"{"ok": true}                                         | nothing in it has `id` and `status`
+            r#"
+               {"ok": true}                                         | nothing in it has `id` and `status`
                [{"id": 1, "status": "a", "object": "b"}, {"id": 2, "status": "a", "object": "b"}] | it has 2 bookings in `[]`
                {"object": "error", "id": "e", "status": "failed"}   | nothing in it"#,
         ) {
@@ -329,7 +325,8 @@ mod tests {
         );
         assert_eq!(read.item.around.len(), 2, "{:?}", read.item.around);
         for [document, why] in rows(
-            r#"{"venues": []}                                                  |
+            r#"
+               {"venues": []}                                                  |
                []                                                              |
                {"data": {"items": []}}                                         |
                {"venues": null}                                                |

@@ -43,7 +43,6 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
 struct Included<'a>(Vec<(&'a Value, bool)>);
 
 impl Included<'_> {
-    /// What a relationship names, if all of it is there.
     fn named(&mut self, link: &Value) -> Option<Value> {
         match link.get("data")? {
             Value::Array(ids) if !ids.is_empty() => ids.iter().map(|id| self.one(id)).collect(),

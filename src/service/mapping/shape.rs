@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::names::{is_one_of, key_of, member, same_words};
 use crate::service::documents::id::is_id;
 
-/// A kind of object that the service sends (spec, Resources and their fields).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Venue,
@@ -49,7 +48,6 @@ impl Shape {
         }
     }
 
-    /// What one of them is called, and several.
     pub(crate) fn nouns(self) -> (&'static str, &'static str) {
         match self {
             Shape::Venue => ("venue", "venues"),
@@ -60,7 +58,6 @@ impl Shape {
         }
     }
 
-    /// The fields by which one is recognised, for a message.
     pub(crate) fn mark(self) -> &'static str {
         match self {
             Shape::Venue => "`venue_id`",
@@ -100,7 +97,6 @@ fn has(object: &Map<String, Value>, name: &str) -> bool {
     member(object, name).is_some()
 }
 
-/// Whether an object has an id under this name: a text that is not empty, or a number.
 fn has_id(object: &Map<String, Value>, name: &str) -> bool {
     member(object, name).is_some_and(is_id)
 }

@@ -6,7 +6,6 @@ use reqwest::header::{HeaderName, HeaderValue};
 pub(crate) const OWN: &str = "accept-encoding connection content-length content-type host idempotency-key te \
     transfer-encoding upgrade user-agent";
 
-/// Words in the name of a header that carries a secret.
 const SECRET: &str =
     "apikey auth authorization cookie credential credentials key password secret token";
 
@@ -16,12 +15,10 @@ const OWN_PARAMETERS: &str = "cursor end_user limit page provider state";
 /// How the API keys of the service begin (spec, Authentication).
 const KEY_PREFIXES: &[&str] = &["sk_live_", "sk_test_", "sk_v3_"];
 
-/// Whether a name is one of these, which blanks separate.
 pub(crate) fn names(list: &str, name: &str) -> bool {
     list.split(' ').any(|it| it.eq_ignore_ascii_case(name))
 }
 
-/// What a service wants with each request beside the dialect's header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transport {
     /// The query parameter that carries the key; no header carries it then.

@@ -18,7 +18,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     at_most(LONGEST_DAYS, text)
 }
 
-/// Like [`duration`], but not zero.
 pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         Duration::ZERO => Err("it must be longer than zero, e.g. 1s".to_owned()),

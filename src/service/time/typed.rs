@@ -2,7 +2,6 @@
 
 /// Longer than any valid input. Bounds the work and the size of an error.
 const LONGEST_INPUT: usize = 200;
-/// How much of invalid input an error repeats.
 const LONGEST_QUOTE: usize = 60;
 
 /// Reads `text`, which `read` gets trimmed and in lower case. `kind` is what it should be, such as "a time".

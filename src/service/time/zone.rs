@@ -13,7 +13,6 @@ const EXAMPLE: &str = "`Europe/Paris`, `UTC` or `+02:00`";
 const FURTHEST_WEST: i32 = -12 * 3600;
 const FURTHEST_EAST: i32 = 14 * 3600;
 
-/// Where systems keep their zone files.
 const ZONES: &str = "/usr/share/zoneinfo";
 
 /// If a link names it, only that file is read. jiff would first list every zone, which takes longer than the rest of
@@ -52,7 +51,6 @@ fn names_no_file() -> bool {
         .is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The zone named in a venue's document.
 pub(crate) fn of_name(name: &str) -> Option<TimeZone> {
     of_file(name).or_else(|| TimeZone::get(name).ok())
 }

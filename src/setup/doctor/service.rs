@@ -120,7 +120,6 @@ async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result
     answer.unwrap_or(Err(Failure::TimedOut(limit)))
 }
 
-/// Why the service was not reached.
 fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
     let origin = target.address();
     let detail = match failure {
@@ -210,7 +209,6 @@ fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Ve
     vec![check]
 }
 
-/// The command that stores another key.
 fn login(service: &Service) -> String {
     match &service.profile {
         Some(profile) => format!("bookctl auth login --profile {}", shell::word(profile)),

@@ -43,14 +43,12 @@ const WORDS: [(&str, Holds); 5] = [
     ("date", TIME),
 ];
 
-/// What the contract's own words in a field's name say of it.
 fn of_name(path: &str) -> Option<Holds> {
     let last = path.rsplit('.').next()?.to_lowercase();
     let mut known = WORDS.iter();
     known.find(|(word, _)| last.contains(word)).map(|it| it.1)
 }
 
-/// A field that a refusal has named.
 #[derive(Debug)]
 struct Field {
     path: String,
@@ -58,12 +56,10 @@ struct Field {
     holds: Option<Holds>,
     /// Whether neither its name nor a refusal says what it holds.
     is_guess: bool,
-    /// What the service says of it.
     why: String,
 }
 
 impl Field {
-    /// Takes in what a refusal says of it.
     fn fill(&mut self, why: &str, is_new: bool) {
         let lower = why.to_lowercase();
         let name = of_name(&self.path);
@@ -85,14 +81,12 @@ impl Field {
     }
 }
 
-/// A search as far as it is known.
 #[derive(Debug)]
 pub(crate) struct Asked {
     kind: WriteKind,
     /// The fields that the profile sends: what they hold, their paths, and the settings for their names.
     own: [(Holds, String, Option<&'static str>); 3],
     named: Vec<Field>,
-    /// The paths that the service does not know.
     unknown: Vec<String>,
 }
 
@@ -147,7 +141,6 @@ impl Asked {
         held.iter().all(is_once)
     }
 
-    /// Whether the refusals have asked for the provider.
     pub(crate) fn wants_provider(&self) -> bool {
         self.named.iter().any(|it| it.holds == Some(PROVIDER))
     }
@@ -201,7 +194,6 @@ impl Asked {
             .collect()
     }
 
-    /// The expression that writes the request.
     fn expression(&self, with_holes: bool) -> String {
         let sent = self.sent(with_holes);
         let mut left_out: Vec<&str> = self.own.iter().map(|it| it.0.0).collect();

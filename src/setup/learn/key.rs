@@ -23,7 +23,6 @@ const HEADERS: [(&str, &str); 9] = [
 ];
 const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
-/// How many headers of one refusal are looked at.
 const MOST_NAMES: usize = 4;
 
 /// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address alone.

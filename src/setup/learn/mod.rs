@@ -21,7 +21,6 @@ use crate::service::mapping::{Adapter, ReadKind, Shape, signing_service};
 use crate::webhook::Event;
 use reads::{Read, Reads, Seen};
 
-/// How many of this machine's own bookings are read.
 const BOOKINGS: u32 = 3;
 const SPENT: &str = "no call is left, or the rate limit leaves too little";
 
@@ -86,7 +85,6 @@ pub(crate) async fn look(
     Ok(report)
 }
 
-/// What the form of a document makes certain.
 fn of_form(adapter: &Adapter, came: &Came) -> Option<Certain> {
     let mut names = came.headers.iter().map(|(name, _)| name);
     if let Some(service) = names.find_map(|name| signing_service(name)) {
@@ -141,7 +139,6 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     one.map(|it| vec![it]).map_err(|misread| misread.why)
 }
 
-/// A delivery as the listener reads it.
 fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     let header = |wanted: &str| {
         let mut headers = came.headers.iter();

@@ -41,7 +41,6 @@ pub(crate) enum Seen {
     Spent,
 }
 
-/// What a refusal says; `null` if it has no body.
 pub(crate) fn body_of(refused: &Error) -> &Value {
     refused.body.as_ref().map_or(&Value::Null, Document::value)
 }

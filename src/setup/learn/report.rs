@@ -9,7 +9,6 @@ use crate::platform::shell;
 use crate::service::mapping::{Adapter, Outline, ReadKind, missing};
 use crate::terminal::output::{Draw, Page, Tone};
 
-/// A document of the service: one that came, or a recorded one.
 pub(crate) struct Came {
     pub(crate) kind: ReadKind,
     pub(crate) value: Value,
@@ -42,7 +41,6 @@ impl Certain {
         Certain { key, value, why }
     }
 
-    /// As `profile set` takes it.
     pub(crate) fn assignment(&self) -> String {
         format!("{}={}", self.key, self.value)
     }
@@ -79,7 +77,6 @@ pub(crate) struct LearnReport {
     pub(crate) refused: Vec<Refused>,
     /// What nobody has to correct.
     pub(crate) notes: Vec<String>,
-    /// The file with the settings.
     pub(crate) written: Option<String>,
     #[serde(skip)]
     pub(crate) is_check: bool,

@@ -10,7 +10,6 @@ use crate::outcome::{Error, Result};
 use crate::service::client::{SearchLocation, SlotQuery, VenueQuery, named};
 use crate::service::mapping::WriteKind;
 
-/// Places that are asked for venues where none was named.
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 
 const NO_VENUE: &str =
@@ -161,7 +160,6 @@ pub(crate) async fn slots(
     Ok(None)
 }
 
-/// An evening some days from now.
 fn evening(days: i64, is_local: bool) -> String {
     let day = Timestamp::now().checked_add((24 * days).hours());
     let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");

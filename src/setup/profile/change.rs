@@ -120,7 +120,6 @@ pub(crate) fn unset(setup: &Startup, args: UnsetArgs) -> Result<String> {
     Ok(args.name)
 }
 
-/// Refuses a profile that is not in the file.
 pub(crate) fn known(setup: &Startup, name: &str) -> Result<()> {
     if name == SANDBOX_PROFILE {
         return Err(Error::config("the embedded sandbox has no settings")

@@ -192,7 +192,6 @@ struct ProfileList {
 }
 
 impl ProfileList {
-    /// All profiles, the sandbox first.
     fn of(setup: &Startup) -> Result<Self> {
         let file = ConfigFile::read(&setup.paths.config_file)?;
         let mut profiles = vec![ProfileView::of(setup, &file, SANDBOX_PROFILE)?];

@@ -17,10 +17,12 @@ pub(crate) enum Failure {
     NoKey(String),
     /// The key cannot be read, for this reason. Nothing was sent.
     Key(Error),
-    /// The request could not be built.
     NotSent(String),
     /// The connection could not be established. Nothing was sent.
-    NotReached { why: String, timed_out: bool },
+    NotReached {
+        why: String,
+        timed_out: bool,
+    },
     /// The connection broke after the request may have been sent.
     NoAnswer(String),
     /// No complete answer within this time.
@@ -28,11 +30,19 @@ pub(crate) enum Failure {
     /// The answer cannot be used, for this reason, such as its size.
     Unusable(String),
     /// A redirect. `to` is set if it leads to another origin.
-    Redirected { status: u16, to: Option<String> },
-    /// An answer that is not one of the service's documents.
-    Unreadable { status: u16, kind: String },
+    Redirected {
+        status: u16,
+        to: Option<String>,
+    },
+    Unreadable {
+        status: u16,
+        kind: String,
+    },
     /// A 2xx answer in which the booking that was due is not found. The error says what is there instead.
-    NoBooking { status: u16, why: Box<Error> },
+    NoBooking {
+        status: u16,
+        why: Box<Error>,
+    },
     /// A non-2xx answer with a document (spec, Errors).
     Refused(Box<Refusal>),
 }
@@ -169,7 +179,6 @@ impl Failure {
     }
 }
 
-/// The error of a refusal that did nothing.
 fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
     let status = refusal.status;
     let exit = exit_for_refusal(refusal.code.as_deref(), status);
@@ -256,7 +265,6 @@ fn next_step(code: &str, path: &str) -> Option<String> {
     })
 }
 
-/// The command that sends requests to a path.
 fn command_of<'a>(segments: &[&'a str]) -> Option<&'a str> {
     match segments {
         ["v1", "venues", "search"] => Some("search"),

@@ -27,7 +27,6 @@ const ABOUT_NAMES: &str =
 pub(crate) struct Named {
     /// With dots between the names of nested objects.
     pub(crate) name: String,
-    /// What is said about it, where something is.
     pub(crate) why: String,
 }
 
@@ -217,7 +216,6 @@ fn is_meant(path: &str, named: &[Named], body: &Value) -> bool {
     })
 }
 
-/// The flag of a field that a request can have.
 fn flag_of(field: &str) -> Option<&'static str> {
     Some(match field {
         "datetime" => "--at",

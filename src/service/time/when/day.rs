@@ -10,7 +10,6 @@ use crate::service::time::moment::{Moment, local_text};
 
 pub(crate) const TOO_FAR: &str = "it is after the year 9999; try `in 3 days 19:30`";
 
-/// A day that was written or implied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Day {
     /// The first day on which the time is in the future: today or tomorrow.

@@ -89,12 +89,10 @@ impl When {
     }
 }
 
-/// A day or a range of days: the first and the last one.
 #[derive(Clone, Debug)]
 pub(crate) struct Days(Day, Day);
 
 impl Days {
-    /// Parses `DAY` or `DAY..DAY`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         typed::read(text, "a day", DAY_EXAMPLE, |text| {
             let (first, last) = text.split_once("..").unwrap_or((text, text));

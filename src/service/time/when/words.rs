@@ -22,11 +22,9 @@ type Read<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
 pub(crate) enum When {
-    /// An instant, from its own offset.
     Exact(Moment),
     /// This much time from now.
     Elapsed(Duration),
-    /// A local time in whichever zone applies.
     Local(Day, Time),
 }
 
