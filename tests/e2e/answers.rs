@@ -65,7 +65,7 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
         true => Reply::json(200, &confirmed()),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--max-wait", "30s"]).exits(0);
+    home.ok(["show", "bk_1", "--max-wait", "30s"]);
 }
 
 /// "a 4xx is a refusal only where it carries one of the service's documents (JSON with `error`) …; a page, an empty
@@ -111,7 +111,7 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
             })),
         }
         assert_eq!(server.creates().len(), 1);
-        let open = home.run(["attempts", "--json"]).exits(0).json();
+        let open = home.json("attempts");
         let open = open["attempts"].as_array().unwrap();
         assert_eq!(open.len(), usize::from(is_open), "{status} {kind}");
     }
@@ -137,13 +137,11 @@ fn half_a_surrogate_a_number_beyond_all_and_a_byte_order_mark_are_tolerated() {
         Reply::Whole(200, "application/json", format!("\u{feff}{document}"))
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let output = home.run(["show", "bk_1", "--json"]).exits(0);
+    let output = home.ok(["show", "bk_1", "--json"]);
     assert_eq!(output.stdout, format!("{document}\n"));
-    let card = home.run(["show", "bk_1"]).exits(0);
+    let card = home.ok(["show", "bk_1"]);
     assert!(card.stdout.contains("Caf\u{fffd}"), "{card}");
-    let filtered = home
-        .run(["show", "bk_1", "--jq", "[.venue_name, .amount]"])
-        .exits(0);
+    let filtered = home.ok(["show", "bk_1", "--jq", "[.venue_name, .amount]"]);
     assert_eq!(
         filtered.stdout,
         "[\"Caf\u{fffd}\",1.7976931348623157e+308]\n"
@@ -250,5 +248,5 @@ fn an_answer_of_too_many_values_is_refused_before_it_is_read() {
         json!({"id": "bk_1", "status": "confirmed", "note": ",[{\"".repeat(200_000)}).to_string();
     let server = Scripted::start(move |_| Reply::Whole(200, "application/json", long.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--json"]).exits(0);
+    home.ok(["show", "bk_1", "--json"]);
 }

@@ -60,7 +60,7 @@ fn a_key_in_the_file_is_used_and_its_owners_alone() {
             .args(["-c", command])
             .status();
         assert!(done.unwrap().success(), "{command}");
-        home.run(["status", "--profile", "t", "--json"]).exits(0);
+        home.ok(["status", "--profile", "t", "--json"]);
     }
 }
 
@@ -136,12 +136,9 @@ fn a_logout_leaves_nothing_of_the_secrets() {
     assert_eq!(status(&home)["webhook_secret"], "file");
     assert!(files_hold(&home, KEY) && files_hold(&home, "whsec_0123456789"));
     let logout = ["auth", "logout", "--profile", "t"];
-    home.run(logout)
-        .exits(0)
+    home.ok(logout)
         .says("removed the stored API key and webhook secret of profile t");
-    home.run(logout)
-        .exits(0)
-        .says("nothing was stored for profile t");
+    home.ok(logout).says("nothing was stored for profile t");
     assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
     home.refuses("status --profile t", 4, "no_key");
     home.run(["auth", "logout", "--json"]).refused(3, "config");
@@ -151,7 +148,7 @@ fn a_logout_leaves_nothing_of_the_secrets() {
 fn a_removed_profile_takes_its_key_with_it() {
     let served = Served::start();
     let home = logged_in(&served);
-    home.run(["profile", "remove", "t", "--yes"]).exits(0);
+    home.ok(["profile", "remove", "t", "--yes"]);
     assert!(!files_hold(&home, KEY));
 }
 

@@ -66,7 +66,7 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
         Scripted::start(|_| Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"})));
     // The journal and the sandbox are there, and are let lie.
     let home = Home::pointing_to(server.base_url(), "sk_live_watched");
-    home.run(["attempts"]).exits(0);
+    home.ok(["attempts"]);
     for arguments in [
         &["show", "bk_1", "--json"][..],
         &["show", "bk_1", "bk_1", "--json"],

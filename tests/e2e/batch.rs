@@ -41,7 +41,7 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "friday.jsonl", &rows(3));
-    let first = lines(&home.run(["batch", &file, "--json"]).exits(0));
+    let first = lines(&home.ok(["batch", &file, "--json"]));
     assert_eq!(first.len(), 3);
     for (line, number) in first.iter().zip(1..) {
         assert_eq!(
@@ -51,11 +51,11 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
         assert_eq!(line["booking"]["status"], "confirmed", "{line}");
         assert!(!text(line, "idempotency_key").is_empty());
     }
-    let again = lines(&home.run(["batch", &file, "--json"]).exits(0));
+    let again = lines(&home.ok(["batch", &file, "--json"]));
     assert_eq!(again, first);
     // On another machine, too, where nothing is known of the first run.
     let elsewhere = served.home();
-    let there = lines(&elsewhere.run(["batch", &file, "--json"]).exits(0));
+    let there = lines(&elsewhere.ok(["batch", &file, "--json"]));
     assert_eq!(there, first);
     assert_eq!(served.bookings().len(), 3);
 }
@@ -69,7 +69,7 @@ fn a_batch_is_the_same_from_csv_and_from_standard_input_under_one_name() {
                ven_confirms,2027-01-01T19:30:00Z,2,Ada Lovelace\n\
                ven_confirms,2027-01-02T19:30:00Z,2,Ada Lovelace\n";
     let file = file(&home, "friday.csv", csv);
-    home.run(["batch", &file, "--name", "friday"]).exits(0);
+    home.ok(["batch", &file, "--name", "friday"]);
     let piped = ["batch", "-", "--name", "friday", "--json"];
     home.feed(piped, &rows(2)).exits(0);
     assert_eq!(served.bookings().len(), 2);
@@ -106,7 +106,7 @@ fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
             format!("{row}\n")
         });
     let keys = file(&home, "keys.jsonl", &keys.collect::<String>());
-    home.run(["batch", &keys]).exits(0);
+    home.ok(["batch", &keys]);
     assert_eq!(served.bookings().len(), 4);
 }
 
@@ -116,10 +116,7 @@ fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_ba
     let served = Served::start();
     let home = served.home();
     let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
-    let book = |name| {
-        home.run(["batch", &twice, "--equal-rows", "--name", name])
-            .exits(0)
-    };
+    let book = |name| home.ok(["batch", &twice, "--equal-rows", "--name", name]);
     book("a");
     // What the batch itself has booked is no second booking of these guests.
     assert!(!book("a").stderr.contains("warning"));
@@ -136,7 +133,7 @@ fn a_person_is_asked_once_about_the_rows_whose_guests_are_booked_already() {
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "rows.jsonl", &rows(3));
-    home.run(["batch", &file]).exits(0);
+    home.ok(["batch", &file]);
     let book = ["batch", &file, "--name", "other"];
     let mut terminal = Terminal::start(&home, &book);
     terminal
@@ -217,9 +214,9 @@ fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "friday.jsonl", &rows(2));
-    let shown = lines(&home.run(["batch", &file, "--dry-run", "--json"]).exits(0));
+    let shown = lines(&home.ok(["batch", &file, "--dry-run", "--json"]));
     assert!(served.bookings().is_empty());
-    let booked = lines(&home.run(["batch", &file, "--json"]).exits(0));
+    let booked = lines(&home.ok(["batch", &file, "--json"]));
     for (shown, booked) in shown.iter().zip(&booked) {
         assert_eq!(
             shown["headers"]["Idempotency-Key"],
@@ -290,8 +287,7 @@ fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_or
         (format!("\u{feff}{csv}"), "batch-cf57f2a4"),
     ] {
         let batch = file(&home, "batch.csv", &csv);
-        home.run(["batch", &batch, "--dry-run", "--json"])
-            .exits(0)
+        home.ok(["batch", &batch, "--dry-run", "--json"])
             .prints(key);
     }
 }
@@ -306,14 +302,13 @@ fn a_spreadsheet_is_booked_as_it_was_saved() {
                ;;;;\r\n\
                ven_confirms;2027-01-02T19:30:00Z;2;Zoë Hopper;\r\n";
     let plain = file(&home, "plain.csv", csv);
-    home.run(["batch", &plain, "--name", "a"]).exits(0);
+    home.ok(["batch", &plain, "--name", "a"]);
     let path = home.folder().join("unicode.txt");
     let units = format!("\u{feff}{}", csv.replace(';', "\t")).replace("Lovelace\t", "Lovelace;");
     let bytes: Vec<u8> = units.encode_utf16().flat_map(u16::to_le_bytes).collect();
     fs::write(&path, bytes).unwrap();
     // The same rows under the same name are the same bookings.
-    home.run(["batch", path.to_str().unwrap(), "--name", "a"])
-        .exits(0);
+    home.ok(["batch", path.to_str().unwrap(), "--name", "a"]);
     let guests: HashSet<String> = served
         .bookings()
         .iter()
@@ -413,8 +408,7 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
     odd["datetime"] = json!("2027-02-01T19:40:00Z");
     let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
     let both = file(&home, "both.jsonl", &both);
-    home.run(["batch", &both, "--dry-run", "--quiet"])
-        .exits(0)
+    home.ok(["batch", &both, "--dry-run", "--quiet"])
         .says("is looked up when the row is booked");
     for _ in 0..2 {
         let output = home.run(["batch", &both, "--json"]).exits(18);
@@ -443,7 +437,7 @@ fn a_row_that_may_have_booked_the_last_slot_is_sent_again_without_looking_for_an
         }
         let rows = file(&home, "rows.jsonl", &last.to_string());
         home.run(["batch", &rows]).exits(18);
-        home.run(["batch", &rows]).exits(0);
+        home.ok(["batch", &rows]);
         assert_eq!(served.bookings().len(), 1);
     }
 }
@@ -454,11 +448,11 @@ fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
     let served = Served::start();
     let home = Home::new();
     let file = file(&home, "friday.jsonl", &rows(2));
-    home.run(["batch", &file]).exits(0);
+    home.ok(["batch", &file]);
     let home = home
         .with("BOOKCTL_BASE_URL", served.base_url())
         .with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    home.run(["batch", &file]).exits(0);
+    home.ok(["batch", &file]);
     assert_eq!(served.bookings().len(), 2);
 }
 
@@ -467,10 +461,10 @@ fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
 fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
     let home = Home::new();
     let first = file(&home, "first.jsonl", &rows(10));
-    home.run(["batch", &first]).exits(0);
-    let known = |home: &Home| home.run(["limits", "--json"]).exits(0).json()["limits"].clone();
+    home.ok(["batch", &first]);
+    let known = |home: &Home| home.json("limits")["limits"].clone();
     assert!(known(&home).to_string().contains("POST /v1/bookings"));
     let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
-    home.run(["batch", &second, "--no-limits"]).exits(0);
+    home.ok(["batch", &second, "--no-limits"]);
     assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
 }

@@ -11,9 +11,7 @@ use crate::harness::{GUEST, Home, Served, text, words};
 #[test]
 fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really_booked() {
     let home = Home::new();
-    let output = home
-        .run(["book", "ven_confirms"].iter().chain(&GUEST))
-        .exits(0);
+    let output = home.ok(["book", "ven_confirms"].iter().chain(&GUEST));
     assert!(output.stdout.starts_with("confirmed\tbk_"), "{output}");
     assert_eq!(output.stderr.lines().count(), 1, "{output}");
     output.says("sandbox").says("nothing is really booked");
@@ -82,15 +80,15 @@ fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
 fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
     let home = Home::new();
     let search = "search dining --near Sandbox --at 'tomorrow 19:30'";
-    let venues = home.run(words(format!("{search} --json"))).exits(0).json();
+    let venues = home.ok(words(format!("{search} --json"))).json();
     let first = text(&venues["venues"][0], "venue_id");
     let slots = words("slots @1 --at 'tomorrow 19:30' --party 4 --json");
-    let slots = home.run(slots).exits(0).json();
+    let slots = home.ok(slots).json();
     assert_eq!(slots["venue_id"], json!(first));
 
     let second = &slots["slots"][1];
     let book = ["book", "--slot", "@2", "--name", "Ada Lovelace", "--json"];
-    let booking = home.run(book).exits(0).json();
+    let booking = home.ok(book).json();
     assert_eq!(booking["venue_id"], json!(first));
     assert_eq!(booking["datetime"], second["datetime"]);
     assert_eq!(booking["party_size"], 4);
@@ -100,7 +98,7 @@ fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
 fn a_slot_that_was_never_listed_needs_its_venue_and_its_time() {
     let home = Home::new();
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
-    let slots = Home::new().run(slots).exits(0).json();
+    let slots = Home::new().ok(slots).json();
     let id = text(&slots["slots"][0], "availability_id");
     let alone = home.run(words(format!(
         "book --slot {id} --party 2 --name 'Ada Lovelace' --json"
@@ -111,7 +109,7 @@ fn a_slot_that_was_never_listed_needs_its_venue_and_its_time() {
         "book ven_confirms --slot {id} --at '{datetime}' --party 2 --name 'Ada Lovelace' \
              --json"
     ));
-    let booking = home.run(whole).exits(0).json();
+    let booking = home.ok(whole).json();
     assert_eq!(booking["datetime"], json!(datetime));
 }
 
@@ -119,7 +117,7 @@ fn a_slot_that_was_never_listed_needs_its_venue_and_its_time() {
 fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     let home = Home::new();
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
-    let slots = home.run(slots).exits(0).json();
+    let slots = home.ok(slots).json();
     let id = text(&slots["slots"][0], "availability_id");
     let book = words(format!(
         "book ven_otp --slot {id} --name 'Ada Lovelace' --json"
@@ -134,7 +132,7 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
 fn booking_by_time_leaves_the_rows_of_the_list_that_was_shown() {
     let home = Home::new();
     let slots = ["slots", "ven_otp", "--at", "tomorrow 19:30", "--json"];
-    home.run(slots).exits(0);
+    home.ok(slots);
     home.booked("ven_confirms", &[], 0);
     let book = ["book", "--slot", "@1", "--name", "Ada Lovelace", "--json"];
     let booking = home.run(book).json();
@@ -145,7 +143,7 @@ fn booking_by_time_leaves_the_rows_of_the_list_that_was_shown() {
 fn a_row_that_the_last_list_does_not_have_is_refused() {
     let home = Home::new();
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 19:30"];
-    home.run(slots).exits(0);
+    home.ok(slots);
     for row in ["@99", "@0", "@-1", "@x", "@"] {
         let book = ["book", "--slot", row, "--name", "Ada Lovelace", "--json"];
         let error = home.run(book).refused(2, "usage");

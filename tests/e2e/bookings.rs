@@ -8,7 +8,7 @@ use crate::faults::{SLOT_TIME, confirmed, creating};
 use crate::harness::{GUEST, Home, Key, Output, Reply, Scripted, Served, Terminal, has, text};
 
 fn listed(home: &Home, more: &[&str]) -> Vec<Value> {
-    let output = home.run(["bookings", "--json"].iter().chain(more)).exits(0);
+    let output = home.ok(["bookings", "--json"].iter().chain(more));
     output.json()["bookings"].as_array().unwrap().clone()
 }
 
@@ -42,7 +42,7 @@ fn what_was_booked_here_is_listed_newest_first_as_the_service_sent_it() {
         listed(&home, &["--status", "confirmed"]),
         [home.booking(&first)]
     );
-    let output = home.run(["bookings", "--limit", "1"]).exits(0);
+    let output = home.ok(["bookings", "--limit", "1"]);
     assert!(
         output
             .stdout
@@ -61,18 +61,18 @@ fn the_list_follows_what_is_done_and_shown() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let code = home.code();
-    home.run(["continue", &id, "--otp", &code]).exits(0);
+    home.ok(["continue", &id, "--otp", &code]);
     assert_eq!(statuses(&home), ["confirmed"]);
-    home.run(["modify", &id, "--party", "4"]).exits(0);
+    home.ok(["modify", &id, "--party", "4"]);
     assert_eq!(listed(&home, &[]), [home.booking(&id)]);
-    home.run(["cancel", &id, "--yes"]).exits(0);
+    home.ok(["cancel", &id, "--yes"]);
     assert_eq!(statuses(&home), ["cancelled"]);
 
     let waits = home.booked("ven_otp", &[], 10);
     home.advance("21m");
     assert_eq!(text(&home.booking(&waits), "status"), "expired");
     assert_eq!(statuses(&home), ["requires_action", "cancelled"]);
-    home.run(["show", &waits]).exits(0);
+    home.ok(["show", &waits]);
     assert_eq!(statuses(&home), ["expired", "cancelled"]);
 }
 
@@ -87,7 +87,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     let listed = listed(&home, &["--open"]);
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(text(&listed[0], "id"), open);
-    let table = home.run(["bookings", "--open"]).exits(0);
+    let table = home.ok(["bookings", "--open"]);
     assert!(
         table
             .stdout
@@ -96,16 +96,15 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     );
     assert_eq!(home.booking("@1")["id"], open.as_str());
     fs::write(home.path().join("journal.db"), "no journal at all").unwrap();
-    home.run(["bookings", "--open"]).exits(0);
+    home.ok(["bookings", "--open"]);
     assert_eq!(home.booking("@1")["id"], open.as_str());
     // What this terminal saw may be lost: a file that is none of ours is replaced.
     fs::write(home.path().join("recent.db"), "no rows at all").unwrap();
-    home.run(["bookings", "--open"]).exits(0);
+    home.ok(["bookings", "--open"]);
     assert_eq!(home.booking("@1")["id"], open.as_str());
     fs::remove_file(home.path().join("recent.db")).unwrap();
     fs::create_dir(home.path().join("recent.db")).unwrap();
-    home.run(["bookings", "--open"])
-        .exits(0)
+    home.ok(["bookings", "--open"])
         .says("warning: @1 and so on are not available");
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
@@ -126,18 +125,18 @@ fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
     // The newest first.
     assert_eq!(text(&rows[0], "id"), paused);
     assert_eq!(home.booking("@1")["id"], paused.as_str());
-    let both = home.run(["show", "@2", "@1", "--json"]).exits(0).json();
+    let both = home.json("show @2 @1");
     assert_eq!(both[0]["id"], confirmed.as_str());
     let watched = home.run(["watch", "@1", "--json"]).exits(10).json();
     assert_eq!(watched["id"], paused.as_str());
     let answer = ["continue", "@1", "--otp", &home.code(), "--json"];
-    let answered = home.run(answer).exits(0).json();
+    let answered = home.ok(answer).json();
     assert_eq!(answered["id"], paused.as_str());
     let modified = ["modify", "@2", "--party", "3", "--json"];
-    assert_eq!(home.run(modified).exits(0).json()["id"], confirmed.as_str());
+    assert_eq!(home.ok(modified).json()["id"], confirmed.as_str());
     let cancelled = ["cancel", "@2", "--yes", "--dry-run", "--json"];
     assert_eq!(
-        home.run(cancelled).exits(0).json()["path"],
+        home.ok(cancelled).json()["path"],
         format!("/v1/bookings/{confirmed}/cancel")
     );
 }
@@ -210,9 +209,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     // The key still belongs to its request, and its booking is looked at as before.
     home.book("ven_otp", &["--idempotency-key", "dinner-1"])
         .refused(7, "another_booking");
-    let resumed = home
-        .run(["attempts", "resume", "dinner-1", "--json"])
-        .exits(0);
+    let resumed = home.ok(["attempts", "resume", "dinner-1", "--json"]);
     assert_eq!(text(&resumed.json(), "id"), id);
     assert!(!journal_holds(&home, "Lovelace"));
     assert_eq!(home.booked("ven_confirms", &guest, 0), id);
@@ -230,7 +227,7 @@ fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_sa
     let output = forget(&home, &["--before", "2100-01-01", "--yes"]).exits(0);
     assert_eq!(output.json(), json!({"forgotten": 1, "unresolved": 1}));
     output.says("bookctl attempts");
-    let open = home.run(["attempts", "list", "--json"]).exits(0).json();
+    let open = home.json("attempts list");
     assert_eq!(
         open["attempts"][0]["request"]["customer"]["name"],
         "Ada Lovelace"
@@ -280,7 +277,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     );
     assert!(!journal_holds(&home, "Lovelace"));
     // What is seen later does not bring the guest back.
-    home.run(["cancel", &id, "--yes"]).exits(0);
+    home.ok(["cancel", &id, "--yes"]);
     assert_eq!(
         listed(&home, &[]),
         [json!({"id": id, "object": "booking", "status": "cancelled"})]
@@ -322,7 +319,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
         .with("BOOKCTL_API_KEY", "sk_live_sandbox");
     let add = ["profile", "add", "it", "--base-url", served.base_url()];
     let add = add.iter().chain(&["retention=36h", "--json"]);
-    assert_eq!(home.run(add).exits(0).json()["retention"], "36h");
+    assert_eq!(home.ok(add).json()["retention"], "36h");
     home.booked("ven_confirms", &["--profile", "it"], 0);
     assert!(journal_holds(&home, "Lovelace"));
 }
@@ -346,8 +343,7 @@ fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let book = |guest: &str, retention: &str| {
         let book = ["book", "ven_1", "--at", SLOT_TIME, "--party", "2", "--name"];
-        home.run(book.iter().chain(&[guest, "--retention", retention]))
-            .exits(0);
+        home.ok(book.iter().chain(&[guest, "--retention", retention]));
     };
     book("Ada Lovelace", "90d");
     book("Grace Hopper", "1ms");
@@ -404,6 +400,6 @@ fn a_damaged_journal_fails_the_list_and_no_command_whose_work_is_done() {
     fs::write(home.path().join("journal.db"), "no database ".repeat(100)).unwrap();
     home.run(["bookings", "--json"]).refused(3, "journal");
     forget(&home, &[&id]).refused(3, "journal");
-    let cancelled = home.run(["cancel", &id, "--yes", "--json"]).exits(0);
+    let cancelled = home.ok(["cancel", &id, "--yes", "--json"]);
     assert_eq!(text(&cancelled.json(), "status"), "cancelled");
 }

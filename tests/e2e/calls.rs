@@ -25,7 +25,7 @@ fn fields_are_typed_or_raw_and_make_the_body() {
         "api post /v1/x -F n=1 -F yes=true -F none=null -F 'text=two words' -F \
              note=@note.txt -f raw=1 -f at=@note.txt --json",
     );
-    let output = home.run(&fields).exits(0);
+    let output = home.ok(&fields);
     assert_eq!(output.json(), json!({"ok": true}));
     let request = &server.requests()[0];
     assert!(request.is("POST", "/v1/x"));
@@ -47,8 +47,7 @@ fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
     let home = home_of(&server);
     let body = r#"{"zebra":1,"a":[1,2],"é":null}"#;
     std::fs::write(home.folder().join("body.json"), body).unwrap();
-    home.run(["api", "POST", "/v1/x", "--input", "body.json"])
-        .exits(0);
+    home.ok(["api", "POST", "/v1/x", "--input", "body.json"]);
     home.feed(["api", "PUT", "/v1/x", "--input", "-"], body)
         .exits(0);
     for request in server.requests() {
@@ -82,7 +81,7 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
         "-H",
         "X-A:b",
     ];
-    let output = home.run(call.iter().chain(&["-i"])).exits(0);
+    let output = home.ok(call.iter().chain(&["-i"]));
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert!(lines[0].starts_with("HTTP 201"), "{output}");
     assert!(lines.contains(&"x-trace: abc"), "{output}");
@@ -91,7 +90,7 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     assert_eq!(request.header("idempotency-key"), Some("table-7"));
     assert_eq!(request.header("x-a"), Some("b"));
     // Under --json stdout is one document still, with the head in it.
-    let json = home.run(call.iter().chain(&["-i", "--json"])).exits(0);
+    let json = home.ok(call.iter().chain(&["-i", "--json"]));
     let json = json.json();
     assert_eq!(json["status"], 201);
     assert_eq!(json["headers"]["x-trace"], "abc");
@@ -109,11 +108,11 @@ fn an_answer_without_a_body_is_no_failure() {
         Reply::Bytes("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".to_owned())
     });
     let home = home_of(&server);
-    home.run(["api", "DELETE", "/v1/x"]).exits(0);
-    let output = home.run(["api", "DELETE", "/v1/x", "--json"]).exits(0);
+    home.ok(["api", "DELETE", "/v1/x"]);
+    let output = home.ok(["api", "DELETE", "/v1/x", "--json"]);
     assert_eq!(output.stdout, "null\n");
     let gone = ["session", "disconnect", "ses_1", "--yes", "--json"];
-    let gone = home.run(gone).exits(0).json();
+    let gone = home.ok(gone).json();
     assert_eq!(
         gone,
         json!({"id": "ses_1", "object": "session", "deleted": true})
@@ -292,7 +291,7 @@ fn a_read_only_profile_sends_no_write() {
     }
     assert!(server.requests().is_empty());
     for path in ["/v1/venues/search", "/v1/availability/search"] {
-        home.run(["api", "POST", path, "--json"]).exits(0);
+        home.ok(["api", "POST", path, "--json"]);
     }
     // A service that is no sandbox may mean something else by the path of a sandbox's control.
     let reset = words("api POST /sandbox/reset --json");
@@ -302,7 +301,7 @@ fn a_read_only_profile_sends_no_write() {
 
     let served = Served::start();
     let home = read_only(served.base_url());
-    home.run(&reset).exits(0);
+    home.ok(&reset);
     home.book("ven_confirms", &[]).refused(3, "config");
 }
 
@@ -313,11 +312,9 @@ fn brackets_in_a_fields_name_nest_and_the_fields_of_a_get_are_its_query() {
     let home = home_of(&server);
     let fields = ["-F", "customer[name]=Ada", "-F", "n=2", "-f", "tags[]=7"];
     let call = ["api", "POST", "/v1/x"];
-    home.run(call.iter().chain(&fields)).exits(0);
-    home.run(["api", "GET", "/v1/x"].iter().chain(&fields))
-        .exits(0);
-    home.run(words("api GET v1/x?state=active -F 'user=a b&c=d' -f é=1"))
-        .exits(0);
+    home.ok(call.iter().chain(&fields));
+    home.ok(["api", "GET", "/v1/x"].iter().chain(&fields));
+    home.ok(words("api GET v1/x?state=active -F 'user=a b&c=d' -f é=1"));
     let requests = server.requests();
     assert_eq!(
         requests[0].json(),

@@ -9,7 +9,7 @@ fn in_three_days(home: &Home, venue: &str) -> String {
     let book = words(format!(
         "book {venue} --at 'in 3 days 18:00' --party 2 --name 'Ada Lovelace' --json"
     ));
-    text(&home.run(book).exits(0).json(), "id")
+    text(&home.ok(book).json(), "id")
 }
 
 fn clock_of(booking: &Value) -> String {
@@ -95,7 +95,7 @@ fn a_dry_run_of_a_change_shows_the_very_request_that_is_sent() {
             let shown = home.run(modify.iter().chain(&["--dry-run", "--json"]));
             let before = writes(&service);
             let shown = shown.exits(0).json();
-            home.run(modify).exits(0);
+            home.ok(modify);
             assert_eq!(writes(&service), before + 1, "a dry run sends no change");
             let sent = service.requests().pop().unwrap();
             assert_eq!(shown["body"], sent.json(), "{zone} {at}");
@@ -120,7 +120,7 @@ fn a_time_whose_zone_nobody_knows_is_refused_with_and_without_a_dry_run() {
         }
         let zoned = "modify bk_1 --at 20:00 --tz America/New_York";
         let zoned = format!("{zoned} {}", more.join(" "));
-        let output = home.run(words(&zoned)).exits(0);
+        let output = home.ok(words(&zoned));
         assert_eq!(output.stderr.matches("error").count(), 0, "{output}");
     }
     let sent = service.requests().pop().unwrap();
@@ -136,7 +136,7 @@ fn a_new_time_beside_slots_in_utc_is_on_the_bookings_own_clock() {
     let home = Home::pointing_to(service.base_url(), "sk_live_x").with("TZ", "Asia/Tokyo");
     let modify = ["modify", "bk_1", "--json", "--at", "2031-12-02 20:00"];
     // The booking's own time shows it here.
-    home.run(modify).exits(0);
+    home.ok(modify);
     assert_eq!(writes(&service), 1);
     let sent = service.requests().into_iter();
     let mut sent = sent.filter(|it| it.path.ends_with("/modify"));
@@ -161,7 +161,7 @@ fn a_weekday_is_the_one_nearest_to_the_booking() {
         ("sun 20:00", "2031-12-21T20:00:00+01:00"),
     ] {
         let modify = ["modify", "bk_1", "--at", at, "--dry-run", "--json"];
-        let shown = home.run(modify).exits(0).json();
+        let shown = home.ok(modify).json();
         assert_eq!(shown["body"]["datetime"], sent, "{at}");
     }
     for (at, words) in [
@@ -234,8 +234,7 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
         terminal.end().exits(17);
     }
     assert_eq!(writes(&service), 0);
-    home.run(["cancel", "bk_1", "--yes"])
-        .exits(0)
+    home.ok(["cancel", "bk_1", "--yes"])
         .says(service.base_url());
 }
 
@@ -243,7 +242,7 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
 fn a_booking_that_has_ended_is_refused_without_a_question() {
     let home = Home::new();
     let id = in_three_days(&home, "ven_confirms");
-    home.run(["cancel", &id, "--yes"]).exits(0);
+    home.ok(["cancel", &id, "--yes"]);
     let failed = home.booked("ven_provider_fails", &[], 11);
     for (id, status) in [(&id, "already cancelled"), (&failed, "failed")] {
         for arguments in [&["cancel", id][..], &["modify", id, "--party", "3"]] {
@@ -309,7 +308,7 @@ fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
         let shown = terminal.end().exits(17);
         let said = shown.screen.matches("  cancellation  ").count();
         assert_eq!(said, 1, "{}", shown.screen);
-        let script = home.run(["cancel", "bk_1", "--yes"]).exits(0);
+        let script = home.ok(["cancel", "bk_1", "--yes"]);
         let is_told = script.stderr.contains("the cancellation costs 23.00 EUR");
         assert_eq!(is_told, part.starts_with("costs"), "{script}");
     }
@@ -374,7 +373,7 @@ fn a_change_that_changes_nothing_is_not_sent() {
         &["--at", "2031-12-01 18:00", "--party", "2"],
     ] {
         let modify = [&["modify", "bk_1"], same].concat();
-        let shown = home.run(modify.iter().chain(&["--json"])).exits(0);
+        let shown = home.ok(modify.iter().chain(&["--json"]));
         assert_eq!(shown.json()["id"], "bk_1");
         shown.says("Nothing to change");
         let ended = Terminal::start(&home, &modify).end().exits(0);

@@ -80,7 +80,7 @@ fn two_slots(home: &Home, city: &str) -> (String, [Value; 2]) {
     let search = words(format!(
         "search dining --near '{city}' --at 'tomorrow 19:30' --json"
     ));
-    let venues = home.run(&search).exits(0).json();
+    let venues = home.ok(&search).json();
     let venue = venues["venues"].as_array().unwrap().iter();
     let venue = venue
         .clone()
@@ -90,7 +90,7 @@ fn two_slots(home: &Home, city: &str) -> (String, [Value; 2]) {
     let slots = words(format!(
         "slots {venue} --at 'in 3 days 19:30' --party 2 --json"
     ));
-    let slots = home.run(slots).exits(0).json();
+    let slots = home.ok(slots).json();
     let slots = slots["slots"].as_array().unwrap();
     let [first, .., last] = slots.as_slice() else {
         panic!("too few slots: {slots:?}");
@@ -111,7 +111,7 @@ fn a_new_time_without_an_offset_is_read_from_the_venues_clock() {
             let at = text(&first, "datetime");
             let slot = text(&first, "availability_id");
             let book = ["book", &venue, "--slot", &slot, "--at", &at, "--json"];
-            let booking = home.run(book.iter().chain(&GUEST[2..])).exits(0).json();
+            let booking = home.ok(book.iter().chain(&GUEST[2..])).json();
             let id = text(&booking, "id");
             let wanted = text(&last, "datetime");
             let local = wanted[..16].replace('T', " ");
@@ -180,6 +180,6 @@ fn a_change_whose_answer_is_lost_is_sent_once() {
         home.fault("POST /v1/bookings/{id}/modify", "drop_after", 1);
     }
     modify(&home, &id, &["--party", "3"]).exits(0);
-    let faults = home.run(["sandbox", "faults", "--json"]).exits(0).json();
+    let faults = home.json("sandbox faults");
     assert_eq!(faults["faults"].as_array().unwrap().len(), 1, "{faults}");
 }

@@ -63,13 +63,10 @@ fn remember(home: &Home, origin: &str, id: &str, status: &str, venue: &str) {
 fn lived_in() -> (Home, String) {
     let home = Home::new();
     let evening = ["--at", "tomorrow 19:30"];
-    home.run(
-        ["search", "dining", "--near", "London"]
-            .iter()
-            .chain(&evening),
-    )
-    .exits(0);
-    home.run(["slots", "@2"].iter().chain(&evening)).exits(0);
+    home.ok(["search", "dining", "--near", "London"]
+        .iter()
+        .chain(&evening));
+    home.ok(["slots", "@2"].iter().chain(&evening));
     let booking = home.booked("ven_confirms", &[], 0);
     (home, booking)
 }
@@ -78,7 +75,7 @@ fn lived_in() -> (Home, String) {
 fn the_scripts_in_the_repository_are_those_that_the_program_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
     let home = Home::new();
-    let help = home.run(["completions", "--help"]).exits(0).stdout;
+    let help = home.ok(["completions", "--help"]).stdout;
     for (shell, file) in [
         ("bash", "bookctl.bash"),
         ("zsh", "_bookctl"),
@@ -87,8 +84,8 @@ fn the_scripts_in_the_repository_are_those_that_the_program_prints() {
         ("elvish", "bookctl.elv"),
     ] {
         let script = std::fs::read_to_string(folder.join(file)).unwrap();
-        assert_eq!(home.run(["completions", shell]).exits(0).stdout, script);
-        let json = home.run(["completions", shell, "--json"]).exits(0).json();
+        assert_eq!(home.ok(["completions", shell]).stdout, script);
+        let json = home.ok(["completions", shell, "--json"]).json();
         assert_eq!(text(&json, "script"), script);
         assert!(
             help.contains(&format!("bookctl completions {shell}")),
@@ -237,8 +234,7 @@ fn what_belongs_to_another_service_is_not_offered() {
 fn attempts_that_are_not_settled_are_offered_by_their_keys() {
     let home = Home::new();
     let fault = "sandbox faults add --kind drop_after --times 3 --on";
-    home.run(fault.split(' ').chain(["POST /v1/bookings"]))
-        .exits(0);
+    home.ok(fault.split(' ').chain(["POST /v1/bookings"]));
     home.book("ven_confirms", &["--idempotency-key", "table-7"])
         .exits(16);
     let keys = offered(&home, &["attempts", "resume", ""]);
@@ -248,7 +244,7 @@ fn attempts_that_are_not_settled_are_offered_by_their_keys() {
         keys[0].1.starts_with("Ada Lovelace · ven_confirms"),
         "{keys:?}"
     );
-    home.run(["attempts", "resume", "table-7"]).exits(0);
+    home.ok(["attempts", "resume", "table-7"]);
     assert!(values(&home, &["attempts", "abandon", ""]).is_empty());
 }
 
@@ -278,7 +274,7 @@ fn names_that_the_program_knows_are_offered() {
 fn the_variable_alone_changes_no_command() {
     for shell in ["fish", "nonsense", "1", ""] {
         let home = Home::new().with("BOOKCTL_COMPLETE", shell);
-        let version = home.run(["--version"]).exits(0).stdout;
+        let version = home.ok(["--version"]).stdout;
         assert!(version.starts_with("bookctl "), "{shell}: {version}");
     }
 }

@@ -22,15 +22,14 @@ fn a_key_alone_is_refused_and_never_books_in_the_sandbox() {
 fn a_key_goes_to_the_profile_that_was_chosen_as_the_default_one() {
     let served = Served::start();
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    home.run(["profile", "add", "staging", "--base-url", served.base_url()])
-        .exits(0);
+    home.ok(["profile", "add", "staging", "--base-url", served.base_url()]);
     home.book("ven_confirms", &[]).refused(3, "config");
-    home.run(["profile", "use", "staging"]).exits(0);
+    home.ok(["profile", "use", "staging"]);
     home.book("ven_confirms", &[])
         .exits(0)
         .says("profile staging");
     assert_eq!(served.bookings().len(), 1);
-    home.run(["profile", "use", "sandbox"]).exits(0);
+    home.ok(["profile", "use", "sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
     assert_eq!(served.bookings().len(), 1);
 }
@@ -41,18 +40,18 @@ fn what_needs_no_service_works_without_one() {
     let locked = Home::new().with("BOOKCTL_NO_SANDBOX", "1");
     let keyed = Home::new().with("BOOKCTL_API_KEY", "sk_live_0123456789abcdef");
     for home in [&locked, &keyed] {
-        home.run(["explain", "429", "--json"]).exits(0);
-        let status = home.run(["auth", "status", "--json"]).exits(0).json();
+        home.ok(["explain", "429", "--json"]);
+        let status = home.json("auth status");
         let row = &status["profiles"][0];
         assert!(row["profile"].is_null(), "{status}");
         assert!(row["detail"].is_string(), "{status}");
     }
-    let status = keyed.run(["auth", "status", "--json"]).exits(0).json();
+    let status = keyed.json("auth status");
     assert_eq!(status["profiles"][0]["source"], "environment");
     assert_eq!(status["profiles"][0]["key"], "sk_live_…cdef");
 
     let wrong = Home::new().configured("default_profile = 'gone'");
-    wrong.run(["explain", "429"]).exits(0);
+    wrong.ok(["explain", "429"]);
     wrong.run(["auth", "status", "--json"]).refused(3, "config");
 }
 
@@ -61,8 +60,8 @@ fn what_needs_no_service_works_without_one() {
 fn a_key_for_nobody_is_no_reason_to_refuse_a_sandbox_of_its_own() {
     let show = words("sandbox run --quiet -- sh -c 'echo $BOOKCTL_API_KEY'");
     let keyed = Home::new().with("BOOKCTL_API_KEY", "sk_live_0123456789abcdef");
-    assert_eq!(keyed.run(&show).exits(0).stdout, "sk_live_sandbox\n");
-    keyed.run(["sandbox", "keys"]).exits(0);
+    assert_eq!(keyed.ok(&show).stdout, "sk_live_sandbox\n");
+    keyed.ok(["sandbox", "keys"]);
     keyed.refuses("sandbox bookings", 3, "config");
     let locked = keyed.with("BOOKCTL_NO_SANDBOX", "1");
     locked.run(&show).exits(3);

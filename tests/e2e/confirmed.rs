@@ -19,7 +19,7 @@ fn is_untouched(home: &Home, id: &str) {
     let booking = home.booking(id);
     assert_eq!(booking["status"], "confirmed");
     assert_eq!(booking["party_size"], 2);
-    let all = home.run(["sandbox", "bookings", "--json"]).exits(0).json();
+    let all = home.json("sandbox bookings");
     assert_eq!(all["bookings"].as_array().unwrap().len(), 1);
 }
 

@@ -6,7 +6,7 @@ use crate::harness::{Home, Key, Reply, Scripted, Terminal, text, words};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
-    home.run(command).exits(0).json()
+    home.ok(command).json()
 }
 
 /// "gives `CMD` `BOOKCTL_BASE_URL` and `BOOKCTL_API_KEY`, and ends with its exit code" (command line, Sandbox)
@@ -23,9 +23,7 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     let script = format!(
         "{own} sandbox bookings --jq '.bookings | length' && {own} api GET /v1/ --jq .sandbox"
     );
-    let output = home
-        .run(["sandbox", "run", "--", "sh", "-c", &script])
-        .exits(0);
+    let output = home.ok(["sandbox", "run", "--", "sh", "-c", &script]);
     assert_eq!(output.stdout, "0\ntrue\n", "{output}");
     let script = "echo $BOOKCTL_SANDBOX_VENUE $BOOKCTL_API_KEY; cat";
     let run = [
@@ -53,7 +51,7 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
 #[test]
 fn the_sandboxs_bookings_are_a_table_with_the_newest_first_and_a_document_with_the_oldest() {
     let home = Home::new();
-    let empty = home.run(["sandbox", "bookings"]).exits(0);
+    let empty = home.ok(["sandbox", "bookings"]);
     assert_eq!(empty.stdout, "");
     empty.says("no bookings yet");
     let ids = [
@@ -69,7 +67,7 @@ fn the_sandboxs_bookings_are_a_table_with_the_newest_first_and_a_document_with_t
         .map(|booking| text(booking, "id"))
         .collect();
     assert_eq!(listed, ids);
-    let human = home.run(["sandbox", "bookings"]).exits(0);
+    let human = home.ok(["sandbox", "bookings"]);
     for (line, id) in human.stdout.lines().zip(ids.iter().rev()) {
         assert!(line.starts_with(&format!("{id}\t")), "{human}");
     }
@@ -99,7 +97,7 @@ fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
         .says("sandbox reset");
     assert_eq!(count(), 0);
     home.booked("ven_confirms", &[], 0);
-    home.run(reset).exits(0);
+    home.ok(reset);
     assert_eq!(count(), 0);
 }
 
@@ -138,7 +136,7 @@ fn the_organization_is_shown_and_changed_field_by_field() {
     );
     assert_eq!(other["billing"], false);
     assert_eq!(document(&home, &["organization"])["billing"], true);
-    let human = home.run(["sandbox", "organization"]).exits(0);
+    let human = home.ok(["sandbox", "organization"]);
     human.shows(&format!("webhook_url\t{url}\n"));
     for wrong in ["billing=maybe", "nonsense=1"] {
         let command = ["sandbox", "organization", "-F", wrong, "--json"];
@@ -177,14 +175,14 @@ fn faults_are_added_listed_met_and_cleared() {
         (&added["kind"], &added["times"]),
         (&json!("status"), &json!(2))
     );
-    let human = home.run(["sandbox", "faults"]).exits(0);
+    let human = home.ok(["sandbox", "faults"]);
     assert!(human.stdout.contains("GET /v1/\tstatus\t2"), "{human}");
     let error = home.refuses("api GET /v1/", 14, "http_503");
     assert_eq!(error["body"], json!({"error": "busy"}));
     assert_eq!(list(&home), 1);
-    home.run(["sandbox", "faults", "clear"]).exits(0);
+    home.ok(["sandbox", "faults", "clear"]);
     assert_eq!(list(&home), 0);
-    home.run(["status"]).exits(0);
+    home.ok(["status"]);
 
     for wrong in [
         &["--kind", "nonsense"][..],

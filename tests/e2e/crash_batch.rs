@@ -22,11 +22,7 @@ const A_DAY: usize = 11;
 
 /// Rows for slots enough, in UTC; every tenth row stands there twice, as a guest who wants two tables.
 fn rows(count: usize, served: &Served) -> String {
-    let clock = served
-        .home()
-        .run(["sandbox", "clock", "--json"])
-        .exits(0)
-        .json();
+    let clock = served.home().json("sandbox clock");
     let now: jiff::Timestamp = text(&clock, "now").parse().unwrap();
     let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
     let mut lines = String::new();
@@ -123,7 +119,7 @@ fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_onc
             );
             assert_eq!(line["booking"]["datetime"], row["datetime"], "{line}");
         }
-        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let list = home.json("attempts");
         assert_eq!(list["attempts"], json!([]));
         let settled = attempts(home)
             .iter()

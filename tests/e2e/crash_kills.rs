@@ -74,7 +74,7 @@ fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_n
     }
     // Searches were remembered; no attempt is there yet.
     let used = Served::unlimited().home();
-    used.run(["attempts"]).exits(0);
+    used.ok(["attempts"]);
     let journal = used.path().join("journal.db");
     let calls = worth_killing(calls_of_a_create(|home| copy_of(home, &journal)), 13);
     let ways = try_each("kills of a create", 4, &calls, |served, number, call| {
@@ -103,7 +103,7 @@ fn open_attempt(served: &Served, intent: &Intent, kill: &String) -> (Home, Strin
     let home = served.home();
     let ended = run_injected(&home, intent.arguments(), slice::from_ref(kill));
     assert_eq!(ended.code, None, "{ended}");
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let key = text(&list["attempts"][0], "idempotency_key");
     (home, key)
 }
@@ -152,7 +152,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
         let intent = Intent::number(number);
         let (home, key) = open_attempt(served, &intent, &kill);
         // Another one is settled, and to be forgotten.
-        home.run(["attempts", "resume", &key]).exits(0);
+        home.ok(["attempts", "resume", &key]);
         let intent = Intent::number(number + 10_000);
         let ended = run_injected(&home, intent.arguments(), slice::from_ref(&kill));
         assert_eq!(ended.code, None, "{ended}");
@@ -173,7 +173,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
             // How many pages there are to write differs from run to run.
             let as_meant = matches!(ended.code, None | Some(0));
             assert!(as_meant, "{}: {ended}", call.line);
-            let list = home.run(["attempts", "--json"]).exits(0).json();
+            let list = home.json("attempts");
             let key = text(&list["attempts"][0], "idempotency_key");
             assert_eq!(
                 list["attempts"][0]["request"]["customer"]["name"],
@@ -212,7 +212,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of
         let ended = run_injected(&home, recover, &[call.inject(KILL)]);
         assert_eq!(ended.code, None, "{}: {ended}", call.line);
         if home.run(["attempts"]).code != Some(0) {
-            home.run(recover).exits(0);
+            home.ok(recover);
         }
         let files = std::fs::read_dir(home.path()).unwrap();
         let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
@@ -252,9 +252,9 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent()
         let ended = run_injected(&home, recover, &[call.inject(KILL)]);
         assert_eq!(ended.code, None, "{}: {ended}", call.line);
         if home.run(["attempts"]).code != Some(0) {
-            home.run(recover).exits(0);
+            home.ok(recover);
         }
-        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let list = home.json("attempts");
         let key = text(&list["attempts"][0], "idempotency_key");
         let settled = home.run(["attempts", "resume", &key, "--json"]);
         let made = intent.bookings(served);
@@ -330,7 +330,7 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
 
 /// Settles what is open, each by several at once: they are told of one booking.
 fn settle_all(home: &Home) {
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     for attempt in list["attempts"].as_array().unwrap() {
         let key = text(attempt, "idempotency_key");
         let resumes: Vec<Running> = (0..3)
@@ -342,6 +342,6 @@ fn settle_all(home: &Home) {
             .collect();
         assert_eq!(told.len(), 1);
     }
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     assert_eq!(list["attempts"], json!([]));
 }

@@ -55,7 +55,7 @@ fn worth_it(calls: Vec<SystemCall>, stride: usize) -> Vec<SystemCall> {
 #[track_caller]
 fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) -> Kept {
     service.wait_until_idle();
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let open = list["attempts"].as_array().unwrap();
     let made = service.ledger();
     let told = || {
@@ -283,7 +283,7 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
             let elsewhere = Misbehaving::start(|_| Act::proper());
             let alone = crate::two_runs::home(&elsewhere, false);
             let began = Instant::now();
-            alone.run(booking(KEY, &[])).exits(0);
+            alone.ok(booking(KEY, &[]));
             let longest = 4 * began.elapsed();
             let ended: Vec<Output> = std::thread::scope(|scope| {
                 let started: Vec<_> = (0..8)

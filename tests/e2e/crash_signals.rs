@@ -15,7 +15,7 @@ const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
 
 /// What an interrupted create says is what there is: a key to settle, a booking, or nothing.
 fn says_what_there_is(home: &Home, intent: &Intent, served: &Served, stderr: &str) {
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let open = list["attempts"].as_array().unwrap();
     match (&open[..], &attempts(home)[..]) {
         ([attempt], _) => {
@@ -149,7 +149,7 @@ fn a_wall_clock_that_jumps_loses_nothing() {
         assert_eq!(running.kill().code, None);
         proxy.behave();
         let home = at(now);
-        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let list = home.json("attempts");
         let attempt = &list["attempts"][0];
         let (key, began) = (
             text(attempt, "idempotency_key"),
@@ -157,9 +157,9 @@ fn a_wall_clock_that_jumps_loses_nothing() {
         );
         let jumped = began[..4] != time[..4];
         assert_eq!(jumped, then != "+0", "{began}");
-        home.run(["attempts", "resume", &key, "--json"]).exits(0);
+        home.ok(["attempts", "resume", &key, "--json"]);
         assert_eq!(served.bookings().len(), 1);
-        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let list = home.json("attempts");
         assert_eq!(list["attempts"], json!([]), "{then} {now}");
     }
 }
@@ -176,11 +176,7 @@ pub(crate) fn faketime() -> Option<String> {
 
 /// Tomorrow at 19:30 by the sandbox's clock.
 fn tomorrow_evening(served: &Served) -> String {
-    let clock = served
-        .home()
-        .run(["sandbox", "clock", "--json"])
-        .exits(0)
-        .json();
+    let clock = served.home().json("sandbox clock");
     let now: jiff::Timestamp = text(&clock, "now").parse().unwrap();
     let tomorrow = now.to_zoned(jiff::tz::TimeZone::UTC).tomorrow().unwrap();
     format!("{}T19:30:00+00:00", tomorrow.date())

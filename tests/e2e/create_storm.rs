@@ -395,7 +395,7 @@ fn ends_within(running: &mut Running, bound: Duration) -> bool {
 }
 
 fn open_keys(home: &Home) -> Vec<String> {
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let open = list["attempts"].as_array().unwrap().iter();
     open.map(|it| text(it, "idempotency_key")).collect()
 }

@@ -25,9 +25,7 @@ fn longest_answer() -> usize {
         answer.to_vec()
     });
     let proxy = Proxy::start(served.base_url(), look, 1);
-    home_behind(&proxy)
-        .run(Intent::number(0).arguments())
-        .exits(0);
+    home_behind(&proxy).ok(Intent::number(0).arguments());
     length.load(std::sync::atomic::Ordering::SeqCst) + 3
 }
 
@@ -248,7 +246,7 @@ fn where_the_service_is_not_reached_nothing_is_left_to_settle() {
     let home = Home::pointing_to(&address, "sk_live_x");
     home.book("ven_1", &["--slot", "slot_1", "--tz", "UTC"])
         .refused(15, "network");
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     assert_eq!(list["attempts"], serde_json::json!([]));
 }
 

@@ -198,10 +198,7 @@ fn the_service_has_another_name_for_every_open_one() {
     for (key, default) in names {
         assert_ne!(said(&key), default, "{key}");
     }
-    let profile = home_of(&Scripted::start(|_| Reply::Close))
-        .run(["profile", "show", "--json"])
-        .exits(0)
-        .json();
+    let profile = home_of(&Scripted::start(|_| Reply::Close)).json("profile show");
     assert_eq!(profile["dialect"].as_object().unwrap().len(), NAMES.len());
 }
 
@@ -214,8 +211,7 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
 
     let search = "search dining --near Sandbox --at 'tomorrow 19:30'";
     let found = home
-        .run(words(format!("{search} --provider alpha --json")))
-        .exits(0)
+        .ok(words(format!("{search} --provider alpha --json")))
         .json();
     let venues = found["results"].as_array().unwrap();
     assert!(
@@ -226,13 +222,12 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
         venues.iter().any(|venue| venue["venue_id"] == "ven_otp"),
         "{found}"
     );
-    let listed = home.run(words(search)).exits(0).stdout;
+    let listed = home.ok(words(search)).stdout;
     assert!(listed.contains("ven_otp_b\t"), "{listed}");
 
     let slots = ["slots", "ven_otp", "--at", "tomorrow 19:30", "--party", "2"];
     let offered = home
-        .run(slots.iter().chain(&["--provider", "alpha", "--json"]))
-        .exits(0)
+        .ok(slots.iter().chain(&["--provider", "alpha", "--json"]))
         .json();
     assert!(
         offered["options"][0]["availability_id"].is_string(),
@@ -240,14 +235,14 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
     );
 
     let id = home.booked("ven_otp", &["--provider", "alpha"], 10);
-    let card = home.run(["show", &id]).exits(0).stdout;
+    let card = home.ok(["show", &id]).stdout;
     assert!(
         card.contains(&format!("next\tbookctl continue {id} --otp CODE\n")),
         "{card}"
     );
     home.feed(["continue", &id, "--otp-stdin"], &home.code())
         .exits(0);
-    let card = home.run(["show", &id]).exits(0).stdout;
+    let card = home.ok(["show", &id]).stdout;
     assert!(
         card.contains(&format!("next\tbookctl modify {id} ")),
         "{card}"
@@ -262,17 +257,14 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
         "terrace",
         "--json",
     ];
-    let changed = home
-        .run(["modify", &id].iter().chain(&change))
-        .exits(0)
-        .json();
+    let changed = home.ok(["modify", &id].iter().chain(&change)).json();
     assert_eq!(changed["party_size"], 3);
     assert_eq!(changed["seating_preference"], "terrace");
     let cancelled = home.json(&format!("cancel {id} --reason rain --yes"));
     assert_eq!(cancelled["status"], "cancelled");
 
     let elsewhere = home.booked("ven_confirms_b", &["--provider", "beta"], 0);
-    let card = home.run(["show", &elsewhere]).exits(0).stdout;
+    let card = home.ok(["show", &elsewhere]).stdout;
     assert!(!card.contains("bookctl modify"), "{card}");
     home.run(["cancel", &elsewhere, "--yes"]).exits(7);
 }
@@ -305,7 +297,7 @@ fn a_persons_account_is_connected_listed_and_asked_for_its_card() {
     let home = home_of(&service);
 
     let connect = words("session connect --end-user u_7 --phone '+44 20 7946 0018' --json");
-    let session = home.run(&connect).exits(0).json();
+    let session = home.ok(&connect).json();
     assert_eq!(session["provider"], "beta");
     let id = text(&session, "id");
     let verified = home
@@ -317,15 +309,15 @@ fn a_persons_account_is_connected_listed_and_asked_for_its_card() {
         .json();
     assert_eq!(verified["state"], "active");
     let list = ["session", "list", "--provider", "beta"];
-    let listed = home.run(list.iter().chain(&["--json"])).exits(0).json();
+    let listed = home.ok(list.iter().chain(&["--json"])).json();
     assert_eq!(listed["accounts"][0]["id"], json!(id));
-    assert!(home.run(list).exits(0).stdout.contains(&id));
+    assert!(home.ok(list).stdout.contains(&id));
     for card in [
         vec!["card", &id],
         vec!["card", "--end-user", "u_7", "--provider", "beta"],
     ] {
-        let card = home.run(card.iter().chain(&["--json"])).exits(0).json();
+        let card = home.ok(card.iter().chain(&["--json"])).json();
         assert_eq!(card["has_card"], true);
     }
-    home.run(["session", "disconnect", &id, "--yes"]).exits(0);
+    home.ok(["session", "disconnect", &id, "--yes"]);
 }

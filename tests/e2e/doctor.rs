@@ -36,7 +36,7 @@ fn without_any_configuration_nothing_is_a_problem() {
     // There is no keyring here, and the sandbox needs none.
     let keyring = check(&report, "keyring");
     assert_eq!(keyring["state"], "ok", "{report}");
-    let lines = home.run(["doctor"]).exits(0).stdout;
+    let lines = home.ok(["doctor"]).stdout;
     assert_eq!(lines.lines().count(), 8, "{lines}");
 }
 
@@ -140,7 +140,7 @@ fn a_service_that_fails_or_refuses_is_no_problem_of_the_key() {
         }
     }
     // The help says which exit codes there are.
-    let help = Home::new().run(["doctor", "--help"]).exits(0).stdout;
+    let help = Home::new().ok(["doctor", "--help"]).stdout;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         help.contains("the code that every command ends with there, such as 14"),
@@ -175,7 +175,7 @@ fn a_home_where_nothing_can_be_booked_is_a_problem() {
             return;
         };
         if used {
-            home.run(["attempts"]).exits(0);
+            home.ok(["attempts"]);
         }
         examine(&home, 0);
         disk.forbid_writing();

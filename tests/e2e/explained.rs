@@ -6,7 +6,7 @@ use crate::harness::{Home, Reply, Scripted, text};
 
 /// Every code of the catalog.
 pub(crate) fn codes() -> Vec<Value> {
-    let document = Home::new().run(["explain", "--json"]).exits(0).json();
+    let document = Home::new().json("explain");
     document["codes"].as_array().unwrap().clone()
 }
 
@@ -33,11 +33,11 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
     let home = Home::new();
     for row in codes() {
         let code = text(&row, "code");
-        let output = home.run(["explain", &code, "--json"]).exits(0);
+        let output = home.ok(["explain", &code, "--json"]);
         assert_eq!(output.json(), json!({"codes": [row]}));
         assert_eq!(output.stderr, "", "nothing of a sandbox is used");
     }
-    let human = home.run(["explain", "payment_outcome_unknown"]).exits(0);
+    let human = home.ok(["explain", "payment_outcome_unknown"]);
     for part in [
         "payment_outcome_unknown\t",
         "retry\t",
@@ -47,9 +47,9 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
         assert!(human.stdout.contains(part), "{part}: {human}");
     }
     // An HTTP status is a code too.
-    let by_number = home.run(["explain", "409", "--json"]).exits(0).json();
+    let by_number = home.json("explain 409");
     assert_eq!(by_number["codes"][0]["code"], "http_409");
-    let all = home.run(["explain"]).exits(0);
+    let all = home.ok(["explain"]);
     assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
 }
 
@@ -64,9 +64,9 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
         ("sandbox", "scenarios", "scenario"),
         ("dialect", "dialect", "key"),
     ] {
-        let document = home.run(["help", topic, "--json"]).exits(0).json();
+        let document = home.ok(["help", topic, "--json"]).json();
         let rows = document[field].as_array().unwrap();
-        let human = home.run(["help", topic]).exits(0);
+        let human = home.ok(["help", topic]);
         assert_eq!(human.stderr, "", "help needs no configuration");
         for row in rows {
             assert!(human.stdout.contains(&text(row, first)), "{row}: {human}");
@@ -87,19 +87,19 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
 #[test]
 fn the_status_names_the_service_and_how_far_its_clock_is() {
     let home = Home::new();
-    let document = home.run(["status", "--json"]).exits(0).json();
+    let document = home.json("status");
     assert_eq!(
         (&document["version"], &document["sandbox"]),
         (&json!("v1"), &json!(true))
     );
-    let human = home.run(["status"]).exits(0);
+    let human = home.ok(["status"]);
     for endpoint in document["endpoints"].as_array().unwrap() {
         let row = format!("{}\t{}\t", text(endpoint, "method"), text(endpoint, "path"));
         assert!(human.stdout.contains(&row), "{row}: {human}");
     }
     human.shows("clock\tsame as this computer's\n");
     home.advance("1h");
-    let human = home.run(["status"]).exits(0).stdout;
+    let human = home.ok(["status"]).stdout;
     let clock = human.lines().find(|line| line.starts_with("clock\t"));
     assert!(
         clock.unwrap().ends_with(" ahead of this computer's"),
@@ -111,9 +111,9 @@ fn the_status_names_the_service_and_how_far_its_clock_is() {
 fn the_status_of_a_service_that_says_little_is_shown_all_the_same() {
     let server = Scripted::start(|_| Reply::json(200, &json!({"hello": "there"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let human = home.run(["status"]).exits(0);
+    let human = home.ok(["status"]);
     assert!(human.stdout.contains(server.base_url()), "{human}");
-    let document = home.run(["status", "--json"]).exits(0).json();
+    let document = home.json("status");
     assert_eq!(document, json!({"hello": "there"}));
     let refusing = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let home = Home::pointing_to(refusing.base_url(), "sk_live_x");

@@ -45,12 +45,11 @@ impl Before {
         match self {
             Before::Blank => {}
             Before::Used => {
-                home.run(["attempts"]).exits(0);
+                home.ok(["attempts"]);
             }
             Before::Forgets => {
                 // Nobody says that this one is to be forgotten before the next create does.
-                home.run(booking("earlier", &["--retention", "90d"]))
-                    .exits(0);
+                home.ok(booking("earlier", &["--retention", "90d"]));
             }
             Before::Open => {
                 service.plan(|_| Act::lost());
@@ -180,8 +179,7 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
     assert!(!sent || known.is_some(), "forgotten: {what}: {ended}");
     let open = known.as_ref().is_some_and(|it| it["state"] == "unresolved");
     if open {
-        home.run(["attempts", "resume", "order-1", "--json"])
-            .exits(0);
+        home.ok(["attempts", "resume", "order-1", "--json"]);
     }
     let made_now = service
         .ledger()

@@ -53,9 +53,9 @@ fn a_filter_that_ends_the_process_loses_no_booking() {
     let arguments = ["book", "ven_confirms", "--jq", "\"x\" * 1000000000000"];
     let ended = home.run(arguments.iter().chain(&GUEST));
     assert_ne!(ended.code, Some(0), "{ended}");
-    let attempts = home.run(["attempts", "--json"]).exits(0).json();
+    let attempts = home.json("attempts");
     assert_eq!(attempts["attempts"], json!([]));
-    let bookings = home.run(["bookings", "--json"]).exits(0).json();
+    let bookings = home.json("bookings");
     let bookings = bookings["bookings"].as_array().unwrap();
     assert_eq!(bookings.len(), 1);
     assert_eq!(bookings[0]["status"], "confirmed");

@@ -14,7 +14,7 @@ fn booked(home: &Home, venue: &str, at: &str, guest: &[&str], code: i32) -> Stri
 }
 
 fn found(home: &Home, more: &[&str]) -> Vec<String> {
-    let output = home.run(["bookings", "--json"].iter().chain(more)).exits(0);
+    let output = home.ok(["bookings", "--json"].iter().chain(more));
     let document = output.json();
     let bookings = document["bookings"].as_array().unwrap();
     bookings.iter().map(|it| text(it, "id")).collect()
@@ -83,9 +83,9 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
             "{words:?}"
         );
     }
-    let shown = home.run(["bookings", "lovelace"]).exits(0);
+    let shown = home.ok(["bookings", "lovelace"]);
     assert_eq!(shown.stdout.lines().count(), 1, "{shown}");
-    let shown = home.run(["show", "@1", "--json"]).exits(0);
+    let shown = home.ok(["show", "@1", "--json"]);
     assert_eq!(shown.json()["id"], ada.as_str());
     for wrong in [
         &["--date", "someday"][..],
@@ -121,20 +121,20 @@ fn a_booking_that_was_shown_is_found_as_well_and_one_that_a_script_read_leaves_n
     let [ada, eve] = ["Ada Lovelace", "Eve Other"]
         .map(|name| booked(&other, "ven_confirms", "fri 18:00", &["--name", name], 0));
     let home = served.home();
-    home.run(["show", &eve, "--json"]).exits(0);
+    home.ok(["show", &eve, "--json"]);
     assert!(
         !home.path().join("journal.db").exists(),
         "a script's read opens no journal"
     );
-    home.run(["show", &ada]).exits(0);
+    home.ok(["show", &ada]);
     assert_eq!(found(&home, &["lovelace"]), [ada.as_str()]);
     assert_eq!(found(&home, &["eve"]), [] as [&str; 0]);
     assert_eq!(home.booking("@last")["id"], ada.as_str());
-    home.run(["bookings", "forget", &ada]).exits(0);
+    home.ok(["bookings", "forget", &ada]);
     assert_eq!(found(&home, &[]), [] as [&str; 0]);
     // Nothing is kept where nothing is to be kept.
     let home = home.configured("retention = \"0\"\n");
-    home.run(["show", &ada]).exits(0);
+    home.ok(["show", &ada]);
     assert_eq!(found(&home, &[]), [] as [&str; 0]);
 }
 
@@ -153,7 +153,7 @@ fn a_booking_of_a_received_webhook_is_found_by_its_id() {
     listening.end();
     assert_eq!(found(&home, &[]).len(), 2);
     assert_eq!(found(&home, &["--status", "confirmed"]), ["bk_first"]);
-    home.run(["bookings", "forget", "bk_first"]).exits(0);
+    home.ok(["bookings", "forget", "bk_first"]);
     assert_eq!(
         found(&home, &[]),
         ["bk_second"],
@@ -165,7 +165,7 @@ fn a_booking_of_a_received_webhook_is_found_by_its_id() {
 fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
     let (home, [muller, ..]) = three();
     assert_eq!(found(&home, &["muller"]), [muller.as_str()]);
-    home.run(["bookings", "forget", &muller]).exits(0);
+    home.ok(["bookings", "forget", &muller]);
     assert_eq!(found(&home, &["muller"]), [] as [&str; 0]);
     for part in ["jurgen muller", "Müller", "canary", "442079460018"] {
         assert!(!journal_holds(&home, part), "{part}");
@@ -264,10 +264,9 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
 #[test]
 fn a_venue_of_an_earlier_search_and_the_last_one_need_no_id() {
     let home = Home::new();
-    home.run(["slots", "ven_otp", "--at", "fri 18:00"]).exits(0);
-    home.run(["slots", "@last", "--at", "sat 18:00"]).exits(0);
-    home.run(["search", "dining", "--near", "Paris", "--at", "fri 19:00"])
-        .exits(0);
+    home.ok(["slots", "ven_otp", "--at", "fri 18:00"]);
+    home.ok(["slots", "@last", "--at", "sat 18:00"]);
+    home.ok(["search", "dining", "--near", "Paris", "--at", "fri 19:00"]);
     let mut terminal = Terminal::of_width(&home, 80, &["slots", "--at", "fri 18:00"]);
     terminal.see("Which venue?").press(Key::Enter);
     terminal.end().exits(0).says("@1");
@@ -277,16 +276,15 @@ fn a_venue_of_an_earlier_search_and_the_last_one_need_no_id() {
 fn after_a_reset_the_old_bookings_are_left_out_and_showing_one_does_not_end_in_a_circle() {
     let (home, [_, _, ada]) = three();
     assert_eq!(found(&home, &[]).len(), 3);
-    home.run(["sandbox", "reset", "--yes"]).exits(0);
-    home.run(["bookings"])
-        .exits(0)
+    home.ok(["sandbox", "reset", "--yes"]);
+    home.ok(["bookings"])
         .says("No bookings found (embedded sandbox).")
         .says("Left out 3");
     assert_eq!(found(&home, &["lovelace"]), [] as [&str; 0]);
     let shown = home.run(["show", &ada]).exits(6);
     shown.says(&format!("bookctl bookings forget {ada}"));
-    home.run(["bookings", "forget", &ada]).exits(0);
-    home.run(["bookings"]).exits(0).says("Left out 2");
+    home.ok(["bookings", "forget", &ada]);
+    home.ok(["bookings"]).says("Left out 2");
 }
 
 #[test]
@@ -297,7 +295,7 @@ fn a_booking_that_a_real_service_does_not_show_stays_in_the_list() {
         _ => Reply::json(404, &json!({"error": "booking not found"})),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1"]).exits(0);
+    home.ok(["show", "bk_1"]);
     home.run(["show", "bk_1"]).exits(6);
     assert_eq!(found(&home, &[]), ["bk_1"], "another key may still show it");
 }
@@ -321,7 +319,7 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
     home.refuses("attempts resume @last", 2, "usage");
     let home = unsettled(&["first", "second"]);
     home.refuses("attempts abandon @1", 2, "usage");
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let second = text(&list["attempts"][1], "idempotency_key");
     let several = home.refuses("attempts resume @last", 2, "usage");
     has(&several, "hint", "bookctl attempts");
@@ -339,16 +337,13 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
 fn the_last_session_and_the_last_event_need_no_id() {
     let home = Home::new();
     let connect = "session connect --end-user u1 --phone +447700900001 --json".split(' ');
-    let id = text(&home.run(connect).exits(0).json(), "id");
+    let id = text(&home.ok(connect).json(), "id");
     let code = home.code();
-    let verified = home
-        .run(["session", "verify", "@last", "--code", &code, "--json"])
-        .exits(0);
+    let verified = home.ok(["session", "verify", "@last", "--code", &code, "--json"]);
     assert_eq!(verified.json()["id"], id.as_str());
-    home.run(["session", "show", "@last"]).exits(0);
-    home.run(["card", "@last"]).exits(0);
-    home.run(["session", "disconnect", "@last", "--yes"])
-        .exits(0);
+    home.ok(["session", "show", "@last"]);
+    home.ok(["card", "@last"]);
+    home.ok(["session", "disconnect", "@last", "--yes"]);
     Home::new()
         .run(["session", "show", "@last", "--json"])
         .refused(2, "usage");
@@ -394,7 +389,7 @@ fn a_list_that_is_left_says_that_nothing_was_chosen() {
         &["cancel", "muller"],
         &["slots", "--at", "fri 18:00"],
     ] {
-        home.run(["search", "dining", "--near", "Paris"]).exits(0);
+        home.ok(["search", "dining", "--near", "Paris"]);
         let mut terminal = Terminal::of_width(&home, 80, command);
         terminal.see("type to filter").press(Key::Esc);
         let ended = terminal.end().exits(17).says("Nothing was chosen.");
@@ -411,13 +406,13 @@ fn a_row_names_the_booking_of_a_filter_and_of_an_event_too() {
     let served = Served::start();
     let home = served.home();
     let id = home.booked("ven_confirms", &[], 0);
-    home.run(["bookings"]).exits(0);
+    home.ok(["bookings"]);
     let event = ["webhook", "send", "booking.confirmed", "--dry-run"];
     let to = ["--to", "http://127.0.0.1:9/", "--booking", "@1", "--json"];
-    let event = home.run(event.iter().chain(&to)).exits(0);
+    let event = home.ok(event.iter().chain(&to));
     assert!(event.stdout.contains(&id), "{event}");
     let requests = ["sandbox", "requests", "--booking", "@1", "--json"];
-    let requests = home.run(requests).exits(0).json();
+    let requests = home.ok(requests).json();
     // The booking was made, and read for the event.
     assert_eq!(requests["requests"].as_array().unwrap().len(), 2);
     home.run(["sandbox", "requests", "--booking", "@2"])

@@ -192,7 +192,7 @@ fn answering(document: Value) -> (Scripted, Home) {
 fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
     let booking = serde_json::json!({"id": "bk_1", "object": "booking", "status": "On Hold", "provider": "p"});
     let (_server, home) = answering(booking);
-    let shown = home.run(["show", "bk_1"]).exits(0);
+    let shown = home.ok(["show", "bk_1"]);
     assert!(
         shown.stdout.starts_with("On Hold\tbk_1\n"),
         "{}",
@@ -220,12 +220,12 @@ fn a_booking_of_another_provider_can_be_changed_until_the_service_says_otherwise
     let mut booking =
         serde_json::json!({"id": "bk_1", "status": "confirmed", "provider": "elsewhere"});
     let (_server, home) = answering(booking.clone());
-    let shown = home.run(["show", "bk_1"]).exits(0).stdout;
+    let shown = home.ok(["show", "bk_1"]).stdout;
     assert!(shown.contains("bookctl cancel bk_1"), "{shown}");
     assert!(!shown.contains("note\t"), "{shown}");
     booking["error_code"] = "cancellation_unsupported".into();
     let (_server, home) = answering(booking);
-    let shown = home.run(["show", "bk_1"]).exits(0).stdout;
+    let shown = home.ok(["show", "bk_1"]).stdout;
     assert!(shown.contains("note\telsewhere can neither"), "{shown}");
     assert!(!shown.contains("bookctl cancel"), "{shown}");
 }

@@ -52,18 +52,17 @@ impl Life {
         let options = ["--no-limits", "--allowance", "1000", "--eager"];
         let service = Foreign::with(variant, &options)?;
         let home = Home::new().with("BOOKCTL_API_KEY", FOREIGN_KEY);
-        home.run(["profile", "add", "hub", "--base-url", service.base_url()])
-            .exits(0);
-        home.run(["profile", "use", "hub"]).exits(0);
+        home.ok(["profile", "add", "hub", "--base-url", service.base_url()]);
+        home.ok(["profile", "use", "hub"]);
         let settings = settings(variant);
         let says_how_the_key_is_sent =
             |it: &&String| it.contains("auth_") || it.starts_with("headers.");
         let set = ["profile", "set", "hub", "read_only=false"].map(str::to_owned);
         let way: Vec<&String> = settings.iter().filter(says_how_the_key_is_sent).collect();
-        home.run(set.iter().chain(way)).exits(0);
-        home.run(["profile", "learn", "hub", "--yes"]).exits(0);
+        home.ok(set.iter().chain(way));
+        home.ok(["profile", "learn", "hub", "--yes"]);
         service.saw_no_write();
-        home.run(set.iter().chain(&settings)).exits(0);
+        home.ok(set.iter().chain(&settings));
         Some(Life {
             service,
             home,

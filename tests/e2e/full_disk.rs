@@ -48,7 +48,7 @@ fn failures() -> Vec<Failing> {
 fn home(served: &Served, used: bool) -> Home {
     let home = served.home();
     if used {
-        home.run(["attempts"]).exits(0);
+        home.ok(["attempts"]);
     }
     home
 }
@@ -155,7 +155,7 @@ fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
             let (home, intent) = (served.home(), Intent::number(number));
             let disk = Disk::mount(&home).unwrap();
             if *used {
-                home.run(["attempts"]).exits(0);
+                home.ok(["attempts"]);
             }
             disk.leave(*left);
             let ended = home.run(intent.arguments());
@@ -176,16 +176,16 @@ fn a_home_that_may_not_be_written_stops_the_create_and_is_still_read() {
             return;
         };
         for number in 0..made {
-            home.run(Intent::number(number).arguments()).exits(0);
+            home.ok(Intent::number(number).arguments());
         }
         disk.forbid_writing();
         let intent = Intent::number(2 + made);
         home.run(intent.arguments()).refused(3, "journal");
         assert!(intent.bookings(&served).is_empty());
         if made > 0 {
-            let list = home.run(["bookings", "--json"]).exits(0).json();
+            let list = home.json("bookings");
             assert_eq!(list["bookings"].as_array().unwrap().len(), made);
-            home.run(["attempts", "--json"]).exits(0);
+            home.ok(["attempts", "--json"]);
         }
     }
 }

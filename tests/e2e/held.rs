@@ -29,7 +29,7 @@ fn hold_alone(file: &Path) -> Connection {
 fn prepared() -> Home {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
-    home.run(["webhook", "events", "list", "--json"]).exits(0);
+    home.ok(["webhook", "events", "list", "--json"]);
     home
 }
 

@@ -294,7 +294,7 @@ fn a_header_acts_on_nothing() {
         )
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let output = home.run(["api", "GET", "/v1/", "-i", "-v"]).exits(0);
+    let output = home.ok(["api", "GET", "/v1/", "-i", "-v"]);
     is_harmless("a header", &output);
     assert!(output.stdout.contains(r"\u{9b}31m"), "{output}");
     let page = Scripted::start(|_| {
@@ -342,9 +342,9 @@ fn an_id_keeps_all_its_digits_and_one_of_megabytes_is_none() {
     let sent = text.clone();
     let server = Scripted::start(move |_| Reply::Whole(200, "application/json", sent.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_test_hostile_0001");
-    home.run(["show", ID]).exits(0).prints(ID);
+    home.ok(["show", ID]).prints(ID);
     assert_eq!(server.requests()[0].path, format!("/v1/bookings/{ID}"));
-    let output = home.run(["show", ID, "--json"]).exits(0);
+    let output = home.ok(["show", ID, "--json"]);
     assert_eq!(output.stdout.trim_end(), text);
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_test_hostile_0001");
     let home = home.configured(&format!(
@@ -398,7 +398,7 @@ fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
         rows.push('\n');
     }
     home.feed(["batch", "-", "--name", "names"], &rows).exits(0);
-    let piped = home.run(["bookings"]).exits(0);
+    let piped = home.ok(["bookings"]);
     let shown = Terminal::of_width(&home, 160, &["bookings"]).end().exits(0);
     for name in names {
         assert!(piped.stdout.contains(name), "{name}: {piped}");

@@ -137,7 +137,7 @@ fn a_body_that_is_no_json_is_sent_as_the_text_that_it_is() {
             "sandbox", "faults", "add", "--on", "GET /v1/", "--kind", "status",
         ];
         let more = ["--status", "502", "--body", body];
-        served.home().run(add.iter().chain(&more)).exits(0);
+        served.home().ok(add.iter().chain(&more));
         let answer = exchange(served.base_url(), "GET", "/v1/", &[], "");
         assert_eq!(String::from_utf8_lossy(&answer.body), body);
         assert_eq!(
@@ -189,7 +189,7 @@ fn a_fault_that_always_happens_ends_when_it_is_removed() {
         "rate_limited",
         "--json",
     ];
-    let added = home.run(add).exits(0).json();
+    let added = home.ok(add).json();
     let refused = exchange(server.base_url(), "GET", "/v1/", &[], "");
     assert_eq!(refused.status(), 429);
     assert_eq!(refused.header("retry-after"), Some("30"));
@@ -198,7 +198,7 @@ fn a_fault_that_always_happens_ends_when_it_is_removed() {
     }
     // The sandbox's own surface goes on.
     let remove = ["sandbox", "faults", "remove", &text(&added, "id"), "--json"];
-    assert_eq!(home.run(remove).exits(0).json(), json!({"faults": []}));
+    assert_eq!(home.ok(remove).json(), json!({"faults": []}));
     assert_eq!(index(&server, LIVE), 200);
     home.run(remove).refused(6, "http_404");
     let unknown = ["sandbox", "faults", "add", "--preset", "gloomy", "--json"];
@@ -279,7 +279,7 @@ impl Delivered {
 
     fn advance(&self, by: &str) {
         let advance = ["sandbox", "clock", "--advance", by];
-        self.home.run(advance).exits(0);
+        self.home.ok(advance);
     }
 }
 

@@ -230,7 +230,7 @@ fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
             hint.contains(&format!("bookctl attempts resume {key}")),
             "{error}"
         );
-        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let list = home.json("attempts");
         assert_eq!(list["attempts"][0]["idempotency_key"], key);
     }
 }

@@ -87,5 +87,5 @@ fn when_the_create_arrives_the_journal_already_knows_it() {
         "--idempotency-key",
         "known-key",
     ];
-    home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+    home.ok(arguments.iter().chain(&GUEST[2..]));
 }

@@ -40,16 +40,13 @@ fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_w
     assert_eq!(summary["received"], 2, "{summary}");
     let id = events[0]["event_id"].as_str().unwrap();
     assert!(id.starts_with("sha256:"), "{id}");
-    home.run(["webhook", "events", "show", id])
-        .exits(0)
+    home.ok(["webhook", "events", "show", id])
         .prints("unknown kind")
         .prints("701");
-    home.run(["webhook", "events", "list"])
-        .exits(0)
+    home.ok(["webhook", "events", "list"])
         .prints("unknown kind");
     let app = App::start(|_| 200);
-    home.run(["webhook", "events", "replay", id, "--to", &app.url])
-        .exits(0);
+    home.ok(["webhook", "events", "replay", id, "--to", &app.url]);
     assert_eq!(app.count(), 1);
 }
 
@@ -111,7 +108,7 @@ fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once
     for kind in ["booking.modified", "booking.cancelled"] {
         let id = of_kind(kind)["event_id"].as_str().unwrap();
         assert!(id.starts_with("sha256:"), "{output}");
-        home.run(["webhook", "events", "show", id]).exits(0);
+        home.ok(["webhook", "events", "show", id]);
     }
 }
 
@@ -136,7 +133,7 @@ fn a_signature_in_a_header_of_another_name_is_refused_and_the_key_is_named_once_
     let (_, output) = post("Acme-Signature: t=1,v1=00\r\n");
     assert!(!output.stderr.contains("service_name"), "{output}");
     let set = ["profile", "set", "acme", "dialect.service_name=acme"];
-    home.run(set).exits(0);
+    home.ok(set);
     assert_eq!(post(&headers).0, [Some(200); 2]);
 }
 

@@ -44,11 +44,10 @@ fn after_a_kill() -> (Scripted, Home) {
 #[test]
 fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
     let (_server, home) = after_a_kill();
-    home.run(book("again", &[]))
-        .exits(0)
+    home.ok(book("again", &[]))
         .says("the result of an earlier booking request is unknown")
         .says("bookctl attempts resume killed");
-    home.run(["bookings", "lovelace"]).exits(0).says(
+    home.ok(["bookings", "lovelace"]).says(
         "Not in this list: the result of 1 booking request is unknown; see `bookctl attempts`.",
     );
 }
@@ -57,7 +56,7 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
 #[test]
 fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
     let (server, home) = after_a_kill();
-    home.run(book("again", &[])).exits(0);
+    home.ok(book("again", &[]));
     let resume = ["attempts", "resume", "killed"];
     let mut terminal = Terminal::of_width(&home, 100, &resume);
     terminal.see("this guest has a booking at this venue on this day already: bk_1");
@@ -68,8 +67,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
         .exits(17)
         .says("bookctl attempts abandon killed");
     assert_eq!(server.creates().len(), 2);
-    home.run(resume)
-        .exits(0)
+    home.ok(resume)
         .says("this guest has a booking at this venue on this day already: bk_1");
     assert_eq!(server.creates().len(), 3);
 }
@@ -78,7 +76,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
 #[test]
 fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_sent_again() {
     let (server, home) = after_a_kill();
-    home.run(book("again", &["--json"])).exits(0);
+    home.ok(book("again", &["--json"]));
     let mut terminal = Terminal::of_width(&home, 100, &book("third", &[]));
     terminal.see("? Find out what happened to it first?");
     terminal.press(Key::Enter);

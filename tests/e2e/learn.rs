@@ -54,15 +54,13 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
     let home = Home::new().configured(
         "# mine\n[profiles.x]\nbase_url = \"https://a.example\" # there\nkey_origin = \"https://a.example\"\n",
     );
-    let shown = home
-        .run(words(
-            "profile set x read_only=true local_times=true otp_field=pin \
+    let shown = home.ok(words(
+        "profile set x read_only=true local_times=true otp_field=pin \
                  dialect.venues_field=data.results read.booking=.data 'write.otp={otpCode: \
                  .otp}' auth_query=api_key headers.X-Org=7 --json",
-        ))
-        .exits(0);
+    ));
     drop(shown);
-    let shown = home.run(["profile", "show", "x", "--json"]).exits(0).json();
+    let shown = home.json("profile show x");
     assert_eq!(shown["read"]["booking"], ".data");
     assert_eq!(shown["write"]["otp"], "{otpCode: .otp}");
     assert_eq!(shown["local_times"], true);
@@ -74,12 +72,12 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
         file.starts_with("# mine\n") && file.contains("# there"),
         "{file}"
     );
-    let page = home.run(["profile", "show", "x"]).exits(0).stdout;
+    let page = home.ok(["profile", "show", "x"]).stdout;
     assert!(page.contains("read.booking = .data"), "{page}");
 
     let unset = "profile unset x read.booking write.otp local_times otp_field auth_query \
              headers.X-Org";
-    home.run(words(format!("{unset} venues_field"))).exits(0);
+    home.ok(words(format!("{unset} venues_field")));
     let after = config(&home);
     assert!(
         !["dialect", "write", "local_times", "auth_query", "headers"]
@@ -111,11 +109,9 @@ fn at_the_projects_own_sandbox_everything_is_read_and_nothing_is_proposed() {
         );
     }
     assert_eq!(learned["written"], Value::Null);
-    home.run(["profile", "learn", "own", "--check"])
-        .exits(0)
+    home.ok(["profile", "learn", "own", "--check"])
         .prints("fits");
-    home.run(["doctor", "--probe", "--near", "London"])
-        .exits(0)
+    home.ok(["doctor", "--probe", "--near", "London"])
         .prints("fits");
     assert_eq!(served.bookings().len(), 1);
 }
@@ -165,9 +161,9 @@ fn what_the_searches_ask_for_is_learned_from_their_refusals_and_works_from_then_
         assert_eq!(again["written"], Value::Null, "{again}");
         assert_eq!(config(&home), file, "learning twice changed the profile");
         let search = words("search dining --near 'New York' --at 'tomorrow 19:30'");
-        home.run(&search).exits(0);
+        home.ok(&search);
         let slots = ["slots", "@1", "--at", "tomorrow 19:00", "--party", "2"];
-        home.run(slots).exits(0).prints("10:00");
+        home.ok(slots).prints("10:00");
     }
 }
 
@@ -194,7 +190,7 @@ fn the_paths_of_each_document_are_shown_and_never_a_value() {
         setting.starts_with("read.venues=.data.results[] |= (.name = .<?> | "),
         "{setting}"
     );
-    let page = home.run(["profile", "learn", "foreign", "--yes"]).exits(0);
+    let page = home.ok(["profile", "learn", "foreign", "--yes"]);
     let page = page
         .prints(".data.results[].title")
         .prints("bookctl profile set foreign 'read.venues=");
@@ -256,12 +252,12 @@ fn a_document_that_is_not_read_comes_with_an_expression_that_a_person_completes(
         .replacen("<?>", "ref", 1)
         .replacen("<?>", "starts", 1);
     let filled = filled.split(", card_terms").next().unwrap().to_owned() + "}]}";
-    home.run(["profile", "set", "foreign", &filled]).exits(0);
+    home.ok(["profile", "set", "foreign", &filled]);
     learn(&home, &["--check"]).exits(0);
-    home.run(["doctor", "--probe"]).exits(0);
+    home.ok(["doctor", "--probe"]);
     // What the profile's own expression no longer finds has drifted; what never was there has not.
     let lost = "read.venues={venues: [.venues[] | {venue_id, name: .title, provider}]}";
-    home.run(["profile", "set", "foreign", lost]).exits(0);
+    home.ok(["profile", "set", "foreign", lost]);
     let drifted = learn(&home, &["--check"]).exits(3).json();
     assert_eq!(shown(&drifted, "venues")["lost"], json!(["name"]));
 }
@@ -302,14 +298,13 @@ fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the
         Reply::json(200, &answer)
     });
     let home = home_at(&service);
-    home.run(["doctor", "--probe"]).exits(0).prints("--near");
+    home.ok(["doctor", "--probe"]).prints("--near");
     let searches = service
         .requests()
         .into_iter()
         .filter(|it| it.path.ends_with("venues/search"));
     assert_eq!(searches.count(), 3);
-    home.run(["doctor", "--probe", "--near", "Reykjavik"])
-        .exits(0)
+    home.ok(["doctor", "--probe", "--near", "Reykjavik"])
         .prints("venues");
     home.run(["doctor", "--probe", "--near", "Oslo"])
         .exits(3)
@@ -337,7 +332,7 @@ fn a_check_writes_nothing_and_a_file_has_the_command_that_says_the_same() {
         "--out",
         "review.sh",
     ];
-    home.run(out).exits(0).prints("review.sh");
+    home.ok(out).prints("review.sh");
     assert_eq!(config(&home), before);
     let review = std::fs::read_to_string(home.folder().join("review.sh")).unwrap();
     let mut shell = std::process::Command::new("sh");
@@ -345,7 +340,7 @@ fn a_check_writes_nothing_and_a_file_has_the_command_that_says_the_same() {
     let script = review.replacen("bookctl", env!("CARGO_BIN_EXE_bookctl"), 1);
     let applied = shell.args(["-c", &script]).output().unwrap();
     assert!(applied.status.success(), "{applied:?}");
-    home.run(check).exits(0).prints("fits");
+    home.ok(check).prints("fits");
 }
 
 #[test]
@@ -450,7 +445,7 @@ fn a_learned_profile_is_read_only_and_one_that_allows_changes_stays_so() {
         return;
     };
     let home = service.home(BY_TOKEN);
-    let learn = || home.run(["profile", "learn", "foreign", "--yes"]).exits(0);
+    let learn = || home.ok(["profile", "learn", "foreign", "--yes"]);
     let delivery = |name: &str| {
         std::fs::write(
             home.folder().join("delivery"),
@@ -458,7 +453,7 @@ fn a_learned_profile_is_read_only_and_one_that_allows_changes_stays_so() {
         )
         .unwrap();
         let set = "profile learn foreign --yes --delivery delivery";
-        home.run(words(set)).exits(0);
+        home.ok(words(set));
     };
     learn();
     assert!(!config(&home).contains("read_only"), "nothing was learned");
@@ -466,8 +461,7 @@ fn a_learned_profile_is_read_only_and_one_that_allows_changes_stays_so() {
     home.run(["cancel", "bk_1", "--yes"])
         .exits(3)
         .says("bookctl profile set foreign read_only=false");
-    home.run(["profile", "set", "foreign", "read_only=false"])
-        .exits(0);
+    home.ok(["profile", "set", "foreign", "read_only=false"]);
     delivery("Other");
     let file = config(&home);
     assert!(
@@ -610,8 +604,7 @@ fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
             .says(says);
         assert_eq!(config(&home), before, "{setting}");
     }
-    home.run(["profile", "set", "x", "base_url=https://a.example/v2"])
-        .exits(0);
+    home.ok(["profile", "set", "x", "base_url=https://a.example/v2"]);
     home.run(["profile", "unset", "x", "base_url"]).exits(2);
     home.run(["profile", "set", "nobody", "read_only=true"])
         .exits(3);

@@ -27,10 +27,9 @@ impl Surroundings {
         let booking = home.booked("ven_confirms", &[], 0);
         let paused = home.booked("ven_otp", &[], 10);
         let connect = "session connect --end-user user_7 --phone +442079460018 --json";
-        let session = text(&home.run(connect.split(' ')).exits(0).json(), "id");
+        let session = text(&home.ok(connect.split(' ')).json(), "id");
         let search = ["search", "dining", "--near", "Sandbox"];
-        home.run(search.iter().chain(&["--at", "tomorrow 19:30"]))
-            .exits(0);
+        home.ok(search.iter().chain(&["--at", "tomorrow 19:30"]));
         Surroundings {
             home,
             booking,

@@ -166,7 +166,7 @@ fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unk
         &["--timeout", "600ms", "--max-wait", "20s"],
     ));
     let ended_a_run = || {
-        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let list = home.json("attempts");
         list["attempts"][0]["runs"][0]["ended_at"].is_string()
     };
     let deadline = Instant::now() + HANG;
@@ -191,7 +191,7 @@ fn a_read_that_is_answered_with_another_booking_is_no_success() {
         false => Act::new(Commit::Never, Answer::Another(200, Different::Guest)),
     });
     let home = home(&service, false);
-    let id = text(&home.run(booking("order-1", &[])).exits(0).json(), "id");
+    let id = text(&home.ok(booking("order-1", &[])).json(), "id");
     for arguments in [
         ["attempts", "resume", "order-1"],
         ["show", &id, "--exit-status"],

@@ -11,7 +11,7 @@ const WITH_CARD: &str = "ven_payment";
 fn an_amount_is_said_for_each_guest_and_for_the_party_in_every_list_and_question() {
     let home = Home::new();
     let slots = ["slots", WITH_CARD, "--at", "tomorrow 19:30", "--party", "4"];
-    let listed = home.run(slots).exits(0).stdout;
+    let listed = home.ok(slots).stdout;
     for part in ["23.00 EUR per guest is held", "· 92.00 EUR for 4"] {
         assert!(listed.contains(part), "{part} in {listed}");
     }
@@ -91,10 +91,10 @@ fn terms_that_stand_in_included_are_seen_before_the_booking() {
     terminal.see("JPY 24000 is charged now.").see("No refund.");
     terminal.see("? Book it?").press(Key::CtrlC);
     terminal.end().exits(130);
-    let script = home.run(book.iter().chain(&["--no-input", "-q"])).exits(0);
+    let script = home.ok(book.iter().chain(&["--no-input", "-q"]));
     assert!(script.stderr.contains("JPY 24000 is charged"), "{script}");
     let slots = ["slots", "ven_1", "--at", AT[1], "-q"];
-    home.run(slots).exits(0).prints("No refund.");
+    home.ok(slots).prints("No refund.");
 }
 
 #[test]
@@ -108,8 +108,7 @@ fn a_slot_without_terms_says_that_none_were_found() {
     terminal.see("terms").see("not found in the response");
     terminal.see("? Book it?").press(Key::CtrlC);
     terminal.end().exits(130);
-    home.run(book.iter().chain(&["--no-input"]))
-        .exits(0)
+    home.ok(book.iter().chain(&["--no-input"]))
         .says("Terms: not found in the response.");
 }
 
@@ -117,14 +116,14 @@ fn a_slot_without_terms_says_that_none_were_found() {
 #[test]
 fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
     let home = Home::new();
-    home.run(["sandbox", "clock", "--to", "12:00"]).exits(0);
+    home.ok(["sandbox", "clock", "--to", "12:00"]);
     let at = ["--at", "in 2 days 19:30", "--party", "2", "--name", "Ada L"];
     let book = [&["book", WITH_CARD, "--json", "-q"][..], &at].concat();
-    let late = home.run(&book).exits(0).json()["id"].clone();
-    let early = home.run(&book).exits(0).json()["id"].clone();
+    let late = home.ok(&book).json()["id"].clone();
+    let early = home.ok(&book).json()["id"].clone();
     let [late, early] = [&late, &early].map(|id| id.as_str().unwrap());
     std::fs::remove_file(home.path().join("recent.db")).unwrap();
-    let shown = home.run(["show", late]).exits(0);
+    let shown = home.ok(["show", late]);
     for part in [
         "card\tA card is needed",
         "46.00 EUR for 2",
@@ -134,11 +133,11 @@ fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
     }
     assert!(!home.booking(late).to_string().contains("card_terms"));
 
-    let cancelled = home.run(["cancel", early, "--yes", "-q"]).exits(0);
+    let cancelled = home.ok(["cancel", early, "--yes", "-q"]);
     assert_eq!(cancelled.stderr, "", "it was free");
     home.advance("40h");
     let fee = "23.00 EUR per guest (46.00 EUR for 2), by";
-    let cancelled = home.run(["cancel", late, "--yes", "-q"]).exits(0);
+    let cancelled = home.ok(["cancel", late, "--yes", "-q"]);
     let told = format!("warning: the cancellation costs {fee} the booking's terms\n");
     assert_eq!(cancelled.stderr, told);
 }

@@ -39,7 +39,7 @@ fn home(server: &Scripted) -> Home {
 }
 
 fn open(home: &Home) -> Vec<Value> {
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     list["attempts"].as_array().unwrap().clone()
 }
 
@@ -121,13 +121,13 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
     assert_eq!(server.creates().len(), sent);
     // A key that was renewed hides nothing: lists are the service's.
     let list = ["--profile", "acme", "attempts", "--json"];
-    let list = home.run(list).exits(0).json();
+    let list = home.ok(list).json();
     assert_eq!(list["attempts"][0]["idempotency_key"], "k");
     // The same key from the environment, with a blank behind it as a file gives one, is the same account.
     let key = home
         .with("BOOKCTL_API_KEY", "sk_live_one ")
         .with("BOOKCTL_BASE_URL", server.base_url());
-    key.run(["attempts", "resume", "k"]).exits(0);
+    key.ok(["attempts", "resume", "k"]);
 }
 
 /// An envelope may have an id and a status of its own.
@@ -227,7 +227,7 @@ fn an_id_that_looks_like_a_flag_or_a_path_stays_an_id() {
         });
         let home = home(&server);
         book(&home, &[]).exits(0);
-        let shown = home.run(["show", "--", id]).exits(0);
+        let shown = home.ok(["show", "--", id]);
         assert!(server.requests().iter().any(|request| request.path == path));
         let lines: Vec<&str> = shown.stdout.lines().collect();
         assert!(

@@ -38,7 +38,7 @@ fn home(server: &Scripted) -> Home {
 }
 
 fn attempts(home: &Home) -> Vec<Value> {
-    let list = home.run(["attempts", "list", "--all", "--json"]).exits(0);
+    let list = home.ok(["attempts", "list", "--all", "--json"]);
     list.json()["attempts"].as_array().unwrap().clone()
 }
 
@@ -55,7 +55,7 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
     assert!(text(&error, "message").contains("venue_id is ven_other"));
     assert_eq!(server.creates().len(), 1, "it is not sent again by itself");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
-    let resumed = home.run(["attempts", "resume", "k", "--json"]).exits(0);
+    let resumed = home.ok(["attempts", "resume", "k", "--json"]);
     assert_eq!(resumed.json()["id"], "bk_ada");
     let attempt = &attempts(&home)[0];
     assert_eq!(attempt["state"], "resolved");
@@ -79,7 +79,7 @@ fn an_interrupt_while_a_refused_limit_is_waited_out_names_no_attempt_to_settle()
     let running = home.start(book(&["--max-wait", "2m"]));
     let list = ["attempts", "list", "--all", "--json"];
     until("the refused run", || {
-        home.run(list).exits(0).json()["attempts"][0]["state"] == "refused"
+        home.ok(list).json()["attempts"][0]["state"] == "refused"
     });
     running.signal("-INT");
     let error = running.end().refused(130, "interrupted");
@@ -104,7 +104,7 @@ fn what_the_service_writes_its_own_way_is_still_the_booking_that_was_asked_for()
             let mut shown = asked("bk_1");
             shown[field] = value;
             let server = creating(move |_| Reply::json(status, &shown));
-            home(&server).run(book(&[])).exits(0);
+            home(&server).ok(book(&[]));
         }
     }
 }
@@ -129,8 +129,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
     let error = home.refuses("attempts resume k", 9, "rate_limited");
     has(&error, "hint", "attempts resume k");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
-    home.run(["attempts", "resume", "k", "--max-wait", "30s"])
-        .exits(0);
+    home.ok(["attempts", "resume", "k", "--max-wait", "30s"]);
     let runs = attempts(&home)[0]["runs"].as_array().unwrap().clone();
     let outcomes: Vec<String> = runs.iter().map(|run| text(run, "outcome")).collect();
     assert_eq!(outcomes, ["in_doubt", "refused", "refused", "booked"]);
@@ -181,7 +180,7 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
         assert!(text(&error, "hint").contains("journal recover"), "{error}");
     }
     assert_eq!(served.bookings().len(), 1);
-    home.run(["journal", "recover"]).exits(0);
+    home.ok(["journal", "recover"]);
     home.booked("ven_confirms", &[], 0);
 }
 
@@ -198,13 +197,13 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let damaged = rusqlite::Connection::open(&journal).unwrap();
     damaged.pragma_update(None, "user_version", 99).unwrap();
     drop(damaged);
-    home.run(["journal", "recover"]).exits(0);
+    home.ok(["journal", "recover"]);
     let other = served.home_with("sk_live_other");
     std::fs::create_dir_all(other.path()).unwrap();
     std::fs::copy(&journal, other.path().join("journal.db")).unwrap();
     let error = other.refuses("attempts resume k", 3, "config");
     has(&error, "message", "another API key");
-    home.run(["attempts", "resume", "k"]).exits(0);
+    home.ok(["attempts", "resume", "k"]);
     assert_eq!(served.bookings().len(), 1);
 }
 
@@ -228,14 +227,14 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     let journal = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
     journal.pragma_update(None, "user_version", 99).unwrap();
     drop(journal);
-    home.run(["journal", "recover"]).exits(0);
+    home.ok(["journal", "recover"]);
     go_on.send(()).unwrap();
     running
         .end()
         .exits(0)
         .says("was moved or replaced while this command used it");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
-    home.run(["attempts", "resume", "k"]).exits(0);
+    home.ok(["attempts", "resume", "k"]);
     assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");
 }
 
@@ -331,7 +330,7 @@ fn a_journal_with_a_second_name_is_refused_until_the_named_command_gives_it_a_fi
     let mended = std::process::Command::new("sh").args(["-c", mend]).status();
     assert!(mended.unwrap().success(), "{mend}");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
-    home.run(["attempts", "resume", "k"]).exits(0);
+    home.ok(["attempts", "resume", "k"]);
 }
 
 /// A person who gives an attempt up is told that another process is still at it.
@@ -348,8 +347,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     let home = home(&server);
     let running = home.start(book(&[]));
     arrived.recv_timeout(HANG).unwrap();
-    home.run(["attempts", "abandon", "k"])
-        .exits(0)
+    home.ok(["attempts", "abandon", "k"])
         .says("a run of this attempt has not ended");
     go_on.send(()).unwrap();
     running.end().exits(0);
@@ -388,11 +386,9 @@ fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
         let book = format!("book ven_confirms --party 2 --name 'Ada Lovelace' --at '{at}'");
         home.run(words(&book)).exits(16);
     }
-    home.run(["sandbox", "faults", "clear"]).exits(0);
+    home.ok(["sandbox", "faults", "clear"]);
     let book = "book ven_confirms --party 2 --name 'Grace Hopper' --at";
-    let output = home
-        .run(words(format!("{book} 'tomorrow 19:30' --quiet")))
-        .exits(0);
+    let output = home.ok(words(format!("{book} 'tomorrow 19:30' --quiet")));
     assert_eq!(output.stderr.matches("warning:").count(), 1, "{output}");
     output
         .says("20:30")

@@ -174,7 +174,7 @@ fn the_command_adds_lists_and_removes_organizations() {
     let home = server.home();
     let organization = |words: &[&str]| {
         let command = ["sandbox", "organization"].iter().chain(words);
-        home.run(command).exits(0)
+        home.ok(command)
     };
     let added = organization(&["add", "--name", "test 17", "--json"]).json();
     let id = text(&added, "id");
@@ -187,10 +187,10 @@ fn the_command_adds_lists_and_removes_organizations() {
     let tenant = server.home_with(&key);
     tenant.booked("ven_confirms", &[], 0);
     let of = ["sandbox", "bookings", "--organization", &id, "--json"];
-    let bookings = home.run(of).exits(0).json();
+    let bookings = home.ok(of).json();
     assert_eq!(bookings["bookings"].as_array().unwrap().len(), 1);
     let main = ["sandbox", "bookings", "--organization", "sandbox", "--json"];
-    let bookings = home.run(main).exits(0).json();
+    let bookings = home.ok(main).json();
     assert_eq!(bookings, json!({"bookings": []}));
     let shown = organization(&["--organization", &id, "--json"]).json();
     assert_eq!(

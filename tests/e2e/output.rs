@@ -25,7 +25,7 @@ fn under_json_stdout_is_one_document_on_one_line() {
         let words = line
             .split(' ')
             .map(|word| word.replace("tomorrow_", "tomorrow "));
-        let output = home.run(words.chain(["--json".to_owned()])).exits(0);
+        let output = home.ok(words.chain(["--json".to_owned()]));
         output.json();
         assert_eq!(output.stdout.matches('\n').count(), 1, "{output}");
         assert!(output.stdout.ends_with('\n'), "{output}");
@@ -37,7 +37,7 @@ fn under_json_stdout_is_one_document_on_one_line() {
 fn a_filter_writes_what_it_finds_a_line_each_and_text_without_quotes() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
-    let show = |filter: &str| home.run(["show", &id, "--jq", filter]).exits(0).stdout;
+    let show = |filter: &str| home.ok(["show", &id, "--jq", filter]).stdout;
     assert_eq!(show(".id"), format!("{id}\n"));
     assert_eq!(show(".status, .party_size"), "requires_action\n2\n");
     assert_eq!(show(".customer"), "{\"name\":\"Ada Lovelace\"}\n");
@@ -50,9 +50,7 @@ fn a_filter_writes_what_it_finds_a_line_each_and_text_without_quotes() {
 #[test]
 fn quiet_leaves_out_notes_and_not_errors() {
     let home = Home::new();
-    let output = home
-        .run(["book", "ven_confirms", "--quiet"].iter().chain(&GUEST))
-        .exits(0);
+    let output = home.ok(["book", "ven_confirms", "--quiet"].iter().chain(&GUEST));
     assert_eq!(output.stderr, "", "{output}");
     assert!(output.stdout.starts_with("confirmed"), "{output}");
     let error = home.run(["show", "bk_nobody", "-q"]).exits(6);
@@ -110,9 +108,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     let home = Home::pointing_to(server.base_url(), "sk_live_secret");
     let at = ["--at", "2031-12-01T19:30:00Z", "--dry-run"];
     let arguments = [&["book", "ven_1", "--slot", "slot_1"][..], &at].concat();
-    let output = home
-        .run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]))
-        .exits(0);
+    let output = home.ok(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]));
     let request = output.json();
     let keys: Vec<&String> = request.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["method", "path", "headers", "body"]);
@@ -122,7 +118,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     );
     assert_eq!(request["body"]["customer"]["name"], "Ada Lovelace");
     assert!(!output.stdout.contains("sk_live_secret"), "{output}");
-    let human = home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+    let human = home.ok(arguments.iter().chain(&GUEST[2..]));
     assert!(human.stdout.starts_with("POST /v1/bookings\n"), "{human}");
     // The path is the one that is sent, with that of the base URL.
     let home = Home::pointing_to(&format!("{}/api", server.base_url()), "sk_live_x");
@@ -142,8 +138,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     assert!(server.requests().is_empty());
 
     let home = Home::new();
-    home.run(["book", "ven_confirms", "--dry-run"].iter().chain(&GUEST))
-        .exits(0);
+    home.ok(["book", "ven_confirms", "--dry-run"].iter().chain(&GUEST));
     assert!(Served::of(&home).bookings().is_empty());
     // What is missing is missing here too.
     home.refuses("book ven_confirms --dry-run", 2, "usage");
@@ -162,7 +157,7 @@ fn colour_is_there_where_it_is_wanted_and_nowhere_else() {
     ] {
         let home = Home::new().with(variable.0, variable.1);
         let book = ["book", "ven_confirms", "--color", flag];
-        let output = home.run(book.iter().chain(&GUEST)).exits(0);
+        let output = home.ok(book.iter().chain(&GUEST));
         let is_coloured = output.stdout.contains('\u{1b}');
         assert_eq!(is_coloured, coloured, "{flag} {variable:?} {output}");
         assert!(coloured || !output.stderr.contains('\u{1b}'), "{output}");
@@ -178,8 +173,8 @@ fn a_table_in_a_pipe_is_tab_separated_and_whole() {
     let home = Home::new();
     let place = ["search", "dining", "--near", "London"];
     let search = [&place[..], &["--at", "tomorrow 19:30"]].concat();
-    let document = home.run(search.iter().chain(&["--json"])).exits(0).json();
-    let output = home.run(&search).exits(0);
+    let document = home.ok(search.iter().chain(&["--json"])).json();
+    let output = home.ok(&search);
     let venues = document["venues"].as_array().unwrap();
     assert_eq!(output.stdout.lines().count(), venues.len());
     for (line, venue) in output.stdout.lines().zip(venues) {
@@ -195,16 +190,16 @@ fn a_table_in_a_pipe_is_tab_separated_and_whole() {
 fn an_empty_list_is_no_error() {
     let home = Home::new();
     let slots = ["slots", "ven_no_slots", "--at", "tomorrow 19:30"];
-    let output = home.run(slots).exits(0);
+    let output = home.ok(slots);
     assert_eq!(output.stdout, "", "{output}");
-    let json = home.run(slots.iter().chain(&["--json"])).exits(0).json();
+    let json = home.ok(slots.iter().chain(&["--json"])).json();
     assert_eq!(json["slots"], json!([]));
 }
 
 #[test]
 fn help_and_version_go_to_stdout() {
     let home = Home::new();
-    let version = home.run(["--version"]).exits(0);
+    let version = home.ok(["--version"]);
     assert_eq!(
         version.stdout,
         concat!("bookctl ", env!("CARGO_PKG_VERSION"), "\n")
@@ -218,7 +213,7 @@ fn help_and_version_go_to_stdout() {
         &["help", "environment"],
         &["help", "exit-codes"],
     ] {
-        let output = home.run(arguments).exits(0);
+        let output = home.ok(arguments);
         assert!(
             output.stdout.len() > 100 && output.stderr.is_empty(),
             "{output}"
@@ -230,7 +225,7 @@ fn help_and_version_go_to_stdout() {
 /// Each code of the table is named by the help, with the number that a script sees.
 #[test]
 fn the_exit_codes_are_explained_by_the_program_itself() {
-    let output = Home::new().run(["help", "exit-codes"]).exits(0);
+    let output = Home::new().ok(["help", "exit-codes"]);
     for code in (0..=19).chain([129, 130, 131, 143]) {
         let named = |line: &str| line.split_whitespace().next() == Some(&code.to_string());
         assert!(output.stdout.lines().any(named), "{code}: {output}");
@@ -255,7 +250,7 @@ fn shell(home: &Home, script: &str) -> crate::harness::Output {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let home = Home::new();
-    home.run(["sandbox", "clock"]).exits(0);
+    home.ok(["sandbox", "clock"]);
     for script in [
         "bookctl help environment | head -1; echo ${PIPESTATUS[0]} >&2",
         "bookctl search dining --near London --at 'tomorrow 19:30' --json -q | head -c 1 >/dev/null; echo ${PIPESTATUS[0]} >&2",

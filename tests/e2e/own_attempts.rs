@@ -37,7 +37,7 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
         has(&error, "message", "another API key");
     }
     // With its own key it is the booking that exists; where an organization changed its key, it may say so.
-    home.run(["attempts", "resume", "k"]).exits(0);
+    home.ok(["attempts", "resume", "k"]);
     assert_eq!(served.bookings().len(), 1);
     of_another(&home, &["attempts", "resume", "k", "--same-organization"]).exits(6);
 }
@@ -47,7 +47,7 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
 fn a_key_that_brings_another_booking_than_it_made_is_no_quiet_success() {
     let served = Served::start();
     let home = served.home();
-    home.run(booking("k", "Ada Lovelace")).exits(0);
+    home.ok(booking("k", "Ada Lovelace"));
     let first = text(&served.bookings()[0], "id");
     let mut again = booking("k", "Ada Lovelace");
     again.push("--same-organization");
@@ -63,7 +63,7 @@ fn a_batch_takes_no_row_from_another_organizations_attempts() {
     let file = home.folder().join("one.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
     let file = file.to_str().unwrap();
-    home.run(["batch", file]).exits(0);
+    home.ok(["batch", file]);
     of_another(&home, &["batch", file]).refused(3, "config");
     of_another(&home, &["batch", file, "--name", "theirs"]).exits(0);
 }
@@ -73,9 +73,8 @@ fn a_batch_takes_no_row_from_another_organizations_attempts() {
 fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours() {
     let served = Served::start();
     let home = served.home();
-    home.run(booking("k", "Ada Lovelace")).exits(0);
-    home.run(booking("k", "Ada Lovelace"))
-        .exits(0)
+    home.ok(booking("k", "Ada Lovelace"));
+    home.ok(booking("k", "Ada Lovelace"))
         .says("was already made with this idempotency key");
     let elsewhere = served.home();
     let mut other = booking("k", "Eve Other");
@@ -92,7 +91,7 @@ fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours
 #[test]
 fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again() {
     let served = Served::start();
-    served.home().run(booking("k", "Ada Lovelace")).exits(0);
+    served.home().ok(booking("k", "Ada Lovelace"));
     let home = served.home();
     let row = json!({
         "venue_id": "ven_confirms", "datetime": "2031-12-08T19:30:00Z", "party_size": 4,
@@ -125,8 +124,7 @@ fn a_row_whose_moment_is_spelled_otherwise_is_the_same_row() {
         });
         let file = home.folder().join(name);
         std::fs::write(&file, format!("{row}\n")).unwrap();
-        home.run(["batch", file.to_str().unwrap(), "--name", "one"])
-            .exits(0);
+        home.ok(["batch", file.to_str().unwrap(), "--name", "one"]);
     }
     assert_eq!(served.bookings().len(), 1);
 }
@@ -164,7 +162,7 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         let arguments = line
             .split(' ')
             .chain(["-F", "note=7", "--dry-run", "--json"]);
-        let request = home.run(arguments).exits(0).json();
+        let request = home.ok(arguments).json();
         assert_eq!(request["body"]["note"], 7, "{line}: {request}");
         assert_eq!(request["method"], "POST");
     }
@@ -191,11 +189,7 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
     home.refuses(&format!("api POST /v1/x --dry-run -F '{deep}'"), 2, "usage");
     // A field of the guest does not replace the guest.
     let book = "book ven_confirms --slot slot_1 --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";
-    let body = home
-        .run(book.split(' ').chain(["customer[note]=x"]))
-        .exits(0)
-        .json()["body"]
-        .clone();
+    let body = home.ok(book.split(' ').chain(["customer[note]=x"])).json()["body"].clone();
     assert_eq!(body["customer"], json!({"name": "Ada", "note": "x"}));
     let served = Served::start();
     let home = served.home();
@@ -204,10 +198,9 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         "slots ven_confirms --at 2031-12-01T19:30:00Z",
     ] {
         let arguments = line.split(' ').chain(["-F", "note=7", "-v"]);
-        home.run(arguments).exits(0).says("\"note\":7");
+        home.ok(arguments).says("\"note\":7");
     }
-    home.run(["session", "disconnect", "ses_1", "--dry-run"])
-        .exits(0);
-    home.run(["api", "PUT", "/v1/x", "--dry-run"]).exits(0);
+    home.ok(["session", "disconnect", "ses_1", "--dry-run"]);
+    home.ok(["api", "PUT", "/v1/x", "--dry-run"]);
     assert!(served.bookings().is_empty());
 }

@@ -219,10 +219,10 @@ fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stand
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     fs::create_dir_all(home.path()).unwrap();
     symlink("../dotfiles/config", &link).unwrap();
-    let list = home.run(["profile", "list", "--json"]).exits(0);
+    let list = home.ok(["profile", "list", "--json"]);
     assert!(list.stdout.contains("a.example"), "{list}");
     let add = ["profile", "add", "q", "--base-url", "https://q.example"];
-    home.run(add).exits(0);
+    home.ok(add);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&file).unwrap().contains("q.example"));
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o644);
@@ -240,7 +240,7 @@ fn a_link_of_another_user_is_not_followed() {
     make(&file, "[profiles.p]\nbase_url = 'https://a.example'\n");
     fs::create_dir_all(home.path()).unwrap();
     symlink(&file, &link).unwrap();
-    home.run(["profile", "list"]).exits(0);
+    home.ok(["profile", "list"]);
     lchown(&link, Some(SOMEBODY), None).unwrap();
     is_refused(&home, &["profile", "list", "--json"], &link);
     // The same for a link on the way.

@@ -515,12 +515,12 @@ fn open_starts_the_browser_with_the_pages_address_and_prints_it_where_there_is_n
     let address = format!("{}/", served.base_url());
     assert_eq!(served.ready()["page"], address);
     let home = served.home().with("BROWSER", "printf '%s' >opened");
-    let answer = home.run(["sandbox", "open", "--json"]).exits(0).json();
+    let answer = home.json("sandbox open");
     assert_eq!(answer, json!({"url": address, "opened": true}));
     let opened = std::fs::read_to_string(home.folder().join("opened")).unwrap();
     assert_eq!(opened, address);
     let home = served.home().with("BROWSER", "false");
-    let output = home.run(["sandbox", "open"]).exits(0).prints(&address);
+    let output = home.ok(["sandbox", "open"]).prints(&address);
     output.says("no browser could be started");
     Home::new()
         .run(["sandbox", "open", "--json"])

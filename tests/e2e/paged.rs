@@ -47,25 +47,20 @@ fn by_cursor(request: &Request) -> Reply {
 #[test]
 fn a_cursor_is_followed_and_the_pages_are_one_document() {
     let server = Scripted::start(by_cursor);
-    let document = home(&server)
-        .run([&SEARCH[..], &["--json"]].concat())
-        .exits(0)
-        .json();
+    let document = home(&server).ok([&SEARCH[..], &["--json"]].concat()).json();
     assert_eq!(
         ids(&document),
         ["ven_0", "ven_1", "ven_2", "ven_3", "ven_4", "ven_5"]
     );
     assert_eq!(document["page"], 0);
     assert_eq!(server.requests().len(), 3);
-    home(&server).run(SEARCH).exits(0).prints("Venue 5");
+    home(&server).ok(SEARCH).prints("Venue 5");
 }
 
 #[test]
 fn no_more_pages_are_read_than_the_limit_needs() {
     let server = Scripted::start(by_cursor);
-    let output = home(&server)
-        .run([&SEARCH[..], &["--limit", "3"]].concat())
-        .exits(0);
+    let output = home(&server).ok([&SEARCH[..], &["--limit", "3"]].concat());
     let output = output
         .prints("Venue 2")
         .says("Showing the first 3 venues. Use --limit to show more.");
@@ -95,16 +90,14 @@ fn a_link_is_followed_at_the_own_address_and_never_with_the_key_to_another() {
         ),
     });
     home(&server)
-        .run(["session", "list"])
-        .exits(0)
+        .ok(["session", "list"])
         .prints("ses_1")
         .prints("ses_2");
     let elsewhere = Scripted::start(|_| Reply::json(200, &json!({})));
     let link = format!("{}/v1/venues/search?page=2", elsewhere.base_url());
     let server = Scripted::start(move |_| with_link(&link, &json!({"venues": venues(0..2)})));
     home(&server)
-        .run(SEARCH)
-        .exits(0)
+        .ok(SEARCH)
         .prints("Venue 1")
         .says("the service has more venues, which were not read");
     assert!(elsewhere.requests().is_empty());
@@ -119,8 +112,7 @@ fn more_that_cannot_be_followed_is_said_in_one_line() {
     ] {
         let server = Scripted::start(move |_| Reply::json(200, &reply));
         home(&server)
-            .run(SEARCH)
-            .exits(0)
+            .ok(SEARCH)
             .prints("Venue 1")
             .says("the service has more venues, which were not read");
         assert!(server.requests().len() <= 2);
@@ -148,7 +140,7 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
             server.base_url()
         ))
         .with("BOOKCTL_API_KEY", "sk_test_paged_0001");
-    home.run(SEARCH).exits(0).prints("Venue 3");
+    home.ok(SEARCH).prints("Venue 3");
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -194,7 +186,7 @@ fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
         };
         Reply::json(200, &json!({"venues": rows, "next_cursor": next}))
     });
-    let output = home(&server).run(SEARCH).exits(0).prints("Venue 2");
+    let output = home(&server).ok(SEARCH).prints("Venue 2");
     assert!(!output.stderr.contains("warning"), "{output}");
     let server = Scripted::start(|request| {
         let page = request.json()["cursor"].as_u64().unwrap_or(0);
@@ -202,8 +194,7 @@ fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
         Reply::json(200, &json!({"venues": rows, "next_cursor": page + 1}))
     });
     home(&server)
-        .run(SEARCH)
-        .exits(0)
+        .ok(SEARCH)
         .prints("Venue 0")
         .says("which were not read: 50 pages were read");
     assert_eq!(server.requests().len(), 50);
@@ -221,8 +212,7 @@ fn the_pages_before_one_that_fails_are_shown_with_one_warning() {
             false => Reply::json(status, &body),
         });
         let output = home(&server)
-            .run(SEARCH)
-            .exits(0)
+            .ok(SEARCH)
             .prints("Venue 1")
             .says("the service has more venues, which were not read:");
         assert_eq!(output.stderr.matches("warning").count(), 1, "{output}");
@@ -243,8 +233,7 @@ fn a_search_leaves_the_last_requests_of_a_rate_limit_to_others() {
         ))
     });
     home(&server)
-        .run(SEARCH)
-        .exits(0)
+        .ok(SEARCH)
         .prints("Venue 2")
         .says("which were not read: the service allows 3 more requests");
     assert_eq!(server.requests().len(), 3);
@@ -269,5 +258,5 @@ fn a_list_says_none_only_where_no_element_came() {
     }
     let empty = json!({"venues": [], "links": [{"href": "/x"}]});
     let server = Scripted::start(move |_| Reply::json(200, &empty));
-    home(&server).run(SEARCH).exits(0).says("No venues found");
+    home(&server).ok(SEARCH).says("No venues found");
 }

@@ -23,7 +23,7 @@ fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it
         "{booking}"
     );
 
-    let inbox = home.run(["sandbox", "inbox", "--json"]).exits(0).json();
+    let inbox = home.json("sandbox inbox");
     let message = &inbox["messages"][0];
     assert_eq!(message["booking_id"], booking["id"]);
     assert_eq!(message["to"], "+44 20 7946 0018");
@@ -102,7 +102,7 @@ fn asked_details_are_given_as_fields() {
         "one of them is not enough: {partly}"
     );
     assert_eq!(home.booking(&id)["status"], "requires_action");
-    let confirmed = home.run(&arguments).exits(0).json();
+    let confirmed = home.ok(&arguments).json();
     assert_eq!(confirmed["status"], "confirmed");
 }
 
@@ -114,7 +114,7 @@ fn a_booking_in_processing_exits_8_and_is_confirmed_once_its_time_is_over() {
     assert_eq!(home.booking(&id)["status"], "processing");
     home.advance("5s");
     assert_eq!(home.booking(&id)["status"], "confirmed");
-    home.run(["show", &id, "--exit-status"]).exits(0);
+    home.ok(["show", &id, "--exit-status"]);
 }
 
 #[test]

@@ -73,15 +73,12 @@ fn book(home: &Home, venue: &str, guest: &str, more: &[&str], code: i32) -> Stri
 fn live_through_everything(home: &Home) {
     let changed = book(home, "ven_confirms", "Zoë Łukasiewicz-Ångström", &[], 0);
     let seating = "près de la fenêtre — 窓際 🌿";
-    home.run(["modify", &changed, "--party", "3", "--seating", seating])
-        .exits(0);
+    home.ok(["modify", &changed, "--party", "3", "--seating", seating]);
     let reason = "désolée, 来られません";
-    home.run(["cancel", &changed, "--reason", reason, "--yes"])
-        .exits(0);
+    home.ok(["cancel", &changed, "--reason", reason, "--yes"]);
 
     let asked = book(home, "ven_otp", "山田 太郎", &[], 10);
-    home.run(["continue", &asked, "--otp", &home.code()])
-        .exits(0);
+    home.ok(["continue", &asked, "--otp", &home.code()]);
 
     let pays = ["--payment", "vendor"];
     let abandoned = book(home, "ven_payment", "Σωκράτης Παπαδόπουλος", &pays, 10);
@@ -112,7 +109,7 @@ const REPORTED: [(&str, u64); 7] = [
 fn settled(home: &Home, condition: impl Fn(&Value) -> bool) -> Vec<Value> {
     let deadline = Instant::now() + HANG;
     loop {
-        let record = home.run(["sandbox", "deliveries", "--json"]).exits(0);
+        let record = home.ok(["sandbox", "deliveries", "--json"]);
         let record = record.json()["deliveries"].as_array().unwrap().clone();
         if record.iter().all(&condition) {
             return record;
@@ -134,7 +131,7 @@ fn stripes_verifier_accepts_every_delivery_and_nothing_that_was_changed() {
     let served = Served::start();
     let home = served.home();
     let url = format!("webhook_url={}", receiver.url);
-    home.run(["sandbox", "organization", "-F", &url]).exits(0);
+    home.ok(["sandbox", "organization", "-F", &url]);
 
     live_through_everything(&home);
     settled(&home, |it| !it["attempts"].as_array().unwrap().is_empty());

@@ -110,7 +110,7 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
     );
     let writer = pipe.to_owned();
     let writes = std::thread::spawn(move || fs::write(writer, row));
-    let rows = home.run(["batch", pipe, "--dry-run", "--json"]).exits(0);
+    let rows = home.ok(["batch", pipe, "--dry-run", "--json"]);
     writes.join().unwrap().unwrap();
     assert!(rows.stdout.contains(GUEST[5]), "{rows}");
 }

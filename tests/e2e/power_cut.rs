@@ -40,7 +40,7 @@ fn a_first_create_whose_request_left_is_known_after_a_power_cut_at_any_moment() 
 #[ignore = "samples of every moment take minutes"]
 fn a_create_whose_request_left_is_known_after_a_power_cut_at_any_moment() {
     power_cuts("power cuts of a create", |home| {
-        home.run(["attempts"]).exits(0);
+        home.ok(["attempts"]);
     });
 }
 
@@ -82,7 +82,7 @@ fn is_known(
         done.last(),
         cut.chance
     );
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let open = list["attempts"].as_array().unwrap();
     let journal = attempts(home);
     assert!(journal.len() <= 1, "{case}");

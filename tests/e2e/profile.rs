@@ -9,7 +9,7 @@ fn config(home: &Home) -> String {
 }
 
 fn names(home: &Home) -> Vec<String> {
-    let list = home.run(["profile", "list", "--json"]).exits(0).json();
+    let list = home.json("profile list");
     let rows = list["profiles"].as_array().unwrap().clone();
     rows.iter().map(|row| text(row, "name")).collect()
 }
@@ -19,27 +19,26 @@ fn names(home: &Home) -> Vec<String> {
 fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
     let served = Served::start();
     let home = Home::new();
-    home.run(["profile", "add", "local", "--base-url", served.base_url()])
-        .exits(0);
+    home.ok(["profile", "add", "local", "--base-url", served.base_url()]);
     assert_eq!(names(&home), ["sandbox", "local"]);
-    let shown = home.run(["profile", "show", "--json"]).exits(0).json();
+    let shown = home.json("profile show");
     assert_eq!(shown["name"], "sandbox");
 
-    home.run(["profile", "use", "local"]).exits(0);
-    let shown = home.run(["profile", "show", "--json"]).exits(0).json();
+    home.ok(["profile", "use", "local"]);
+    let shown = home.json("profile show");
     assert_eq!(
         (&shown["name"], &shown["current"]),
         (&"local".into(), &true.into())
     );
     assert_eq!(text(&shown, "base_url"), served.base_url());
     home.run(["show", "bk_1", "--json"]).refused(4, "no_key");
-    home.run(["profile", "use", "sandbox"]).exits(0);
+    home.ok(["profile", "use", "sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
     assert!(served.bookings().is_empty());
 
-    home.run(["profile", "use", "local"]).exits(0);
+    home.ok(["profile", "use", "local"]);
     home.refuses("profile remove local", 2, "usage");
-    home.run(["profile", "remove", "local", "--yes"]).exits(0);
+    home.ok(["profile", "remove", "local", "--yes"]);
     assert_eq!(names(&home), ["sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
 }
@@ -89,7 +88,7 @@ fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
         "# mine\n[profiles.x]\nbase_url = '{URL}' # kept\n"
     ));
     home.refuses(&format!("profile add x --base-url '{URL}'"), 3, "config");
-    home.run(["profile", "use", "x"]).exits(0);
+    home.ok(["profile", "use", "x"]);
     assert!(config(&home).contains("# mine\n"), "{}", config(&home));
     assert!(config(&home).contains("# kept\n"), "{}", config(&home));
     let home = home.configured("default_profile = [");
@@ -102,7 +101,7 @@ fn a_default_profile_that_is_gone_is_mended_from_the_shell() {
     let home = Home::new().configured("default_profile = 'gone'\n");
     home.book("ven_confirms", &[]).refused(3, "config");
     assert_eq!(names(&home), ["sandbox"]);
-    home.run(["profile", "use", "sandbox"]).exits(0);
+    home.ok(["profile", "use", "sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
 }
 
@@ -123,8 +122,7 @@ fn commands_at_the_same_time_do_not_lose_each_others_profile() {
 fn the_config_file_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::new();
-    home.run(["profile", "add", "x", "--base-url", URL])
-        .exits(0);
+    home.ok(["profile", "add", "x", "--base-url", URL]);
     let file = std::fs::metadata(home.path().join("config.toml")).unwrap();
     assert_eq!(file.permissions().mode() & 0o777, 0o600);
 }

@@ -175,7 +175,7 @@ impl Intent {
     /// exactly one booking for each intent that the journal holds, with its id, and nothing open.
     #[track_caller]
     pub(crate) fn is_kept(&self, served: &Served, home: &Home, ended: &Output) -> Kept {
-        let list = home.run(["attempts", "list", "--json"]).exits(0).json();
+        let list = home.json("attempts list");
         let open: Vec<String> = list["attempts"]
             .as_array()
             .unwrap()

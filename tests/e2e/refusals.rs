@@ -43,8 +43,7 @@ fn with_key(key: &str) -> Home {
 /// A sandbox whose organization is set so.
 fn with_setting(setting: &str) -> Home {
     let home = Home::new();
-    home.run(["sandbox", "organization", "-F", setting])
-        .exits(0);
+    home.ok(["sandbox", "organization", "-F", setting]);
     home
 }
 
@@ -152,7 +151,7 @@ const CODES_BY_CONDITION: &[Row] = &[
         || {
             let home = Home::new();
             let slots = ["slots", "ven_confirms", "--at", "tomorrow 19:30", "--party", "2", "--json"];
-            let slots = home.run(slots).exits(0).json();
+            let slots = home.ok(slots).json();
             let slot = &slots["slots"][0];
             let another = &slots["slots"][2]["datetime"];
             let body = serde_json::json!({
@@ -261,7 +260,7 @@ const CODES_BY_CONDITION: &[Row] = &[
         "503 | …, entitlement_check_unavailable | billing could not be checked; retry shortly",
         || {
             let home = with_key("sk_test_sandbox");
-            home.run(["sandbox", "organization", "-F", "entitlement_check=unavailable"]).exits(0);
+            home.ok(["sandbox", "organization", "-F", "entitlement_check=unavailable"]);
             search(&home, "London")
         },
         14, "entitlement_check_unavailable", 503, &[],
@@ -305,7 +304,7 @@ const SESSIONS: &[Row] = &[
         || {
             let home = Home::new();
             let connect = ["session", "connect", "--end-user", "u", "--phone", "+44 20 7946 0018", "--json"];
-            let id = text(&home.run(connect).exits(0).json(), "id");
+            let id = text(&home.ok(connect).json(), "id");
             home.run(["session", "verify", &id, "--code", "000000", "--json"])
         },
         12, "invalid_code", 400, &[],
@@ -439,10 +438,10 @@ fn each_code_that_a_booking_carries_of_the_specification() {
         let booking = output.json();
         assert_eq!(booking["error_code"], *code, "{quote}: {output}");
         assert_eq!(booking["status"], *status, "{quote}: {output}");
-        let explained = home.run(["explain", code, "--json"]).exits(0).json();
+        let explained = home.ok(["explain", code, "--json"]).json();
         let row: &Value = &explained["codes"][0];
         assert_eq!(row["exit_code"], *exit, "{quote}");
-        let card = home.run(["show", &text(&booking, "id")]).exits(0).stdout;
+        let card = home.ok(["show", &text(&booking, "id")]).stdout;
         for part in [code, text(row, "next").as_str()] {
             assert!(card.contains(part), "{quote}: {part}: {card}");
         }

@@ -8,7 +8,7 @@ use crate::harness::{Key, Terminal, words};
 
 /// How many bookings the sandbox has.
 fn made(home: &Home) -> usize {
-    let all = home.run(["sandbox", "bookings", "--json"]).exits(0).json();
+    let all = home.json("sandbox bookings");
     all["bookings"].as_array().unwrap().len()
 }
 
@@ -17,7 +17,7 @@ fn lose(home: &Home) {
 }
 
 fn clear(home: &Home) {
-    home.run(["sandbox", "faults", "clear"]).exits(0);
+    home.ok(["sandbox", "faults", "clear"]);
 }
 
 /// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a loop reads 16 as a failure.
@@ -34,7 +34,7 @@ fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
     let resume = format!("bookctl attempts resume {key}");
     assert!(text(&error, "hint").contains(&resume), "{error}");
     assert_eq!(made(&home), 1);
-    home.run(["attempts", "resume", &key]).exits(0);
+    home.ok(["attempts", "resume", &key]);
     // What is settled stands in nobody's way.
     home.book("ven_confirms", &[]).exits(0);
     assert_eq!(made(&home), 2);
@@ -68,7 +68,7 @@ fn another_guest_party_time_or_key_is_another_booking() {
             .flatten()
             .copied()
             .collect();
-        home.run(book.iter().chain(&rest).chain(other)).exits(0);
+        home.ok(book.iter().chain(&rest).chain(other));
         assert_eq!(made(&home), 2 + number);
     }
 }
@@ -121,8 +121,8 @@ fn an_attempt_whose_key_looks_like_a_flag_or_a_row_is_resumed_by_the_printed_com
         clear(&home);
         home.booked("ven_otp", &["--idempotency-key", "another"], 10);
         let (_, command) = hint.split_once("bookctl ").unwrap();
-        home.run(["attempts", "list", "--all"]).exits(0);
-        let resumed = home.run(command.split(' ')).exits(0);
+        home.ok(["attempts", "list", "--all"]);
+        let resumed = home.ok(command.split(' '));
         assert!(resumed.stdout.starts_with("confirmed"), "{resumed}");
     }
 }
@@ -149,7 +149,7 @@ fn after_a_reset_of_the_sandbox_nothing_is_in_doubt() {
     let home = Home::new();
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
-    home.run(["sandbox", "reset", "--yes"]).exits(0);
+    home.ok(["sandbox", "reset", "--yes"]);
     home.book("ven_confirms", &[]).exits(0);
     assert_eq!(made(&home), 1);
 }
@@ -161,7 +161,7 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
     clear(&home);
-    let known = home.run(["attempts", "list", "--json"]).exits(0).json();
+    let known = home.json("attempts list");
     let mut row = known["attempts"][0]["request"].clone();
     let file = home.path().join("rows.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
@@ -171,7 +171,7 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     assert_eq!(made(&home), 1);
     row["idempotency_key"] = "on-purpose".into();
     std::fs::write(&file, format!("{row}\n")).unwrap();
-    home.run(book).exits(0);
+    home.ok(book);
     assert_eq!(made(&home), 2);
 }
 
@@ -234,13 +234,12 @@ fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_
     let home = Home::new();
     let first = home.booked("ven_confirms", &[], 0);
     let warning = format!("this guest has a booking at this venue on this day already: {first}");
-    home.run(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"]))
-        .exits(0)
+    home.ok(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"]))
         .says(&warning);
     assert_eq!(made(&home), 2);
     home.booked("ven_provider_fails", &[], 11);
     let cancelled = home.booked("ven_modify_refused", &[], 0);
-    home.run(["cancel", &cancelled, "--yes"]).exits(0);
+    home.ok(["cancel", &cancelled, "--yes"]);
     for (venue, code) in [("ven_provider_fails", 11), ("ven_modify_refused", 0)] {
         let output = home.book(venue, &[]).exits(code);
         assert!(!output.stderr.contains("already"), "{output}");

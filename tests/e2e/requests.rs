@@ -244,7 +244,7 @@ fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request()
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
     let reason = text(&last(&served), "reason");
     assert!(reason.contains("7 ms"), "{reason}");
-    let list = served.home().run(["sandbox", "requests"]).exits(0);
+    let list = served.home().ok(["sandbox", "requests"]);
     list.prints("fault delay: A fault held the request back for 7 ms.");
     add(&json!({"on": on, "kind": "truncate", "after_bytes": 100_000}));
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
@@ -341,9 +341,7 @@ fn large_bodies_are_cut_at_64_kb_and_the_oldest_give_way() {
 fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     let served = Served::unlimited();
     let home = served.home();
-    home.run(["sandbox", "requests"])
-        .exits(0)
-        .says("No requests found");
+    home.ok(["sandbox", "requests"]).says("No requests found");
     create(&served, &[KEY], "{}");
     assert_eq!(
         create(
@@ -353,7 +351,7 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
         ),
         201
     );
-    let list = home.run(["sandbox", "requests"]).exits(0);
+    let list = home.ok(["sandbox", "requests"]);
     let rows: Vec<&str> = list.stdout.lines().collect();
     assert!(
         rows[0].starts_with("@1\t") && rows[0].contains("\t201\tPOST\t/v1/bookings\t"),
@@ -364,22 +362,17 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
             && rows[1].contains("note: Idempotency-Key is missing"),
         "{list}"
     );
-    home.run(["sandbox", "requests", "--status", "4xx"])
-        .exits(0);
+    home.ok(["sandbox", "requests", "--status", "4xx"]);
     // Row 1 is that of the list that was shown last.
-    home.run(["sandbox", "requests", "show", "@1"])
-        .exits(0)
+    home.ok(["sandbox", "requests", "show", "@1"])
         .prints("venue_id is required");
-    home.run(["sandbox", "requests", "show", "@last"])
-        .exits(0)
+    home.ok(["sandbox", "requests", "show", "@last"])
         .prints("it's");
     let shown = home.json("sandbox requests show @last");
     assert_eq!(shown, last(&served));
     home.refuses("sandbox requests show req_0", 6, "http_404");
 
-    let curl = home
-        .run(["sandbox", "requests", "show", "@last", "--curl"])
-        .exits(0);
+    let curl = home.ok(["sandbox", "requests", "show", "@last", "--curl"]);
     curl.shows("Bearer '\"$BOOKCTL_API_KEY\"");
     let before = served.bookings().len();
     let again = Command::new("sh")
@@ -543,7 +536,7 @@ fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
     let home = served.home();
     let deliveries = |words: &[&str]| home.run(["sandbox", "deliveries"].iter().chain(words));
     let url = format!("webhook_url={}/hooks", app.base_url());
-    home.run(["sandbox", "organization", "-F", &url]).exits(0);
+    home.ok(["sandbox", "organization", "-F", &url]);
     let id = home.booked("ven_otp", &[], 10);
     let all = || deliveries(&["--json"]).exits(0).json()["deliveries"].clone();
     until("two deliveries were tried", || {
@@ -602,8 +595,7 @@ fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_o
         let shown = home.run(show).json();
         shown["attempts"][0]["response"]["body"] == r#"{"error":"no such room"}"#
     });
-    home.run(["webhook", "events", "show", &first()])
-        .exits(0)
+    home.ok(["webhook", "events", "show", &first()])
         .prints("no such room");
     let output = listening.end();
     for shown in [

@@ -147,10 +147,10 @@ fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
     book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
     let expression = r#"{id: .booking_id, object: "booking", status: "confirmed", provider: "p"}"#;
     let set = format!("read.booking={expression}");
-    home.run(["profile", "set", "acme", &set]).exits(0);
+    home.ok(["profile", "set", "acme", &set]);
     let resume = ["attempts", "resume", "k", "--jq", ".booking_id"];
-    assert_eq!(home.run(resume).exits(0).stdout, "fx-1\n");
-    let open = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(home.ok(resume).stdout, "fx-1\n");
+    let open = home.json("attempts");
     assert_eq!(open["attempts"], json!([]));
 }
 

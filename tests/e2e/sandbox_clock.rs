@@ -7,7 +7,7 @@ use crate::harness::{Home, Served, text};
 
 fn clock(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox", "clock"].iter().chain(words).chain(&["--json"]);
-    home.run(command).exits(0).json()
+    home.ok(command).json()
 }
 
 fn now(clock: &Value) -> jiff::Timestamp {
@@ -32,7 +32,7 @@ fn the_clock_goes_to_a_time_and_not_back() {
     let back = ["sandbox", "clock", "--to", "2031-03-05T00:00:00Z", "--json"];
     home.run(back).says("only a reset takes it back");
     assert!(now(&clock(&home, &[])) >= now(&friday));
-    home.run(["sandbox", "reset"]).exits(0);
+    home.ok(["sandbox", "reset"]);
     let reset = now(&clock(&home, &[]));
     assert!(reset < now(&later), "{reset}");
 }
@@ -116,7 +116,7 @@ fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_mean
         .chain(["tomorrow 19:30", "--name", "Ada Lovelace"]);
     let waiting = home.start(book);
     until("the booking is made", || {
-        let list = home.run(["sandbox", "bookings", "--json"]).exits(0);
+        let list = home.ok(["sandbox", "bookings", "--json"]);
         list.json()["bookings"][0]["status"] == "processing"
     });
     home.advance("17m");

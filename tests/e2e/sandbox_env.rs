@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use crate::harness::{Home, Output, Served, text};
 
 fn sandbox(home: &Home, words: &[&str]) -> Output {
-    home.run(["sandbox"].iter().chain(words)).exits(0)
+    home.ok(["sandbox"].iter().chain(words))
 }
 
 #[test]

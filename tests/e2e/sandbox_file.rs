@@ -16,7 +16,7 @@ fn remove_log(file: &Path) {
 }
 
 fn bookings(home: &Home) -> usize {
-    let listed = home.run(["sandbox", "bookings", "--json"]).exits(0).json();
+    let listed = home.json("sandbox bookings");
     listed["bookings"].as_array().unwrap().len()
 }
 
@@ -38,7 +38,7 @@ fn a_sandbox_of_another_version_stays_as_it_is_until_it_is_reset() {
         let hint = text(&error, "hint");
         assert!(hint.contains("bookctl sandbox reset"), "{hint}");
         assert!(fs::read(&file).unwrap() == before);
-        home.run(["sandbox", "reset"]).exits(0);
+        home.ok(["sandbox", "reset"]);
         assert_eq!(bookings(&home), 0);
         home.booked("ven_confirms", &[], 0);
     }
@@ -110,7 +110,7 @@ fn an_embedded_sandbox_loses_no_more_than_its_last_commands_with_its_log() {
             let at = format!("tomorrow {hour}:00");
             let more = ["--party", "2", "--name", "Ada Lovelace", "--at", &at];
             let command = ["book", "ven_confirms", "--json"].into_iter().chain(more);
-            home.run(command).exits(0);
+            home.ok(command);
         }
         home.advance("6m");
     }
@@ -131,7 +131,7 @@ fn after_a_reset_the_sandboxs_files_hold_nothing_of_a_guest_and_take_new_booking
         home.book(place, &[]);
     }
     assert!(places().contains(&true));
-    home.run(["sandbox", "reset", "--quiet"]).exits(0);
+    home.ok(["sandbox", "reset", "--quiet"]);
     assert_eq!(places(), [false, false]);
     home.booked("ven_confirms", &[], 0);
     assert_eq!(bookings(&home), 1);

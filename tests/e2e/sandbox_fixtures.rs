@@ -50,9 +50,9 @@ fn book(home: &Home, venue: &str, at: &str, more: &[&str]) -> Output {
 #[test]
 fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scenario() {
     let home = Home::new();
-    let example = home.run(["sandbox", "load", "--example"]).exits(0).stdout;
+    let example = home.ok(["sandbox", "load", "--example"]).stdout;
     let json = ["sandbox", "load", "--example", "--json"];
-    let json = home.run(json).exits(0).stdout;
+    let json = home.ok(json).stdout;
     assert_eq!(load(&home, &json)["venues"].as_array().unwrap().len(), 2);
     let loaded = load(&home, &example);
     assert_eq!(loaded["venues"], json!(["ven_old_mill", "ven_bath_spin"]));
@@ -65,8 +65,7 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     assert_eq!(waits["venue_name"], "Bath Spin Club");
     // The code of the booking that waits is in the inbox.
     let code = home.code();
-    home.run(["continue", "bk_0000000000001", "--otp", &code, "--json"])
-        .exits(0);
+    home.ok(["continue", "bk_0000000000001", "--otp", &code, "--json"]);
 
     assert_eq!(
         venues_near(&home, &["--near", "Bath, UK"]),
@@ -123,8 +122,7 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
     book("20:00").refused(7, "no_slot");
     // The one that was booked can be moved to a table that is free, and not to the one that is taken.
     let id = text(&booked, "id");
-    home.run(["modify", &id, "--at", "21:00", "--yes", "--json"])
-        .exits(0);
+    home.ok(["modify", &id, "--at", "21:00", "--yes", "--json"]);
     home.run(["modify", &id, "--at", "19:00", "--yes", "--json"])
         .exits(7);
 }
@@ -132,7 +130,7 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
 #[test]
 fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     let home = Home::new();
-    let example = home.run(["sandbox", "load", "--example"]).exits(0).stdout;
+    let example = home.ok(["sandbox", "load", "--example"]).stdout;
     let (first, second) = (load(&home, &example), load(&home, &example));
     assert_eq!(first["venues"], second["venues"]);
     let ids = |loaded: &Value| {
@@ -141,16 +139,16 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     };
     assert_eq!(ids(&first), ids(&second));
     let all = || {
-        home.run(["sandbox", "bookings", "--json"]).exits(0).json()["bookings"]
+        home.json("sandbox bookings")["bookings"]
             .as_array()
             .unwrap()
             .len()
     };
     assert_eq!(all(), 2);
-    let inbox = home.run(["sandbox", "inbox", "--json"]).exits(0).json();
+    let inbox = home.json("sandbox inbox");
     assert_eq!(inbox["messages"].as_array().unwrap().len(), 1);
     let events = ["api", "GET", "/sandbox/bookings/bk_0000000000001/events"];
-    let events = home.run(events).exits(0).json();
+    let events = home.ok(events).json();
     let kinds: Vec<String> = events["events"]
         .as_array()
         .unwrap()
@@ -162,7 +160,7 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     load(&home, &example.replace("The Old Mill", "The New Mill"));
     let mill = || slots(&home, "ven_old_mill", "2026-12-26 19:00");
     mill().exits(0);
-    home.run(["sandbox", "reset"]).exits(0);
+    home.ok(["sandbox", "reset"]);
     assert_eq!(all(), 0);
     mill().refused(6, "http_404");
 }
@@ -254,7 +252,7 @@ fn a_server_starts_with_fixtures_and_each_organization_has_its_own() {
     let own = env!("CARGO_BIN_EXE_bookctl");
     let run = ["sandbox", "run", "--quiet", "--fixtures", path, "--", own];
     let slots = ["slots", "ven_small", "--at", "tomorrow 19:00", "--json"];
-    let offered = home.run(run.iter().chain(&slots)).exits(0).json();
+    let offered = home.ok(run.iter().chain(&slots)).json();
     assert_eq!(offered["venue_id"], "ven_small");
 }
 
@@ -266,7 +264,7 @@ fn a_relative_time_follows_the_sandboxs_clock_and_a_venue_that_pauses_follows_it
     let booking = "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '+1d 19:00'\nparty_size = 2\n\
                    customer = { name = 'Grace Hopper' }\nstatus = 'requires_action'\n";
     let loaded = load(&home, &format!("{SMALL}{booking}"));
-    let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
+    let clock = home.json("sandbox clock");
     let now: jiff::Timestamp = text(&clock, "now").parse().unwrap();
     let local = now.in_tz("Europe/London").unwrap();
     let expected = local.date().tomorrow().unwrap().at(19, 0, 0, 0);

@@ -74,7 +74,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
         expected.insert(name, inside);
     }
     assert!(expected.len() > 8, "{expected:?}");
-    let output = home.run(PRINT).exits(0);
+    let output = home.ok(PRINT);
     assert!(!output.stdout.contains("real_service"), "{output}");
     let seen: BTreeMap<&str, &str> = output
         .stdout
@@ -136,7 +136,7 @@ fn a_command_without_the_dashes_before_it_is_told_how_to_write_it() {
 fn a_bookctl_that_run_starts_leaves_the_users_journal_and_profiles_alone() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
-    let before = home.run(["bookings", "--json"]).exits(0).stdout;
+    let before = home.ok(["bookings", "--json"]).stdout;
     let own = env!("CARGO_BIN_EXE_bookctl");
     let script = format!(
         "{own} book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Grace Hopper' --quiet --jq .status
@@ -157,12 +157,6 @@ fn a_bookctl_that_run_starts_leaves_the_users_journal_and_profiles_alone() {
         "{output}"
     );
     assert!(!Path::new(folder).exists(), "{folder}");
-    assert_eq!(home.run(["bookings", "--json"]).exits(0).stdout, before);
-    assert!(
-        !home
-            .run(["profile", "list"])
-            .exits(0)
-            .stdout
-            .contains("mine")
-    );
+    assert_eq!(home.ok(["bookings", "--json"]).stdout, before);
+    assert!(!home.ok(["profile", "list"]).stdout.contains("mine"));
 }

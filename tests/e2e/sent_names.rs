@@ -76,7 +76,7 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
     assert_ne!(output.code, Some(16), "{output}");
     output.says("no table is left");
     assert_eq!(server.creates().len(), 1);
-    home.run(["attempts"]).exits(0).says("No open attempts.");
+    home.ok(["attempts"]).says("No open attempts.");
 }
 
 #[test]
@@ -129,13 +129,11 @@ fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
         "auth_query = \"k\"\n[profiles.acme.headers]\nX-Api-Version = \"2026-10-01\"\n",
     );
     right
-        .run(["profile", "show", "acme"])
-        .exits(0)
+        .ok(["profile", "show", "acme"])
         .prints("headers.X-Api-Version = 2026-10-01")
         .prints("auth_query = k");
     right
-        .run(["cancel", "bk_1", "--dry-run"])
-        .exits(0)
+        .ok(["cancel", "bk_1", "--dry-run"])
         .prints("X-Api-Version: 2026-10-01")
         .prints("POST /v1/bookings/bk_1/cancel?k=***");
     let wrong = home(&server, "[profiles.acme.headers]\nAuthorization = \"x\"\n");

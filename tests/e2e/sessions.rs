@@ -25,12 +25,12 @@ fn connect(home: &Home, person: &str, phone: &str) -> Output {
 fn connected(home: &Home, person: &str, phone: &str) -> String {
     let id = text(&connect(home, person, phone).exits(0).json(), "id");
     let verify = ["session", "verify", &id, "--code", &home.code(), "--json"];
-    assert_eq!(home.run(verify).exits(0).json()["state"], "active");
+    assert_eq!(home.ok(verify).json()["state"], "active");
     id
 }
 
 fn messages(home: &Home) -> Vec<Value> {
-    let inbox = home.run(["sandbox", "inbox", "--json"]).exits(0).json();
+    let inbox = home.json("sandbox inbox");
     inbox["messages"].as_array().unwrap().clone()
 }
 
@@ -60,9 +60,9 @@ fn a_script_connects_in_two_steps() {
         .exits(0)
         .json();
     assert_eq!(active["state"], "active");
-    let shown = home.run(["session", "show", &id, "--json"]).exits(0).json();
+    let shown = home.ok(["session", "show", &id, "--json"]).json();
     assert_eq!(shown, active);
-    let human = home.run(["session", "show", &id]).exits(0);
+    let human = home.ok(["session", "show", &id]);
     assert!(
         human.stdout.starts_with(&format!("active\t{id}\n")),
         "{human}"
@@ -132,7 +132,7 @@ fn sessions_are_listed_by_person_provider_and_state() {
     let pending = text(&connect(&home, "user 8&x=y", PHONE).exits(0).json(), "id");
     let ids = |filters: &[&str]| -> Vec<String> {
         let list = ["session", "list", "--json"];
-        let document = home.run(list.iter().chain(filters)).exits(0).json();
+        let document = home.ok(list.iter().chain(filters)).json();
         let sessions = document["sessions"].as_array().unwrap().clone();
         sessions.iter().map(|it| text(it, "id")).collect()
     };
@@ -141,13 +141,11 @@ fn sessions_are_listed_by_person_provider_and_state() {
     assert_eq!(ids(&["--state", "pending"]), [pending.as_str()]);
     assert_eq!(ids(&["--provider", "provider_b"]).len(), 2);
     assert!(ids(&["--state", "active", "--end-user", "nobody"]).is_empty());
-    let human = home.run(["session", "list"]).exits(0);
+    let human = home.ok(["session", "list"]);
     let row = human.stdout.lines().find(|line| line.starts_with(&active));
     let row: Vec<&str> = row.unwrap().split('\t').collect();
     assert_eq!(row[1..4], ["active", "user_7", "provider_b"]);
-    let none = home
-        .run(["session", "list", "--end-user", "nobody"])
-        .exits(0);
+    let none = home.ok(["session", "list", "--end-user", "nobody"]);
     assert_eq!(none.stdout, "");
     none.says("No sessions found");
 }
@@ -190,12 +188,9 @@ fn the_card_is_asked_for_by_session_and_by_person() {
             &["card", "--end-user", person],
             &["card", "--end-user", person, "--provider", "provider_b"],
         ] {
-            let document = home
-                .run(arguments.iter().chain(&["--json"]))
-                .exits(0)
-                .json();
+            let document = home.ok(arguments.iter().chain(&["--json"])).json();
             assert_eq!(document, json!({"has_card": has_card}));
-            let human = home.run(arguments).exits(0).stdout;
+            let human = home.ok(arguments).stdout;
             assert!(
                 human.starts_with(if has_card { "card\t" } else { "no card\t" }),
                 "{human}"
@@ -224,7 +219,7 @@ fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
     assert_eq!(error["http_status"], 409);
     home.refuses("card --end-user user_7", 7, "reconnect_required");
     book().refused(7, "reconnect_required");
-    let shown = home.run(["session", "show", &id]).exits(0);
+    let shown = home.ok(["session", "show", &id]);
     assert!(shown.stdout.starts_with("lapsed\t"), "{shown}");
     let next = "next\tbookctl session connect --end-user user_7\n";
     assert!(shown.stdout.contains(next), "{shown}");
@@ -242,7 +237,7 @@ fn a_connect_whose_answer_is_lost_is_not_sent_again() {
     let error = connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
     has(&error, "hint", "bookctl session list");
     assert_eq!(messages(&home).len(), 1);
-    let list = home.run(["session", "list", "--json"]).exits(0).json();
+    let list = home.json("session list");
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1);
 
     for reply in [
@@ -270,8 +265,8 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
 
     let code = home.code();
     let verify = ["session", "verify", &id, "--code", &code, "--json"];
-    home.run(verify).exits(0);
-    home.run(card).exits(0);
+    home.ok(verify);
+    home.ok(card);
     let error = home.run(verify).refused(7, "http_409");
     let show = format!("bookctl session show {id}");
     assert!(text(&error, "hint").contains(&show), "{error}");

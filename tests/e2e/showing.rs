@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, has, text};
 
 fn card(home: &Home, id: &str) -> String {
-    home.run(["show", id, "--quiet"]).exits(0).stdout
+    home.ok(["show", id, "--quiet"]).stdout
 }
 
 #[track_caller]
@@ -61,10 +61,7 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         .last()
         .unwrap()
         .trim_start_matches("next\tbookctl ");
-    let slots = home
-        .run(command.split(' ').chain(["--json"]))
-        .exits(0)
-        .json();
+    let slots = home.ok(command.split(' ').chain(["--json"])).json();
     assert_eq!(slots["venue_id"], "ven_otp");
 }
 
@@ -95,8 +92,7 @@ fn a_pause_without_a_deadline_says_when_it_expires_and_names_the_fields_that_it_
 fn what_can_be_done_depends_on_the_provider() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
-    home.run(["modify", &id, "--party", "4", "--seating", "terrace"])
-        .exits(0);
+    home.ok(["modify", &id, "--party", "4", "--seating", "terrace"]);
     assert_lines(
         &card(&home, &id),
         &[
@@ -307,7 +303,7 @@ fn several_bookings_are_a_table_or_an_array_and_the_first_that_is_not_confirmed_
     let two = home.booked("ven_otp", &[], 10);
     let table = home.run(["show", &one, &two, "--exit-status"]).exits(10);
     assert_eq!(table.stdout.lines().count(), 2, "{table}");
-    let array = home.run(["show", &one, &two, "--json"]).exits(0).json();
+    let array = home.ok(["show", &one, &two, "--json"]).json();
     assert_eq!(array, json!([home.booking(&one), home.booking(&two)]));
     home.refuses(&format!("show '{one}' bk_no"), 6, "http_404");
 }

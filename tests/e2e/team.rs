@@ -29,15 +29,12 @@ pub(crate) fn machine(served: &Served, journal: &str, user: &str) -> Home {
 pub(crate) fn prepared(served: &Served) -> Option<Postgres> {
     let postgres = Postgres::start()?;
     let home = machine(served, &postgres.url(), "owner");
-    home.run(["journal", "init"]).exits(0);
+    home.ok(["journal", "init"]);
     Some(postgres)
 }
 
 pub(crate) fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
-    let list = home
-        .run(arguments.iter().chain(&["--json"]))
-        .exits(0)
-        .json();
+    let list = home.ok(arguments.iter().chain(&["--json"])).json();
     let (_, list) = list.as_object().unwrap().iter().next().unwrap();
     list.as_array().unwrap().clone()
 }
@@ -63,7 +60,7 @@ fn bookings_attempts_and_limits_are_those_of_all_machines_and_mine_are_told_apar
     assert_eq!(listed(&ada, &["bookings", "--mine"]).len(), 1);
     assert!(listed(&bob, &["bookings", "--mine"]).is_empty());
     // What a terminal saw stays its own.
-    ada.run(["show", "@last"]).exits(0);
+    ada.ok(["show", "@last"]);
     bob.run(["show", "@last"]).exits(2);
     assert!(!bob.path().join("journal.db").exists());
 }
@@ -84,10 +81,8 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
         assert!(text(&error, "hint").contains(hint), "{error}");
     };
     said("has no tables of bookctl yet", "bookctl journal init");
-    home.run(["journal", "init"]).exits(0).prints("is prepared");
-    home.run(["journal", "init"])
-        .exits(0)
-        .prints("prepared already");
+    home.ok(["journal", "init"]).prints("is prepared");
+    home.ok(["journal", "init"]).prints("prepared already");
     postgres.sql(
         "bookctl",
         "UPDATE bookctl_journal SET version = version + 99",
@@ -103,7 +98,7 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     );
     said("takes no changes", "primary");
     // Support may read there; the doctor says that nothing is booked.
-    home.run(["bookings"]).exits(0);
+    home.ok(["bookings"]);
     let doctor = home.run(["doctor"]).exits(3);
     assert!(doctor.stdout.contains("takes no changes"), "{doctor}");
     postgres.sql(
@@ -225,7 +220,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt
         return;
     };
     let home = at(&service, &postgres.url(), "ada");
-    home.run(["journal", "init"]).exits(0);
+    home.ok(["journal", "init"]);
     let running = home.start(booking("order-1", &["--timeout", "6s"]));
     gate.wait_for(1);
     postgres.kill();
@@ -237,9 +232,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt
     postgres.run();
     let other = at(&service, &postgres.url(), "bob");
     assert_eq!(listed(&other, &["attempts"]).len(), 1);
-    let resumed = other
-        .run(["attempts", "resume", "order-1", "--json"])
-        .exits(0);
+    let resumed = other.ok(["attempts", "resume", "order-1", "--json"]);
     assert_eq!(text(&resumed.json(), "id"), id);
     assert_eq!(service.ledger().len(), 1);
     assert!(listed(&other, &["attempts"]).is_empty());
@@ -258,7 +251,7 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
         return;
     };
     let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
-    ada.run(["journal", "init"]).exits(0);
+    ada.ok(["journal", "init"]);
     let killed = ada.start(booking("order-1", &[]));
     first.wait_for(1);
     killed.kill();
@@ -286,7 +279,7 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     };
     let local = served.home();
     let id = local.booked("ven_confirms", &[], 0);
-    local.run(["cancel", &id, "--yes"]).exits(0);
+    local.ok(["cancel", &id, "--yes"]);
     let shared = machine(&served, &postgres.url(), "ada");
     let file = local.path().join("journal.db");
     let copy = [
@@ -297,7 +290,7 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
         file.to_str().unwrap(),
     ];
     for _ in 0..2 {
-        let copied = shared.run(copy).exits(0).json();
+        let copied = shared.ok(copy).json();
         assert_eq!(
             (&copied["attempts"], &copied["bookings"]),
             (&1.into(), &1.into())
@@ -306,14 +299,14 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     assert_eq!(listed(&shared, &["bookings"])[0]["id"], id.as_str());
     let attempts = listed(&shared, &["attempts", "list", "--all"]);
     assert_eq!(attempts[0]["runs"].as_array().unwrap().len(), 1);
-    let state = shared.run(["journal", "status", "--json"]).exits(0).json();
+    let state = shared.json("journal status");
     assert_eq!(
         (&state["kind"], &state["attempts"]),
         (&"postgresql".into(), &1.into())
     );
     // A guest who was forgotten does not come back.
-    shared.run(["bookings", "forget", &id]).exits(0);
-    shared.run(copy).exits(0);
+    shared.ok(["bookings", "forget", &id]);
+    shared.ok(copy);
     assert!(listed(&shared, &["bookings"]).is_empty());
     let mut missing = copy;
     missing[4] = "/nowhere/journal.db";
@@ -333,7 +326,7 @@ fn guests_are_forgotten_for_the_whole_team() {
         postgres.sql("bookctl", "SELECT count(*) FROM (SELECT a::text AS t FROM attempts a UNION ALL SELECT b::text FROM bookings b UNION ALL SELECT s::text FROM sightings s) r WHERE t ILIKE '%lovelace%'")
     };
     assert_ne!(holds(), "0");
-    bob.run(["bookings", "forget", &id, "--yes"]).exits(0);
+    bob.ok(["bookings", "forget", &id, "--yes"]);
     assert_eq!(holds(), "0");
     // With a retention of nothing, only the id and the status are kept.
     let kept = bob.booked("ven_confirms", &["--retention", "0"], 0);
@@ -366,13 +359,11 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
         for home in [&file, &shared] {
             let guest = ["--name", name, "--phone", phone];
             let slot = ["book", "ven_confirms", "--at", at, "--party", "2", "--json"];
-            home.run(slot.iter().chain(&guest)).exits(0);
+            home.ok(slot.iter().chain(&guest));
         }
     }
     let names = |home: &Home, search: &[&str]| -> Vec<String> {
-        let found = home
-            .run(["bookings", "--json"].iter().chain(search))
-            .exits(0);
+        let found = home.ok(["bookings", "--json"].iter().chain(search));
         let found = found.json();
         let found = found["bookings"].as_array().unwrap().iter();
         found.map(|it| text(&it["customer"], "name")).collect()
@@ -395,7 +386,7 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
         (&["nobody"], 0),
     ];
     let indexed = || {
-        let status = shared.run(["journal", "status", "--json"]).exits(0).json();
+        let status = shared.json("journal status");
         status["search_indexed"].as_bool()
     };
     for is_indexed in [true, false] {
@@ -407,7 +398,7 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
         }
         postgres.sql("bookctl", "DROP INDEX IF EXISTS bookings_search");
     }
-    shared.run(["journal", "init"]).exits(0);
+    shared.ok(["journal", "init"]);
     assert_eq!(indexed(), Some(true));
     // A server without the extension is used all the same.
     postgres.sql("bookctl", "DROP EXTENSION pg_trgm CASCADE");
@@ -416,7 +407,7 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     let weak = machine(&served, &weak, "weak");
     let init = weak.run(["journal", "init"]);
     init.exits(0).prints("Searches have no index");
-    let init = weak.run(["journal", "init", "--json"]).exits(0).json();
+    let init = weak.json("journal init");
     assert_eq!(init["search_indexed"], false);
     has(&init, "search_not_indexed", "permission");
     assert_eq!(names(&shared, &["augusta"]), ["Augusta Lovelace"]);
@@ -516,7 +507,7 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let unused = home.run(["bookings"]).exits(3);
     assert!(unused.stderr.contains("chmod"), "{unused}");
     access(0o600);
-    home.run(["bookings"]).exits(0);
+    home.ok(["bookings"]);
     // In a profile.
     let config = |url: &str| {
         format!(
@@ -531,7 +522,7 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     assert_eq!(attempts.len(), 1);
     let stored = || listed(&profile, &["auth", "status"])[0]["journal_password"].clone();
     assert_eq!(stored(), "file");
-    profile.run(["auth", "logout"]).exits(0);
+    profile.ok(["auth", "logout"]);
     assert_eq!(stored(), "none");
     profile.run(["attempts"]).exits(3);
     let open = Home::new().configured(&config(&url.replace("owner@", "owner:geheim@")));
@@ -640,7 +631,7 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
                     let key = format!("{user}-{number}");
                     home.booked("ven_confirms", &["--idempotency-key", &key], 0);
                 }
-                home.run(["bookings", "lovelace"]).exits(0);
+                home.ok(["bookings", "lovelace"]);
             });
         }
     });
@@ -673,7 +664,7 @@ fn two_organizations_under_one_profile_name_share_neither_attempts_nor_windows()
         .chain(&["--idempotency-key", "order-1"])
         .copied()
         .collect();
-    ours.run(&book).exits(0);
+    ours.ok(&book);
     assert!(!listed(&ours, &["limits"]).is_empty());
     assert!(!listed(&theirs, &["limits"]).is_empty());
     let refused = theirs.run(book.iter().chain(&["--json"]));

@@ -24,7 +24,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
         return;
     };
     let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
-    ada.run(["journal", "init"]).exits(0);
+    ada.ok(["journal", "init"]);
     let rows = (1..=9).map(|guest| {
         format!("{{\"venue_id\": \"ven_1\", \"availability_id\": \"slot_1\", \"datetime\": \"2031-12-01T19:30:00Z\", \"party_size\": 2, \"customer\": {{\"name\": \"Guest {guest}\"}}}}\n")
     });
@@ -49,7 +49,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     }
     let ledger = service.ledger();
     assert_eq!(ledger.len(), 9, "{ledger:?}");
-    let results = ada.run(words(format!("{batch} --results"))).exits(0);
+    let results = ada.ok(words(format!("{batch} --results")));
     assert_eq!(results.stdout.lines().count(), 9);
     assert!(results.stdout.contains(&ledger[8].id), "{results}");
     let posted = service.posted();
@@ -80,7 +80,7 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
         return;
     };
     let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
-    ada.run(["journal", "init"]).exits(0);
+    ada.ok(["journal", "init"]);
     let file = ada.folder().join("rows.jsonl");
     let row = r#"{"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2031-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#;
     std::fs::write(&file, format!("{row}\n")).unwrap();
@@ -97,9 +97,9 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
     assert_eq!(told(&ada), told(&bob));
     assert_eq!(told(&bob), (7.into(), 422.into()));
     assert_eq!(service.posted().len(), 1);
-    bob.run(batch.iter().chain(&["--retry-failed"])).exits(0);
+    bob.ok(batch.iter().chain(&["--retry-failed"]));
     assert_eq!(service.ledger().len(), 1);
-    ada.run(batch).exits(0);
+    ada.ok(batch);
     assert_eq!(service.posted().len(), 2);
 }
 
@@ -149,17 +149,17 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
         return;
     };
     let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
-    ada.run(["journal", "init"]).exits(0);
+    ada.ok(["journal", "init"]);
     let killed = ada.start(booking("first", &[]));
     gate.wait_for(1);
     killed.kill();
     let began = Instant::now();
-    bob.run(booking("second", &[])).exits(0);
+    bob.ok(booking("second", &[]));
     assert!(began.elapsed() < HANG);
     // The service tells of no limit, so nobody waits for an answer again.
     let third = ada.start(booking("first", &[]));
     gate.wait_for(2);
-    bob.run(booking("fourth", &[])).exits(0);
+    bob.ok(booking("fourth", &[]));
     gate.open();
     third.end().exits(0);
     assert_eq!(service.ledger().len(), 3);
@@ -187,7 +187,7 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
         std::thread::sleep(Duration::from_secs_f64(0.1 * random(moment)));
         running.kill();
     }
-    let copied = shared.run(&copy).exits(0).json();
+    let copied = shared.ok(&copy).json();
     assert_eq!(
         (&copied["attempts"], &copied["bookings"]),
         (&6.into(), &6.into())
@@ -211,17 +211,17 @@ fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine
         return;
     };
     let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
-    ada.run(["journal", "init"]).exits(0);
+    ada.ok(["journal", "init"]);
     let killed = ada.start(booking("order-1", &[]));
     gate.wait_for(1);
     killed.kill();
     gate.open();
     let sql = |statement: &str| postgres.sql("bookctl", statement);
     sql("UPDATE limits SET resets_at = resets_at + 86400000");
-    bob.run(booking("order-2", &[])).exits(0);
+    bob.ok(booking("order-2", &[]));
     sql("INSERT INTO claims SELECT 'order-1', 'ada@dead 1', \
          86400000 + (EXTRACT(EPOCH FROM now()) * 1000)::BIGINT");
-    bob.run(["attempts", "resume", "order-1"]).exits(0);
+    bob.ok(["attempts", "resume", "order-1"]);
     assert_eq!(service.ledger().len(), 2);
 }
 
@@ -235,7 +235,7 @@ fn machines_that_prepare_one_journal_at_once_all_succeed() {
     std::thread::scope(|scope| {
         for number in 0..5 {
             let home = machine(&served, &postgres.url(), &format!("user {number}"));
-            scope.spawn(move || drop(home.run(["journal", "init"]).exits(0)));
+            scope.spawn(move || drop(home.ok(["journal", "init"])));
         }
     });
     machine(&served, &postgres.url(), "ada").booked("ven_confirms", &[], 0);

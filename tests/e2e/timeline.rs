@@ -12,7 +12,7 @@ fn kinds(story: &Value) -> Vec<String> {
 
 fn story(home: &Home, id: &str) -> Value {
     let show = ["show", id, "--timeline", "--json"];
-    home.run(show).exits(0).json()
+    home.ok(show).json()
 }
 
 /// The request, states and changes, on the service's clock, although that was moved in between.
@@ -21,9 +21,9 @@ fn a_story_is_told_in_order_and_on_one_clock() {
     let home = Home::new();
     home.advance("26h");
     let id = home.booked("ven_confirms", &[], 0);
-    home.run(["modify", &id, "--party", "4"]).exits(0);
+    home.ok(["modify", &id, "--party", "4"]);
     home.advance("3h");
-    home.run(["cancel", &id, "--yes"]).exits(0);
+    home.ok(["cancel", &id, "--yes"]);
     let story = story(&home, &id);
     assert_eq!(story["booking"], home.booking(&id));
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_pause_and_its_answer_and_what_went_wrong_are_states_of_the_story() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let code = home.code();
-    home.run(["continue", &id, "--otp", &code]).exits(0);
+    home.ok(["continue", &id, "--otp", &code]);
     let told = story(&home, &id);
     let states: Vec<&Value> = told["timeline"].as_array().unwrap().iter().collect();
     let states: Vec<String> = states
@@ -92,7 +92,7 @@ fn each_run_of_the_request_and_its_result_are_told() {
         .map(|it| text(it, "outcome"))
         .collect();
     assert_eq!(outcomes, ["in_doubt", "booked"]);
-    let told = home.run(["show", &id, "--timeline"]).exits(0);
+    let told = home.ok(["show", &id, "--timeline"]);
     let again = "run 2: HTTP 200, the booking was there already";
     assert!(told.stdout.contains(again), "{told}");
     // The booking was made by the first run, whose answer was lost; the second one showed it.

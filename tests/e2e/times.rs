@@ -8,7 +8,7 @@ use crate::harness::{GUEST, Home, Key, Reply, Request, Scripted, Served, Termina
 
 /// The sandbox's own now.
 fn now(home: &Home) -> Timestamp {
-    let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
+    let clock = home.json("sandbox clock");
     text(&clock, "now").parse().unwrap()
 }
 
@@ -58,7 +58,7 @@ fn search(home: &Home, place: &str) -> Value {
     let search = words(format!(
         "search dining --near '{place}' --at 'tomorrow 19:30' --json"
     ));
-    home.run(search).exits(0).json()
+    home.ok(search).json()
 }
 
 /// A venue near that place, one of its slots tomorrow, and its provider.
@@ -70,7 +70,7 @@ fn slot_near(home: &Home, place: &str) -> (String, Value, String) {
         if let Some(provider) = venue["providers"][0].as_str() {
             slots.extend(["--provider", provider]);
         }
-        let slots = home.run(slots).exits(0).json();
+        let slots = home.ok(slots).json();
         if let Some(slot) = slots["slots"].as_array().unwrap().last() {
             return (id, slot.clone(), text(&slots, "provider"));
         }
@@ -176,7 +176,7 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
         terminal.press(Key::Esc);
         terminal.end().exits(17);
         let athens = ["--tz", "Europe/Athens", "--json"];
-        home.run(book.iter().chain(&at).chain(&athens)).exits(0);
+        home.ok(book.iter().chain(&at).chain(&athens));
         let sent = service.requests().pop().unwrap();
         assert_eq!(sent.json()["datetime"], datetimes[0], "17:30 UTC");
     }
@@ -215,9 +215,8 @@ fn a_search_reads_a_bare_time_from_the_flag_or_the_systems_zone() {
     let server = Scripted::start(|_| Reply::json(200, &json!({"venues": []})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x").with("TZ", "Asia/Tokyo");
     let search = "search dining --near x --at '2031-12-01 19:30' --json";
-    home.run(words(search)).exits(0);
-    home.run(words(format!("{search} --tz America/New_York")))
-        .exits(0);
+    home.ok(words(search));
+    home.ok(words(format!("{search} --tz America/New_York")));
     let sent: Vec<Timestamp> = server
         .requests()
         .iter()
@@ -247,7 +246,7 @@ fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_sp
         });
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         let book = ["book", "ven_1", "--at", "2031-12-01T20:30:00+02:00"];
-        home.run(book.iter().chain(&GUEST[2..])).exits(0);
+        home.ok(book.iter().chain(&GUEST[2..]));
         assert_eq!(server.creates()[0].json()["datetime"], json!(offered));
     }
 }
@@ -308,12 +307,12 @@ fn a_time_that_is_over_by_the_services_clock_is_refused_with_that_clock() {
 fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
     let served = Served::start();
     let search = ["search", "dining", "--near", "London", "--json"];
-    served.home().run(search).exits(0);
+    served.home().ok(search);
     // Another computer, which has not seen the venue.
     let home = served.home();
     let venue = "ven_london_copper_kettle";
     let slots = ["slots", venue, "--at", "2027-07-01 12:00", "--json"];
-    let slots = home.run(slots).exits(0).json();
+    let slots = home.ok(slots).json();
     let slot = &slots["slots"][1];
     let offered = text(slot, "datetime");
     assert!(offered.ends_with("+01:00"), "{offered}");
@@ -328,11 +327,8 @@ fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
     ];
     let guest = ["--party", "2", "--name", "Ada Lovelace", "--json"];
     let arguments: Vec<&str> = book.into_iter().chain(guest).collect();
-    let preview = home
-        .run(arguments.iter().chain(&["--dry-run"]))
-        .exits(0)
-        .json();
+    let preview = home.ok(arguments.iter().chain(&["--dry-run"])).json();
     assert_eq!(preview["body"]["datetime"], offered.as_str());
-    let booked = home.run(&arguments).exits(0).json();
+    let booked = home.ok(&arguments).json();
     assert_eq!(booked["datetime"], offered.as_str());
 }

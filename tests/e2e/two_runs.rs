@@ -33,7 +33,7 @@ pub(crate) fn home(service: &Misbehaving, forgets: bool) -> Home {
 
 /// The keys of the attempts that are open.
 pub(crate) fn open(home: &Home) -> Vec<String> {
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     let open = list["attempts"].as_array().unwrap().iter();
     open.map(|attempt| text(attempt, "idempotency_key"))
         .collect()
@@ -43,7 +43,7 @@ pub(crate) fn open(home: &Home) -> Vec<String> {
 /// booking.
 #[track_caller]
 fn is_open_and_found(service: &Misbehaving, home: &Home, key: &str) {
-    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let list = home.json("attempts");
     assert_eq!(
         list["attempts"][0]["idempotency_key"], key,
         "forgotten: {list}"
@@ -122,7 +122,7 @@ fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
         assert_eq!(open(&home), [KEY]);
         // Not even where a person has all guests forgotten.
         let forget = ["bookings", "forget", "--before", "2100-01-01", "--yes"];
-        home.run(forget).exits(0);
+        home.ok(forget);
         gate.open();
         first.end().exits(16);
         is_open_and_found(&service, &home, KEY);
@@ -139,12 +139,12 @@ fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
         let home = home(&service, forgets);
         let under_way = home.start(booking(KEY, &[]));
         answer.wait_for(1);
-        home.run(["attempts", "abandon", KEY]).exits(0);
+        home.ok(["attempts", "abandon", KEY]);
         answer.open();
         let made = under_way.end().exits(0).json();
         assert_eq!(made["id"], service.ledger()[0].id.as_str());
         let list = ["attempts", "list", "--all", "--json"];
-        let list = home.run(list).exits(0).json();
+        let list = home.ok(list).json();
         let attempt = &list["attempts"][0];
         assert_eq!(attempt["state"], "resolved", "{attempt}");
         assert_eq!(attempt["booking_id"], made["id"], "{attempt}");

@@ -17,7 +17,7 @@ fn version_with_verbose_tells_how_the_program_was_built() {
     );
     assert_eq!(details["tls"]["version"], locked("rustls"));
     assert_eq!(details["tls"]["provider_version"], locked("ring"));
-    let human = home.run(["-vV"]).exits(0).stdout;
+    let human = home.ok(["-vV"]).stdout;
     assert!(human.starts_with("bookctl "), "{human}");
     for value in [
         &details["target"],
@@ -26,9 +26,7 @@ fn version_with_verbose_tells_how_the_program_was_built() {
     ] {
         assert!(human.contains(value.as_str().unwrap()), "{human}");
     }
-    let target = home
-        .run(["--verbose", "--version", "--jq", ".target"])
-        .exits(0);
+    let target = home.ok(["--verbose", "--version", "--jq", ".target"]);
     assert_eq!(target.stdout.trim(), text(&details, "target"));
     assert!(!home.path().exists(), "it needs no home");
 }
@@ -42,7 +40,7 @@ fn version_without_verbose_is_one_line_in_any_company() {
         &["--version", "--json"],
         &["-qV"],
     ] {
-        let output = home.run(arguments).exits(0);
+        let output = home.ok(arguments);
         assert_eq!(
             output.stdout,
             concat!("bookctl ", env!("CARGO_PKG_VERSION"), "\n")

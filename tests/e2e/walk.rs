@@ -170,7 +170,7 @@ fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
     terminal.end().exits(17).says("Nothing was booked.");
     assert!(Served::of(&home).bookings().is_empty());
     // A script has said what it wants. It is told of the card.
-    let asked_nothing = home.run(&whole).exits(0).says("23.00 EUR per guest");
+    let asked_nothing = home.ok(&whole).says("23.00 EUR per guest");
     assert!(!asked_nothing.stderr.contains("Book it?"));
     let told: Vec<&str> = whole.iter().copied().chain(["--yes"]).collect();
     let mut terminal = Terminal::start(&home, &told);
@@ -231,7 +231,7 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let book = "book ven_1 --at 2031-12-01T19:30:00+00:00 --party 2";
     let first = format!("{book} --name 'Ada Lovelace' --json");
-    let first = home.run(words(&first)).exits(0);
+    let first = home.ok(words(&first));
     assert_eq!(first.json()["id"], "bk_slot_bar");
     first
         .says("2 slots begin at that time; this one is taken: 19:30 · bar.")
@@ -283,7 +283,7 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     let whole = for_guest("ven_multi_provider");
     home.run(&whole).exits(12).says("a search for the venue");
     let search = ["search", "dining", "--near", "Sandbox"];
-    home.run(search).exits(0);
+    home.ok(search);
     home.run(&whole)
         .exits(12)
         .says("choose one with --provider: provider_a or provider_c");
@@ -317,10 +317,9 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
 fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
     let home = Home::new();
     let id = home.booked("ven_confirm_details", &[], 10);
-    home.run(words(
+    home.ok(words(
         "sandbox faults add --on 'POST /v1/bookings/{id}/continue' --kind status --status 400",
-    ))
-    .exits(0);
+    ));
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.answer("? arrival_time", "19:45");
     terminal.answer("? dietary_requirements", "none");

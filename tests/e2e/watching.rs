@@ -57,12 +57,10 @@ fn a_status_that_was_waited_for_is_success() {
     let home = Home::new();
     let paused = home.booked("ven_otp", &[], 10);
     let failed = home.booked("ven_provider_fails", &[], 11);
-    home.run(["watch", &paused, "--until", "requires_action"])
-        .exits(0);
-    home.run(words(format!(
+    home.ok(["watch", &paused, "--until", "requires_action"]);
+    home.ok(words(format!(
         "watch '{failed}' --until confirmed --until failed"
-    )))
-    .exits(0);
+    )));
     // It can no longer come: the end as it is.
     home.run(["watch", &failed, "--until", "confirmed"])
         .exits(11);
@@ -74,7 +72,7 @@ fn a_status_that_was_waited_for_is_success() {
 fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
     let home = Home::new();
     // So that nothing changes, however long the wait is.
-    home.run(["sandbox", "clock", "--freeze"]).exits(0);
+    home.ok(["sandbox", "clock", "--freeze"]);
     let id = home.booked("ven_processing", &[], 8);
     let output = home
         .run(["watch", &id, "--timeout", SHORT, "--json"])
@@ -100,7 +98,7 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let until = ["watch", "bk_1", "--until", "cancelled", "--jq", ".status"];
-    let output = home.run(until).exits(0);
+    let output = home.ok(until);
     assert_eq!(output.stdout, "confirmed\ncancelled\n");
     home.run(["watch", "bk_1", "--until", "confirmed"])
         .exits(11);
@@ -112,7 +110,7 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
     ));
     let output = home.run(until).exits(8);
     assert_eq!(output.json()["status"], "confirmed");
-    home.run(["watch", &stays]).exits(0);
+    home.ok(["watch", &stays]);
 }
 
 /// "`watch` waits out 5xx, lost connections and 429 within its own time" (command line, Exit codes)
@@ -132,7 +130,7 @@ fn what_passes_by_itself_is_waited_out_with_a_note_and_the_rest_ends_the_watch()
         _ => booking("confirmed"),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let output = home.run(["watch", "bk_1", "--jq", ".status"]).exits(0);
+    let output = home.ok(["watch", "bk_1", "--jq", ".status"]);
     assert_eq!(output.stdout, "processing\nconfirmed\n");
     let noted = output.stderr.matches("booking bk_1 is read again").count();
     assert_eq!(noted, 2, "{output}");
@@ -177,8 +175,8 @@ fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
     let book = words(
         "book ven_1 --at 2031-05-01T19:30:00Z --party 2 --name 'Ada Lovelace' --slot slot_1 --wait=1m --json",
     );
-    assert_eq!(home.run(book).exits(0).json()["status"], "confirmed");
+    assert_eq!(home.ok(book).json()["status"], "confirmed");
     // The journal knows how it ended.
-    let list = home.run(["bookings", "--json"]).exits(0).json();
+    let list = home.json("bookings");
     assert_eq!(list["bookings"][0]["status"], "confirmed");
 }

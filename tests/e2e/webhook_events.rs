@@ -24,7 +24,7 @@ fn received() -> Home {
 
 fn ids(home: &Home, more: &[&str]) -> Vec<String> {
     let list = ["webhook", "events", "list", "--json"];
-    let list = home.run(list.iter().chain(more)).exits(0).json();
+    let list = home.ok(list.iter().chain(more)).json();
     let events = list["events"].as_array().unwrap().iter();
     events.map(|it| text(it, "event_id")).collect()
 }
@@ -59,7 +59,7 @@ fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
     assert!((0..60).contains(&age));
     let headers = shown["headers"].as_array().unwrap();
     assert!(headers.iter().any(|it| it["name"] == "booking-signature"));
-    let human = home.run(["webhook", "events", "show", "evt_1"]).exits(0);
+    let human = home.ok(["webhook", "events", "show", "evt_1"]);
     assert!(human.stdout.starts_with("kept\tevt_1\n"), "{human}");
     home.refuses("webhook events show evt_x", 6, "unknown_event");
 }
@@ -132,17 +132,17 @@ fn a_row_of_the_list_names_an_event() {
     let home = received();
     let show = |row: &str| home.run(["webhook", "events", "show", row, "--json"]);
     show("@1").refused(2, "usage");
-    let list = home.run(["webhook", "events", "list"]).exits(0);
+    let list = home.ok(["webhook", "events", "list"]);
     assert!(list.stdout.starts_with("evt_3\t"), "{list}");
     let list = Terminal::start(&home, &["webhook", "events", "list"]);
     list.end().exits(0).says("@1 evt_3").says("@2 evt_2");
     assert_eq!(text(&show("@2").exits(0).json(), "event_id"), "evt_2");
     let narrowed = ["webhook", "events", "list", "--kind", "booking.failed"];
-    home.run(narrowed).exits(0);
+    home.ok(narrowed);
     assert_eq!(text(&show("@1").exits(0).json(), "event_id"), "evt_3");
     show("@2").refused(2, "usage");
     let app = App::start(|_| 200);
     let replay = words(format!("webhook events replay @1 --to {} --json", app.url));
-    let replayed = home.run(replay).exits(0).json();
+    let replayed = home.ok(replay).json();
     assert_eq!(replayed["events"][0]["event_id"], "evt_3");
 }

@@ -24,7 +24,7 @@ fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
         assert_eq!(fs::read_to_string(&file).unwrap(), content);
         // The hint, followed.
         fs::rename(&file, home.folder().join("aside.db")).unwrap();
-        home.run(list).exits(0);
+        home.ok(list);
         let listening = Listening::start(&home, &[]);
         deliver(
             &listening.url,
@@ -33,7 +33,7 @@ fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
         listening.end();
         fs::remove_file(&file).unwrap();
     }
-    let explained = home.run(["explain", "webhooks", "--json"]).exits(0).json();
+    let explained = home.json("explain webhooks");
     assert_eq!(explained["codes"][0]["exit_code"], 3, "{explained}");
 }
 

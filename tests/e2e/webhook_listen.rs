@@ -17,7 +17,7 @@ fn confirmed(number: u32, booking: &str) -> String {
 
 /// The organization's webhook URL in the sandbox that a home talks to.
 fn webhook_url(home: &Home) -> Option<String> {
-    let settings = home.run(["sandbox", "organization", "--json"]).exits(0);
+    let settings = home.ok(["sandbox", "organization", "--json"]);
     settings.json()["webhook_url"].as_str().map(str::to_owned)
 }
 
@@ -124,7 +124,7 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
         "the signature header is malformed: there is more than one such header"
     );
     assert_eq!(app.count(), 0);
-    let list = home.run(["webhook", "events", "list", "--json"]).exits(0);
+    let list = home.ok(["webhook", "events", "list", "--json"]);
     assert_eq!(list.stdout, "{\"events\":[]}\n");
 }
 
@@ -164,9 +164,9 @@ fn a_kind_of_event_that_is_not_documented_is_warned_of() {
     let home = home_without_a_service();
     let warning = "unknown kind of event: booking.foo; known kinds: booking.created, ";
     let list = ["webhook", "events", "list", "--kind", "booking.foo"];
-    home.run(list).exits(0).says(warning);
+    home.ok(list).says(warning);
     let known = ["webhook", "events", "list", "--kind", "booking.failed"];
-    assert!(!home.run(known).exits(0).stderr.contains("unknown kind"));
+    assert!(!home.ok(known).stderr.contains("unknown kind"));
     let listening = Listening::start(&home, &["--events", "booking.foo,confirmd"]);
     listening
         .end()
@@ -287,7 +287,7 @@ fn a_sandbox_is_told_the_address_and_gets_its_own_back() {
     let set = |url: &str| {
         let setting = format!("webhook_url={url}");
         let set = ["sandbox", "organization", "-F", &setting];
-        home.run(set).exits(0);
+        home.ok(set);
     };
     let app = "http://127.0.0.1:9/app";
     set(app);
@@ -316,7 +316,7 @@ fn the_first_events_after_a_reset_reach_the_listener() {
     let served = Served::unlimited();
     let home = served.home();
     let listening = Listening::start(&home, &[]);
-    home.run(["sandbox", "reset"]).exits(0);
+    home.ok(["sandbox", "reset"]);
     let id = home.booked("ven_confirms", &[], 0);
     until("both events came", || {
         let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
@@ -325,7 +325,7 @@ fn the_first_events_after_a_reset_reach_the_listener() {
     let output = listening.end();
     assert!(!output.stderr.contains("webhook URL was"), "{output}");
     assert_eq!(webhook_url(&home), None);
-    home.run(["sandbox", "reset"]).exits(0);
+    home.ok(["sandbox", "reset"]);
     assert_eq!(webhook_url(&home), None);
 }
 

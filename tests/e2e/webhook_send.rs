@@ -30,9 +30,7 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
     let to = format!("{}/hooks?x=1", consumer.base_url());
     for kind in KINDS {
         let kind = format!("booking.{kind}");
-        let output = home
-            .run(["webhook", "send", &kind, "--to", &to, "--json"])
-            .exits(0);
+        let output = home.ok(["webhook", "send", &kind, "--to", &to, "--json"]);
         let sent = output.json();
         assert_eq!(
             (&sent["delivered"], &sent["status"]),
@@ -60,7 +58,7 @@ fn an_event_without_a_service_mentions_the_sandbox_for_its_secret_alone() {
         "webhook send booking.confirmed --to {}",
         consumer.base_url()
     );
-    let output = home.run(send.split(' ')).exits(0);
+    let output = home.ok(send.split(' '));
     assert_eq!(output.stderr, "using the sandbox's webhook secret\n");
 }
 
@@ -208,7 +206,7 @@ fn a_dry_run_shows_the_request_and_sends_nothing() {
     let (home, consumer) = (home(), taking());
     let send = "webhook send booking.modified --timestamp 1795262400 --dry-run --json --to";
     let send = send.split(' ').chain([consumer.base_url()]);
-    let request = home.run(send).exits(0).json();
+    let request = home.ok(send).json();
     assert_eq!(request["method"], "POST");
     assert_eq!(request["body"]["type"], "booking.modified");
     let header = request["headers"]["Booking-Signature"].as_str().unwrap();
@@ -241,8 +239,7 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
     let send = ["webhook", "send", "booking.confirmed", "-v", "--to"];
     let to = format!("{}/hooks", consumer.base_url());
     home()
-        .run(send.iter().chain(&[to.as_str()]))
-        .exits(0)
+        .ok(send.iter().chain(&[to.as_str()]))
         .says(&format!("> POST {to}\n> Booking-Signature: t="))
         .says("> {\"id\":\"evt_")
         .says("< 200\n< {\"taken\":true}");
@@ -257,8 +254,7 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
         &[event("evt_1", "booking.created", "bk_1", "confirmed")],
     );
     listening.end();
-    home.run(["webhook", "events", "replay", "evt_1", "-v", "--to", &to])
-        .exits(0)
+    home.ok(["webhook", "events", "replay", "evt_1", "-v", "--to", &to])
         .says(&format!("> POST {to}\n"))
         .says("> Booking-Signature: t=")
         .says("> {\"id\":\"evt_1\"")

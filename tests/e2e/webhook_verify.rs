@@ -45,7 +45,7 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
         let home = home().with(name, value);
         let header = signature(&home, BODY);
         verify(&home, BODY, &header, 12, &[]).exits(0);
-        home.run(["attempts", "--json"]).exits(0);
+        home.ok(["attempts", "--json"]);
         home.refuses("webhook events list", 3, "config");
         for about in ["send booking.confirmed --to", "drill"] {
             let line = format!("webhook {about} http://127.0.0.1:9/ --booking bk_1 --json");
@@ -96,7 +96,7 @@ fn a_body_is_raw_bytes_from_a_file_or_from_standard_input_to_the_last_line_end()
     std::fs::write(&file, BODY).unwrap();
     let now = T.to_string();
     let verify_file = format!("webhook verify body --signature {header} --now {now}");
-    home.run(verify_file.split(' ')).exits(0);
+    home.ok(verify_file.split(' '));
     std::fs::write(&file, format!("{BODY}\n")).unwrap();
     home.run(verify_file.split(' ')).exits(19);
     // The line that `sign` prints is taken whole.
@@ -279,7 +279,7 @@ fn the_header_is_printed_as_a_line_for_curl() {
     std::fs::write(home.folder().join("it's"), BODY).unwrap();
     let sign = ["webhook", "sign", "it's", "--timestamp", "1795262400", "-q"];
     let header = signature(&home, BODY);
-    let printed = home.run(sign).exits(0).stdout;
+    let printed = home.ok(sign).stdout;
     assert_eq!(printed, format!("Booking-Signature: {header}\n"));
     let document = home
         .feed(["webhook", "sign", "--json"], BODY)

@@ -23,7 +23,7 @@ fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specificati
              ada@example.org --phone '+44 20 7946 0018' --end-user user_7 --payment vendor \
              -F webhook_url=https://app.example/hooks"
     ));
-    home.run(&arguments).exits(0);
+    home.ok(&arguments);
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
     let (search, create) = (&requests[0], &requests[1]);
@@ -67,9 +67,7 @@ fn a_base_url_with_a_path_keeps_it() {
     });
     for slash in ["", "/"] {
         let url = format!("{}/partner/api{slash}", server.base_url());
-        Home::pointing_to(&url, "sk_live_x")
-            .run(["show", "bk_1"])
-            .exits(0);
+        Home::pointing_to(&url, "sk_live_x").ok(["show", "bk_1"]);
     }
     for request in server.requests() {
         assert_eq!(request.path, "/partner/api/v1/bookings/bk_1");
@@ -89,9 +87,9 @@ fn a_list_is_read_wherever_the_service_puts_it() {
         let server = Scripted::start(move |_| Reply::json(200, &answer));
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         let search = ["search", "dining", "--near", "London", "--at", TIME];
-        let output = home.run(search).exits(0);
+        let output = home.ok(search);
         assert!(output.stdout.starts_with("ven_1\tOne"), "{output}");
-        let json = home.run(search.iter().chain(&["--json"])).exits(0).json();
+        let json = home.ok(search.iter().chain(&["--json"])).json();
         assert_eq!(json, document);
     }
 }
@@ -104,7 +102,7 @@ fn a_document_comes_out_as_it_came_in() {
     let server =
         Scripted::start(move |_| Reply::Whole(200, "application/json", format!(" {body}\n\n")));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let output = home.run(["show", "bk_1", "--json"]).exits(0);
+    let output = home.ok(["show", "bk_1", "--json"]);
     assert_eq!(output.stdout, format!("{body}\n"));
 }
 

@@ -46,9 +46,9 @@ fn a_seeded_venue_is_known_only_after_a_search_returned_it() {
     home.book("ven_london_copper_kettle", &[])
         .refused(6, "http_404");
     let search = words("search dining --near London --at 'tomorrow 19:30'");
-    home.run(search).exits(0);
+    home.ok(search);
     let slots = words("slots ven_london_copper_kettle --at 'tomorrow 19:30'");
-    home.run(slots).exits(0);
+    home.ok(slots);
 }
 
 #[test]

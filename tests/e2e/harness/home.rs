@@ -118,6 +118,12 @@ impl Home {
         self.start(arguments).end()
     }
 
+    /// The same for a command that is to end well.
+    #[track_caller]
+    pub(crate) fn ok<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Output {
+        self.run(arguments).exits(0)
+    }
+
     /// Runs the binary with this on standard input.
     pub(crate) fn feed<A: AsRef<OsStr>>(
         &self,
@@ -145,7 +151,7 @@ impl Home {
     /// The document of a command line under `--json` that ends well.
     #[track_caller]
     pub(crate) fn json(&self, line: &str) -> Value {
-        self.run(words(format!("{line} --json"))).exits(0).json()
+        self.ok(words(format!("{line} --json"))).json()
     }
 
     /// The error of a command line under `--json`, which ends with this exit code and `code`.
@@ -171,24 +177,23 @@ impl Home {
         let times = times.to_string();
         let fault = ["--on", call, "--kind", kind, "--times", &times];
         let add = ["sandbox", "faults", "add"];
-        self.run(add.iter().chain(&fault)).exits(0);
+        self.ok(add.iter().chain(&fault));
     }
 
     /// Moves the sandbox's clock forward.
     pub(crate) fn advance(&self, duration: &str) {
-        self.run(["sandbox", "clock", "--advance", duration])
-            .exits(0);
+        self.ok(["sandbox", "clock", "--advance", duration]);
     }
 
     /// The one-time code that was sent last.
     pub(crate) fn code(&self) -> String {
-        let inbox = self.run(["sandbox", "inbox", "--json"]).exits(0).json();
+        let inbox = self.json("sandbox inbox");
         text(&inbox["messages"][0], "code")
     }
 
     /// A booking as it is now.
     pub(crate) fn booking(&self, id: &str) -> Value {
-        self.run(["show", id, "--json"]).exits(0).json()
+        self.ok(["show", id, "--json"]).json()
     }
 }
 
