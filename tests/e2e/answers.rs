@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::faults::{SLOT_TIME, confirmed, creating};
-use crate::harness::{GUEST, Home, Output, Reply, Running, SOON, Scripted, text};
+use crate::faults::{booking, confirmed, creating};
+use crate::harness::{Home, Output, Reply, Running, SOON, Scripted, has, text};
 
 fn show(reply: Reply) -> Output {
     let server = Scripted::start(move |_| reply.clone());
@@ -96,13 +96,12 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
         let reply = Reply::Whole(status, kind, body.to_owned());
         let server = creating(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-        let output = home.run(arguments.iter().chain(&GUEST[2..]));
+        let output = home.run(booking(&[]));
         match is_open {
             true => {
                 let error = output.refused(16, "outcome_unknown");
                 assert_eq!(error["http_status"], status, "{error}");
-                assert!(text(&error, "hint").contains("attempts resume"), "{error}");
+                has(&error, "hint", "attempts resume");
             }
             false => drop(output.exits(match status {
                 404 => 6,
@@ -126,7 +125,7 @@ fn a_refusal_that_the_specification_does_not_describe_is_an_invalid_request_with
         assert!(error.get("hint").is_some(), "{error}");
     }
     let error = show(Reply::json(451, &json!({"error": "no"}))).refused(12, "http_451");
-    assert!(text(&error, "message").contains("451"), "{error}");
+    has(&error, "message", "451");
 }
 
 /// One odd value does not cost the rest of a document, and is passed on as it came.
@@ -140,7 +139,7 @@ fn half_a_surrogate_a_number_beyond_all_and_a_byte_order_mark_are_tolerated() {
     let output = home.ok(["show", "bk_1", "--json"]);
     assert_eq!(output.stdout, format!("{document}\n"));
     let card = home.ok(["show", "bk_1"]);
-    assert!(card.stdout.contains("Caf\u{fffd}"), "{card}");
+    card.shows("Caf\u{fffd}");
     let filtered = home.ok(["show", "bk_1", "--jq", "[.venue_name, .amount]"]);
     assert_eq!(
         filtered.stdout,
@@ -177,7 +176,7 @@ fn an_answer_that_is_compressed_is_no_answer() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let error = home.refuses("show bk_1", 15, "unexpected_answer");
     let why = "compressed with gzip, which bookctl did not ask for";
-    assert!(text(&error, "message").contains(why), "{error}");
+    has(&error, "message", why);
     for request in server.requests() {
         assert_eq!(request.header("accept-encoding"), None);
     }
@@ -242,7 +241,7 @@ fn an_answer_of_too_many_values_is_refused_before_it_is_read() {
     let server = Scripted::start(move |_| Reply::Whole(200, "application/json", many.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let error = show_in_128_mb(&home).refused(15, "unexpected_answer");
-    assert!(text(&error, "message").contains("values"), "{error}");
+    has(&error, "message", "values");
     // Strings may hold what separates values elsewhere.
     let long =
         json!({"id": "bk_1", "status": "confirmed", "note": ",[{\"".repeat(200_000)}).to_string();

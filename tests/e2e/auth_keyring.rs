@@ -183,10 +183,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
             (&keyring["name"], &keyring["state"]),
             (&"keyring".into(), &"ok".into())
         );
-        assert!(
-            text(keyring, "detail").contains("not needed (the keyring did not answer"),
-            "{keyring}"
-        );
+        has(keyring, "detail", "not needed (the keyring did not answer");
     });
     home.ok(["profile", "add", "t", "--base-url", served.base_url()]);
     within_four_seconds(&|| {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Running, Served, Terminal, text};
+use crate::harness::{Home, Output, Running, Served, Terminal, has, text};
 
 /// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
 fn row(day: u32, guest: &str) -> Value {
@@ -94,7 +94,7 @@ fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
             message.contains("rows 1, 3 are equal; rows 2, 4 are equal"),
             "{message}"
         );
-        assert!(text(&error, "hint").contains("--equal-rows"), "{error}");
+        has(&error, "hint", "--equal-rows");
     }
     assert!(served.bookings().is_empty());
     let keys = four

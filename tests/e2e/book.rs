@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Served, text, words};
+use crate::harness::{GUEST, Home, Served, has, text, words};
 
 /// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says so, and
 /// that nothing is really booked." (command line, Command tree)
@@ -68,7 +68,7 @@ fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
         nearest.is_some() && nearest < next,
         "nearest first: {output}"
     );
-    assert!(output.stderr.contains("--slot slot_"), "{output}");
+    output.tells("--slot slot_");
 
     let json = home.run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]));
     json.refused(7, "no_slot");
@@ -123,7 +123,7 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
         "book ven_otp --slot {id} --name 'Ada Lovelace' --json"
     ));
     let error = home.run(book).refused(2, "usage");
-    assert!(text(&error, "message").contains("ven_confirms"), "{error}");
+    has(&error, "message", "ven_confirms");
     assert!(Served::of(&home).bookings().is_empty());
 }
 
@@ -147,7 +147,7 @@ fn a_row_that_the_last_list_does_not_have_is_refused() {
     for row in ["@99", "@0", "@-1", "@x", "@"] {
         let book = ["book", "--slot", row, "--name", "Ada Lovelace", "--json"];
         let error = home.run(book).refused(2, "usage");
-        assert!(text(&error, "message").contains(row), "{error}");
+        has(&error, "message", row);
         // No search was made yet, so no row names a venue.
         let slots = ["slots", row, "--at", "tomorrow 19:30", "--json"];
         home.run(slots).refused(2, "usage");

@@ -50,7 +50,7 @@ fn what_was_booked_here_is_listed_newest_first_as_the_service_sent_it() {
         "{output}"
     );
     assert_eq!(output.stdout.lines().count(), 1, "{output}");
-    assert!(output.stdout.contains("\tAda Lovelace\t2\t"), "{output}");
+    output.shows("\tAda Lovelace\t2\t");
     output.says("--limit");
     home.run(["bookings", "--status", "confirmd"]).exits(2);
 }
@@ -118,7 +118,7 @@ fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
     let home = Home::new();
     let confirmed = home.booked("ven_confirms", &[], 0);
     let paused = home.booked("ven_otp", &[], 10);
-    let none_yet = home.run(["show", "@1", "--json"]).refused(2, "usage");
+    let none_yet = home.refuses("show @1", 2, "usage");
     has(&none_yet, "hint", "bookctl bookings");
     assert!(text(&none_yet, "message").contains("no list of bookings was shown yet"));
     let rows = listed(&home, &[]);
@@ -247,7 +247,7 @@ fn forgetting_many_wants_a_yes_off_a_terminal_and_asks_on_one() {
     home.booked("ven_confirms", &[], 0);
     let before = ["--before", "tomorrow"];
     let error = forget(&home, &before).refused(2, "usage");
-    assert!(text(&error, "hint").contains("--yes"), "{error}");
+    has(&error, "hint", "--yes");
     let arguments = ["bookings", "forget", "--before", "tomorrow"];
     let mut terminal = Terminal::start(&home, &arguments);
     terminal
@@ -398,7 +398,7 @@ fn a_damaged_journal_fails_the_list_and_no_command_whose_work_is_done() {
     let home = served.home();
     fs::create_dir_all(home.path()).unwrap();
     fs::write(home.path().join("journal.db"), "no database ".repeat(100)).unwrap();
-    home.run(["bookings", "--json"]).refused(3, "journal");
+    home.refuses("bookings", 3, "journal");
     forget(&home, &[&id]).refused(3, "journal");
     let cancelled = home.ok(["cancel", &id, "--yes", "--json"]);
     assert_eq!(text(&cancelled.json(), "status"), "cancelled");

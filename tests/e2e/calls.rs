@@ -245,7 +245,7 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
         // A person is shown what came, as `gh api` does.
         let human = home.run(call).exits(exit);
         assert_eq!(human.stdout, format!("{body}\n"), "{human}");
-        assert!(human.stderr.contains("error: "), "{human}");
+        human.tells("error: ");
         let human = home.run(call.iter().chain(&["-i"])).exits(exit);
         let (head, rest) = human.stdout.split_once("\n\n").unwrap();
         assert!(head.starts_with(&format!("HTTP {status}")), "{human}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Request, Scripted, Served, Terminal, text, words};
+use crate::harness::{Home, Key, Reply, Request, Scripted, Served, Terminal, has, text, words};
 
 /// A home with a booking in three days at 18:00, and the booking's id.
 fn in_three_days(home: &Home, venue: &str) -> String {
@@ -116,7 +116,7 @@ fn a_time_whose_zone_nobody_knows_is_refused_with_and_without_a_dry_run() {
         for at in ["20:00", "2031-12-02 20:00"] {
             let modify = ["modify", "bk_1", "--json", "--at", at];
             let error = home.run(modify.iter().chain(more)).refused(2, "usage");
-            assert!(text(&error, "hint").contains("--tz"), "{error}");
+            has(&error, "hint", "--tz");
         }
         let zoned = "modify bk_1 --at 20:00 --tz America/New_York";
         let zoned = format!("{zoned} {}", more.join(" "));

@@ -70,7 +70,7 @@ fn off_a_terminal_a_cancel_wants_its_yes_and_sends_nothing_without() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
     let error = home.run(["cancel", &id, "--json"]).refused(2, "usage");
-    assert!(text(&error, "hint").contains("--yes"), "{error}");
+    has(&error, "hint", "--yes");
     home.feed(["cancel", &id], "y\n").exits(2);
     assert_eq!(home.booking(&id)["status"], "confirmed");
 }
@@ -145,7 +145,7 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
         if home.booking(&id) == before {
             let error = output.refused(16, "outcome_unknown");
             let look = format!("bookctl show {id}");
-            assert!(text(&error, "hint").contains(&look), "{error}");
+            has(&error, "hint", &look);
         } else {
             output.exits(0);
         }

@@ -40,7 +40,7 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     assert_eq!(output.stdout, "ven_payment sk_live_sandbox\nits own input");
     home.run(["sandbox", "run", "--", "no-such-command-here"])
         .exits(127);
-    home.run(["sandbox", "run", "--json"]).refused(2, "usage");
+    home.refuses("sandbox run", 2, "usage");
     let unknown = words("sandbox run --scenario nonsense --json -- true");
     home.run(unknown).refused(2, "usage");
     let killed = ["sandbox", "run", "--", "sh", "-c", "kill -9 $$"];
@@ -176,7 +176,7 @@ fn faults_are_added_listed_met_and_cleared() {
         (&json!("status"), &json!(2))
     );
     let human = home.ok(["sandbox", "faults"]);
-    assert!(human.stdout.contains("GET /v1/\tstatus\t2"), "{human}");
+    human.shows("GET /v1/\tstatus\t2");
     let error = home.refuses("api GET /v1/", 14, "http_503");
     assert_eq!(error["body"], json!({"error": "busy"}));
     assert_eq!(list(&home), 1);

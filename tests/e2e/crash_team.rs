@@ -4,19 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use crate::harness::{GUEST, HANG, Home, Running, Served, random, text};
+use crate::harness::{GUEST, HANG, Home, Running, random, text};
 use crate::promise::{all_cases, tell};
-use crate::team::{listed, machine, prepared};
+use crate::team::{Team, listed};
 
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_and_settles_it_once()
  {
-    let served = Served::unlimited();
-    let Some(mut postgres) = prepared(&served) else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| machine(&served, &postgres.url(), user));
+    let Some(mut team) = Team::free() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| team.machine(user));
     let kills = if all_cases() { 200 } else { 24 };
     for number in 0..kills {
         let key = format!("order-{number}");
@@ -33,9 +30,9 @@ fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_
         let running = ada.start(book.iter().chain(&GUEST[2..]));
         std::thread::sleep(Duration::from_secs_f64(0.25 * random(number)));
         if number % 4 == 3 {
-            postgres.kill();
+            team.postgres.kill();
             running.kill();
-            postgres.run();
+            team.postgres.run();
         } else {
             running.kill();
         }
@@ -49,7 +46,7 @@ fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_
         .iter()
         .map(|attempt| text(attempt, "booking_id"))
         .collect();
-    let made = served.bookings();
+    let made = team.served.bookings();
     let there: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
     assert_eq!(known, there);
     let attempts = listed(&bob, &["attempts", "list", "--all"]);
@@ -79,12 +76,9 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
         true => (500, 5, 200, 50),
         false => (24, 3, 8, 2),
     };
-    let served = Served::unlimited();
-    let Some(mut postgres) = prepared(&served) else {
-        return;
-    };
+    let Some(mut team) = Team::free() else { return };
     let homes: Vec<Home> = (0..runners)
-        .map(|number| machine(&served, &postgres.url(), &format!("runner {number}")))
+        .map(|number| team.machine(&format!("runner {number}")))
         .collect();
     let file = homes[0].folder().join("rows.csv");
     std::fs::write(&file, rows(count)).unwrap();
@@ -96,8 +90,8 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
             0.4 * random((killed + crashed) as u64),
         ));
         if crashed * kills < killed * crashes || killed == kills {
-            postgres.kill();
-            postgres.run();
+            team.postgres.kill();
+            team.postgres.run();
             crashed += 1;
         } else {
             let number: usize = killed % runners;
@@ -105,7 +99,7 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
             std::mem::replace(&mut running[number], again).kill();
             killed += 1;
             // The time of the dead runner's claim passes.
-            postgres.sql("bookctl", "UPDATE claims SET until = 0");
+            team.sql("UPDATE claims SET until = 0");
         }
         // A runner that found no server has ended, and is started again, as a job's runner would be.
         for (home, running) in homes.iter().zip(&mut running) {
@@ -114,14 +108,14 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
             }
         }
     }
-    postgres.sql("bookctl", "UPDATE claims SET until = 0");
+    team.sql("UPDATE claims SET until = 0");
     let began = Instant::now();
     for running in running {
         let left = (20 * HANG).saturating_sub(began.elapsed());
         running.end_within(left);
     }
     homes[0].start(batch).end_within(5 * HANG).exits(0);
-    let made = served.bookings();
+    let made = team.served.bookings();
     let ids: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
     let guests: BTreeSet<String> = made
         .iter()
@@ -129,10 +123,7 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
         .collect();
     assert_eq!((made.len(), guests.len()), (count, count));
     assert!(listed(&homes[0], &["attempts"]).is_empty());
-    let known = postgres.sql(
-        "bookctl",
-        "SELECT booking_id FROM attempts WHERE state = 'resolved'",
-    );
+    let known = team.sql("SELECT booking_id FROM attempts WHERE state = 'settled'");
     let known: BTreeSet<String> = known.lines().map(str::to_owned).collect();
     assert_eq!(known, ids);
     tell(

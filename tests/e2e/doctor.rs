@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::full_disk::Disk;
-use crate::harness::{Home, Reply, Scripted, Served, text, words};
+use crate::harness::{Home, Reply, Scripted, Served, has, text, words};
 
 /// State and fix of a check.
 fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -76,8 +76,8 @@ fn an_exhausted_rate_limit_is_a_warning() {
 fn a_key_with_a_line_end_is_the_keys_problem() {
     let served = Served::start();
     let home = served.home_with("sk_live_sandbox\r");
-    let error = home.run(["show", "bk_1", "--json"]).refused(4, "no_key");
-    assert!(text(&error, "message").contains("line end"), "{error}");
+    let error = home.refuses("show bk_1", 4, "no_key");
+    has(&error, "message", "line end");
     let report = examine(&home, 4);
     assert_eq!(check(&report, "key")["state"], "problem", "{report}");
 }
@@ -183,8 +183,8 @@ fn a_home_where_nothing_can_be_booked_is_a_problem() {
         let report = examine(&home, 3);
         let journal = check(&report, "journal");
         assert_eq!(journal["state"], "problem", "{report}");
-        assert!(text(journal, "detail").contains("read-only"), "{report}");
-        assert!(text(journal, "fix").contains("BOOKCTL_HOME"), "{report}");
+        has(journal, "detail", "read-only");
+        has(journal, "fix", "BOOKCTL_HOME");
     }
 }
 

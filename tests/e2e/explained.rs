@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Scripted, text};
+use crate::harness::{Home, Reply, Scripted, has, text};
 
 /// Every code of the catalog.
 pub(crate) fn codes() -> Vec<Value> {
@@ -44,7 +44,7 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
         "what to do\t",
         "exit code\t16:",
     ] {
-        assert!(human.stdout.contains(part), "{part}: {human}");
+        human.shows(part);
     }
     // An HTTP status is a code too.
     let by_number = home.json("explain 409");
@@ -69,7 +69,7 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
         let human = home.ok(["help", topic]);
         assert_eq!(human.stderr, "", "help needs no configuration");
         for row in rows {
-            assert!(human.stdout.contains(&text(row, first)), "{row}: {human}");
+            human.shows(&text(row, first));
         }
     }
     for (unknown, next) in [
@@ -79,7 +79,7 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
         let error = home
             .run(unknown.iter().chain(&["--json"]))
             .refused(2, "usage");
-        assert!(text(&error, "hint").contains(next), "{error}");
+        has(&error, "hint", next);
     }
 }
 
@@ -95,7 +95,7 @@ fn the_status_names_the_service_and_how_far_its_clock_is() {
     let human = home.ok(["status"]);
     for endpoint in document["endpoints"].as_array().unwrap() {
         let row = format!("{}\t{}\t", text(endpoint, "method"), text(endpoint, "path"));
-        assert!(human.stdout.contains(&row), "{row}: {human}");
+        human.shows(&row);
     }
     human.shows("clock\tsame as this computer's\n");
     home.advance("1h");
@@ -112,12 +112,12 @@ fn the_status_of_a_service_that_says_little_is_shown_all_the_same() {
     let server = Scripted::start(|_| Reply::json(200, &json!({"hello": "there"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let human = home.ok(["status"]);
-    assert!(human.stdout.contains(server.base_url()), "{human}");
+    human.shows(server.base_url());
     let document = home.json("status");
     assert_eq!(document, json!({"hello": "there"}));
     let refusing = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let home = Home::pointing_to(refusing.base_url(), "sk_live_x");
-    home.run(["status", "--json"]).refused(4, "unauthorized");
+    home.refuses("status", 4, "unauthorized");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text, words};
+use crate::harness::{GUEST, Home, Reply, Request, Scripted, has, text, words};
 
 pub(crate) const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
 
@@ -31,11 +31,22 @@ pub(crate) fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scri
     })
 }
 
-fn book(server: &Scripted) -> (Home, Output) {
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-    let output = home.run(arguments.iter().chain(&GUEST[2..]));
-    (home, output)
+/// The booking command for the slot of this service, with more flags.
+pub(crate) fn booking<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let command = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    [&command, &GUEST[2..], more].concat()
+}
+
+/// The booking that it asks for, as a service that echoes it has it.
+pub(crate) fn asked(id: &str) -> Value {
+    json!({
+        "id": id, "object": "booking", "status": "confirmed", "provider": "provider_a",
+        "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+    })
+}
+
+pub(crate) fn home(server: &Scripted) -> Home {
+    Home::pointing_to(server.base_url(), "sk_live_x")
 }
 
 /// Every booking request carries the one key that the error names; returns it.
@@ -57,10 +68,23 @@ fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
         1 => Reply::json(503, &json!({"error": "busy"})),
         _ => Reply::json(201, &confirmed()),
     });
-    let (_home, output) = book(&server);
-    assert_eq!(output.exits(0).json(), confirmed());
+    assert_eq!(home(&server).ok(booking(&[])).json(), confirmed());
     let bodies: BTreeSet<String> = server.creates().iter().map(|it| it.body.clone()).collect();
     assert_eq!(bodies.len(), 1, "each try is the same request");
+}
+
+/// "a 5xx without a code … proves nothing" (design, Policies): three tries under one key, and the attempt stays open.
+#[test]
+fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_and_ends_with_16() {
+    for status in [500, 502, 503, 504] {
+        let server = creating(move |_| Reply::json(status, &json!({"error": "busy"})));
+        let home = home(&server);
+        let error = home.run(booking(&[])).refused(16, "outcome_unknown");
+        let key = one_key(&server, &error);
+        assert_eq!(server.creates().len(), 3, "{status}");
+        let open = &home.json("attempts")["attempts"];
+        assert_eq!(open[0]["idempotency_key"], key, "{status}");
+    }
 }
 
 /// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
@@ -75,8 +99,8 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
         ),
     ] {
         let server = Scripted::start(move |_| reply.clone());
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        home.run(["show", "bk_1", "--json"]).refused(15, code);
+        let home = home(&server);
+        home.refuses("show bk_1", 15, code);
         home.run(words(
             "search dining --near London --at 'tomorrow 19:30' --json",
         ))
@@ -93,7 +117,7 @@ fn a_code_whose_answer_is_lost_is_sent_once_and_the_booking_is_read() {
             "GET" => Reply::json(200, &then),
             _ => Reply::Close,
         });
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let home = home(&server);
         home.run(["continue", "bk_1", "--otp", "123456", "--json"])
             .exits(exit);
         let sent = server.requests();
@@ -116,7 +140,7 @@ fn a_redirect_is_not_followed_and_the_key_does_not_travel() {
                 "HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             ))
         });
-        let (_home, output) = book(&server);
+        let output = home(&server).run(booking(&[]));
         assert_ne!(output.code, Some(0), "{output}");
         output.error();
         assert!(elsewhere.requests().is_empty(), "{status}");
@@ -139,12 +163,12 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
                 "HTTP/1.1 307 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             ))
         });
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let home = home(&server);
         let error = home.refuses("show bk_1", 15, "unexpected_answer");
         let sentence =
             format!("the response (307) redirects to {to}, and bookctl does not follow redirects");
         assert_eq!(text(&error, "message"), sentence);
-        assert!(text(&error, "hint").contains("base URL"), "{error}");
+        has(&error, "hint", "base URL");
         assert_eq!(error["http_status"], 307);
         assert_eq!(server.requests().len(), 1);
     }
@@ -154,20 +178,9 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
 #[test]
 fn a_service_that_never_answers_is_given_up_after_the_timeout() {
     let server = Scripted::start(|_| Reply::Silence);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let home = home(&server);
     let show = ["show", "bk_1", "--json", "--timeout", "300ms"];
     home.run(show).refused(15, "timeout");
-    let direct = [
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        SLOT_TIME,
-        "--json",
-        "--timeout",
-        "300ms",
-    ];
-    let output = home.run(direct.iter().chain(&GUEST[2..]));
+    let output = home.run(booking(&["--slot", "slot_1", "--timeout", "300ms"]));
     one_key(&server, &output.refused(16, "outcome_unknown"));
 }

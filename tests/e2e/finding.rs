@@ -250,7 +250,7 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
         let error = home
             .run(command.iter().chain(&["--json"]))
             .refused(2, "usage");
-        assert!(text(&error, "hint").contains("BOOKING"), "{error}");
+        has(&error, "hint", "BOOKING");
     }
     home.run(["slots", "--at", "fri 18:00"])
         .exits(2)
@@ -344,9 +344,7 @@ fn the_last_session_and_the_last_event_need_no_id() {
     home.ok(["session", "show", "@last"]);
     home.ok(["card", "@last"]);
     home.ok(["session", "disconnect", "@last", "--yes"]);
-    Home::new()
-        .run(["session", "show", "@last", "--json"])
-        .refused(2, "usage");
+    Home::new().refuses("session show @last", 2, "usage");
 
     let home = home_without_a_service();
     let listening = Listening::start(&home, &[]);
@@ -410,7 +408,7 @@ fn a_row_names_the_booking_of_a_filter_and_of_an_event_too() {
     let event = ["webhook", "send", "booking.confirmed", "--dry-run"];
     let to = ["--to", "http://127.0.0.1:9/", "--booking", "@1", "--json"];
     let event = home.ok(event.iter().chain(&to));
-    assert!(event.stdout.contains(&id), "{event}");
+    event.shows(&id);
     let requests = ["sandbox", "requests", "--booking", "@1", "--json"];
     let requests = home.ok(requests).json();
     // The booking was made, and read for the event.

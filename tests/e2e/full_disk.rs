@@ -245,6 +245,6 @@ fn help_and_version_that_cannot_be_written_say_so() {
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl")]);
         let output = Running::start(shell).end().exits(1);
         let says = "cannot write the result to stdout";
-        assert!(output.stderr.contains(says), "{line}: {output}");
+        output.tells(says);
     }
 }

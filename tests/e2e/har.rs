@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::full_disk::Disk;
 use crate::harness::http::send;
-use crate::harness::{Home, Served, text};
+use crate::harness::{Home, Served, has, text};
 
 const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
 
@@ -39,7 +39,7 @@ fn refused(home: &Home, name: &str, why: &str) {
         let error = home.run(["sandbox"].iter().chain(words)).refused(1, "io");
         let message = text(&error, "message");
         assert!(message.contains(why), "{message}");
-        assert!(text(&error, "hint").contains("--har"), "{error}");
+        has(&error, "hint", "--har");
     }
 }
 
@@ -135,7 +135,7 @@ fn a_comment_marks_a_body_that_is_cut() {
     assert_eq!(request["bodySize"], large.len(), "{request}");
     let sent = &request["postData"];
     assert_eq!(text(sent, "text").len(), 64 * 1024);
-    assert!(text(sent, "comment").contains("first 64 KB"), "{sent}");
+    has(sent, "comment", "first 64 KB");
     assert_eq!(entry["response"]["content"]["comment"], "", "{entry}");
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::harness::{GUEST, Home, Running, SOON, has, text};
+use crate::harness::{GUEST, Home, Running, SOON, has};
 
 /// Another process that writes and does not come to an end.
 fn hold(file: &Path) -> Connection {
@@ -165,7 +165,7 @@ fn a_home_that_may_only_be_read_is_said_in_a_sentence() {
             break;
         };
         let error = Running::start(command).end().refused(3, "config");
-        assert!(text(&error, "message").contains("read-only"), "{error}");
+        has(&error, "message", "read-only");
     }
     all(0o755);
 }

@@ -296,7 +296,7 @@ fn a_header_acts_on_nothing() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let output = home.ok(["api", "GET", "/v1/", "-i", "-v"]);
     is_harmless("a header", &output);
-    assert!(output.stdout.contains(r"\u{9b}31m"), "{output}");
+    output.shows(r"\u{9b}31m");
     let page = Scripted::start(|_| {
         Reply::Bytes("HTTP/1.1 200 OK\r\nContent-Type: text/\u{9b}31m\r\nContent-Length: 1\r\nConnection: close\r\n\r\n<".to_owned())
     });
@@ -401,12 +401,12 @@ fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
     let piped = home.ok(["bookings"]);
     let shown = Terminal::of_width(&home, 160, &["bookings"]).end().exits(0);
     for name in names {
-        assert!(piped.stdout.contains(name), "{name}: {piped}");
+        piped.shows(name);
         assert!(shown.raw.contains(name), "{name}: {}", shown.raw);
     }
     for (name, visible) in attacks {
         assert!(!piped.stdout.contains(name), "{name:?}: {piped}");
-        assert!(piped.stdout.contains(visible), "{visible}: {piped}");
+        piped.shows(visible);
         assert!(shown.raw.contains(visible), "{visible}: {}", shown.raw);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::harness::http::{exchange, send};
-use crate::harness::{HANG, Home, Reply, Request, Scripted, Served, text};
+use crate::harness::{HANG, Home, Reply, Request, Scripted, Served, has, text};
 
 /// A served sandbox that delivers at once, without limits.
 fn quick(home: &Home) -> Served {
@@ -80,7 +80,7 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
     ];
     for (words, said) in cases {
         let error = run(words).refused(2, "usage");
-        assert!(text(&error, "message").contains(said), "{error}");
+        has(&error, "message", said);
     }
     for words in [
         "faults add --preset slow --on any",
@@ -96,7 +96,7 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
     ] {
         let error = run(words).refused(6, "http_404");
         let list = format!("bookctl sandbox {list}");
-        assert!(text(&error, "hint").contains(&list), "{error}");
+        has(&error, "hint", &list);
     }
 }
 

@@ -100,8 +100,8 @@ fn the_installer_installs_what_has_the_right_checksum() {
         env!("CARGO_PKG_VERSION"),
         program.display()
     );
-    assert!(output.stdout.contains(&said), "{output}");
-    assert!(output.stdout.contains("is not on your PATH"), "{output}");
+    output.shows(&said);
+    output.shows("is not on your PATH");
     assert!(Command::new(&program).status().unwrap().success());
     assert!(prefix.join("share/man/man1/bookctl.1").exists());
 
@@ -263,8 +263,8 @@ fn the_installer_installs_nothing_that_has_another_checksum() {
     }
     let (server, home) = (serve(folder.path().to_owned()), Home::new());
     let output = install(&home, &["--from", server.base_url()], &[], &[]).exits(1);
-    assert!(output.stderr.contains("the checksum of"), "{output}");
-    assert!(output.stderr.contains("nothing was installed"), "{output}");
+    output.tells("the checksum of");
+    output.tells("nothing was installed");
     assert!(
         below(&home.folder().join(".local")).is_empty(),
         "something was installed"
@@ -290,7 +290,7 @@ fn the_installer_says_what_is_missing_and_what_to_do() {
             let mut said = output.stderr.lines();
             let said = said.find(|line| line.starts_with("error: "));
             assert!(said.is_some_and(|line| line.contains(sentence)), "{output}");
-            assert!(output.stderr.contains("\n  hint: "), "{output}");
+            output.tells("\n  hint: ");
             assert!(below(&home.folder().join(".local")).is_empty(), "{output}");
         };
     let with = |flag: &'static str, value| [from[0], from[1], flag, value];

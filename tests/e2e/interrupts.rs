@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{
-    Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest, text,
-};
+use crate::harness::{Ended, GUEST, Home, Key, Reply, Scripted, Served, Terminal, for_guest};
 
 /// The questions of the walk, and what is typed at each.
 const WALK: [(&str, &str); 10] = [
@@ -203,36 +201,6 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
         .see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox")
         .press(Key::CtrlC);
     terminal.end().exits(0);
-}
-
-/// A booking request that is on its way to a service which never answers.
-fn creating() -> (Scripted, Home, Running) {
-    let server = Scripted::start(|_| Reply::Silence);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let time = "2031-12-01T19:30:00Z";
-    let arguments = ["book", "ven_1", "--slot", "slot_1", "--at", time, "--json"];
-    let running = home.start(arguments.iter().chain(&GUEST[2..]));
-    server.wait_for_request();
-    assert_eq!(server.creates().len(), 1);
-    (server, home, running)
-}
-
-/// 130 and 143: "interrupted, terminated" (command line, Exit codes)
-#[test]
-fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
-    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
-        let (_server, home, running) = creating();
-        running.signal(signal);
-        let error = running.end().refused(code, "interrupted");
-        let key = text(&error, "idempotency_key");
-        let hint = text(&error, "hint");
-        assert!(
-            hint.contains(&format!("bookctl attempts resume {key}")),
-            "{error}"
-        );
-        let list = home.json("attempts");
-        assert_eq!(list["attempts"][0]["idempotency_key"], key);
-    }
 }
 
 /// "ends within 200 ms of Ctrl-C" (design), also where a pipe is full and nobody reads it.

@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use serde_json::json;
-
-use crate::faults::{SLOT_TIME, confirmed, creating};
-use crate::harness::{GUEST, Home, Reply, text};
+use crate::faults::{booking, confirmed, creating};
+use crate::harness::{Home, Reply, text};
 
 /// "No journal, no POST." (design); exit 3: "the configuration, a profile, the keyring or the journal cannot be used"
 #[test]
@@ -14,8 +12,7 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     // The folder that would hold the journal is a file.
     fs::write(home.path(), "a file").unwrap();
-    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    let output = home.run(booking(&[]));
     let error = output.exits(3).error();
     assert!(
         ["journal", "config"].contains(&text(&error, "code").as_str()),
@@ -27,7 +24,7 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     let deeper = home.path().join("deeper");
     let home = Home::pointing_to(server.base_url(), "sk_live_x")
         .with("BOOKCTL_HOME", deeper.to_str().unwrap());
-    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    let output = home.run(booking(&[]));
     output.exits(3).error();
     assert!(server.creates().is_empty());
 }
@@ -41,9 +38,7 @@ fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
     let damaged = "not a database, though long enough to look like one. ".repeat(100);
     let journal = home.path().join("journal.db");
     fs::write(&journal, &damaged).unwrap();
-    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-    home.run(arguments.iter().chain(&GUEST[2..]))
-        .refused(3, "journal");
+    home.run(booking(&[])).refused(3, "journal");
     assert!(server.creates().is_empty());
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
 }
@@ -59,33 +54,4 @@ fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
         fs::read_to_string(&file).unwrap(),
         "no database ".repeat(100)
     );
-}
-
-/// The journal is synced before the first byte of a booking request leaves: it is there when the service is hit.
-#[test]
-fn when_the_create_arrives_the_journal_already_knows_it() {
-    let home = Home::new();
-    let folder = home.path();
-    let server = creating(move |_| {
-        let held = fs::read(folder.join("journal.db")).unwrap_or_default();
-        let known = held.windows(9).any(|window| window == b"known-key");
-        let status = if known { "confirmed" } else { "failed" };
-        Reply::json(
-            201,
-            &json!({"id": "bk_1", "object": "booking", "status": status}),
-        )
-    });
-    let home = home
-        .with("BOOKCTL_BASE_URL", server.base_url())
-        .with("BOOKCTL_API_KEY", "sk_live_x");
-    let arguments = [
-        "book",
-        "ven_1",
-        "--at",
-        SLOT_TIME,
-        "--json",
-        "--idempotency-key",
-        "known-key",
-    ];
-    home.ok(arguments.iter().chain(&GUEST[2..]));
 }

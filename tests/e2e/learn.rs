@@ -274,7 +274,7 @@ fn a_field_that_only_a_person_can_fill_is_named_with_a_hole() {
     let before = config(&home);
     let learned = learn(&home, &["--yes"]).exits(0).json();
     let refused = &learned["refused"][0];
-    assert!(text(refused, "why").contains("`channel`"), "{learned}");
+    has(refused, "why", "`channel`");
     let setting = text(refused, "setting");
     assert!(
         setting.ends_with("* {partySize: .party_size} * {channel: <?>}"),
@@ -539,7 +539,7 @@ fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_list
             "`Authorization: Basic ***`",
             "`?api_key=***`",
         ] {
-            assert!(learned.stderr.contains(way), "{way}: {learned}");
+            learned.tells(way);
         }
         let lines = lines(&learned.json());
         assert!(lines.contains(&expected.to_owned()), "{lines:?}");

@@ -180,7 +180,7 @@ fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unk
     drop(journal);
     assert_eq!(service.posted().len(), 2, "it did not wait: {ended}");
     assert_eq!(ended.code, Some(16), "{ended}");
-    assert!(ended.stderr.contains("attempts resume order-1"), "{ended}");
+    ended.tells("attempts resume order-1");
 }
 
 /// Reads are sent on connections that stay open: an answer that is one behind is somebody else's booking.

@@ -2,19 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::faults::{SLOT_TIME, creating};
+use crate::faults::{asked, booking, creating, home};
 use crate::harness::listening::until;
-use crate::harness::{GUEST, HANG, Home, Reply, Scripted, Served, has, text, words};
+use crate::harness::{HANG, Home, Reply, Served, has, text, words};
 #[cfg(unix)]
 use crate::harness::{Key, Terminal};
-
-/// The booking of this file's request, as a service that echoes it has it.
-fn asked(id: &str) -> Value {
-    json!({
-        "id": id, "object": "booking", "status": "confirmed", "provider": "provider_a",
-        "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
-    })
-}
 
 /// Somebody else's booking.
 fn somebody_elses() -> Value {
@@ -25,16 +17,9 @@ fn somebody_elses() -> Value {
     })
 }
 
+/// The booking command under the key of this file.
 fn book<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec!["book", "ven_1", "--at", SLOT_TIME, "--idempotency-key", "k"];
-    arguments.extend(&GUEST[2..]);
-    arguments.push("--json");
-    arguments.extend(more);
-    arguments
-}
-
-fn home(server: &Scripted) -> Home {
-    Home::pointing_to(server.base_url(), "sk_live_x")
+    booking(&[&["--idempotency-key", "k"], more].concat())
 }
 
 fn attempts(home: &Home) -> Vec<Value> {
@@ -176,8 +161,8 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
     ];
     for arguments in cases {
         let error = home.run(arguments).refused(3, "journal");
-        assert!(text(&error, "message").contains("is empty"), "{error}");
-        assert!(text(&error, "hint").contains("journal recover"), "{error}");
+        has(&error, "message", "is empty");
+        has(&error, "hint", "journal recover");
     }
     assert_eq!(served.bookings().len(), 1);
     home.ok(["journal", "recover"]);
@@ -256,7 +241,7 @@ fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
     std::fs::rename(&disk, &away).unwrap();
     for arguments in [&["attempts", "--json"][..], &book(&[])] {
         let error = home.run(arguments).refused(3, "journal");
-        assert!(text(&error, "message").contains("link"), "{error}");
+        has(&error, "message", "link");
     }
     assert!(journal.symlink_metadata().unwrap().is_symlink());
     std::fs::rename(&away, &disk).unwrap();
@@ -297,11 +282,7 @@ fn a_kill_in_flight_leaves_the_attempt_in_the_file_itself_whatever_becomes_of_wh
             None => std::fs::remove_file(&file).unwrap(),
         }
         assert_eq!(attempts(&home)[0]["state"], "unresolved", "{name}");
-        let same = ["book", "ven_1", "--at", SLOT_TIME]
-            .iter()
-            .chain(&GUEST[2..]);
-        let again: Vec<&str> = same.copied().chain(["--json", "--no-input"]).collect();
-        home.run(again).exits(16);
+        home.run(booking(&["--no-input"])).exits(16);
     }
     assert_eq!(server.creates().len(), damages.len());
 }
@@ -322,7 +303,7 @@ fn a_journal_with_a_second_name_is_refused_until_the_named_command_gives_it_a_fi
     let mut hint = String::new();
     for arguments in [&["attempts", "--json"][..], &book(&[])] {
         let error = home.run(arguments).refused(3, "journal");
-        assert!(text(&error, "message").contains("second name"), "{error}");
+        has(&error, "message", "second name");
         hint = text(&error, "hint");
     }
     assert_eq!(server.creates().len(), sent);
@@ -409,6 +390,6 @@ fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
     assert!(made.unwrap().success());
     for arguments in [&["attempts", "--json"][..], &["bookings", "--json"]] {
         let output = home.run(arguments).exits(3);
-        assert!(output.stderr.contains("is not a regular file"), "{output}");
+        output.tells("is not a regular file");
     }
 }

@@ -71,7 +71,7 @@ fn verbose_shows_the_wire_without_keys_codes_and_payment_answers() {
         "> Idempotency-Key: ",
         "< 201",
     ] {
-        assert!(verbose.stderr.contains(part), "{part}: {verbose}");
+        verbose.tells(part);
     }
     let id = text(&verbose.json(), "id");
     let code = home.code();
@@ -80,7 +80,7 @@ fn verbose_shows_the_wire_without_keys_codes_and_payment_answers() {
         let seen = format!("{}{}", answered.stdout, answered.stderr);
         assert!(!seen.contains(otp), "{answered}");
         assert!(!seen.contains("sk_live_sandbox"), "{answered}");
-        assert!(answered.stderr.contains("***"), "{answered}");
+        answered.tells("***");
     }
     let paying = home
         .book("ven_payment", &["--payment", "vendor"])

@@ -220,7 +220,7 @@ fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stand
     fs::create_dir_all(home.path()).unwrap();
     symlink("../dotfiles/config", &link).unwrap();
     let list = home.ok(["profile", "list", "--json"]);
-    assert!(list.stdout.contains("a.example"), "{list}");
+    list.shows("a.example");
     let add = ["profile", "add", "q", "--base-url", "https://q.example"];
     home.ok(add);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -271,7 +271,7 @@ fn a_configuration_of_root_is_used_by_any_user() {
         return skipped("another user cannot run the program where it was built");
     }
     let list = Running::start(command).end().exits(0);
-    assert!(list.stdout.contains("shared"), "{list}");
+    list.shows("shared");
 }
 
 #[test]

@@ -14,6 +14,8 @@ use crate::harness::{Browser, HANG, Home, Reply, Scripted, Served, skipped, text
 
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
+/// Of the booking whose page is open.
+const IS_CONFIRMED: &str = "document.querySelector('main b').textContent === 'confirmed'";
 /// "a booking made with curl appears within a second"
 const AT_ONCE: Duration = Duration::from_secs(1);
 
@@ -57,6 +59,16 @@ fn status_of(served: &Served, booking: &Value) -> String {
     text(found.unwrap(), "status")
 }
 
+/// Where a booking is shown on the page.
+fn page_of(booking: &Value) -> String {
+    format!("#bookings/{}", text(booking, "id"))
+}
+
+/// The link that leads there.
+fn link_to(booking: &Value) -> String {
+    format!("a[href=\"{}\"]", page_of(booking))
+}
+
 /// The page of a served sandbox, connected to its stream.
 pub(crate) fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &'a Browser {
     browser.open("about:blank");
@@ -82,27 +94,17 @@ fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
 
     let hostile = "<img src=x onerror=\"document.title='owned'\"><b>Mallory</b>";
     let booking = book(&served, "ven_otp", hostile, &json!({}));
-    let row = format!(
-        "document.querySelector('a[href=\"#bookings/{}\"]')",
-        text(&booking, "id")
-    );
+    let link = link_to(&booking);
+    let row = format!("document.querySelector('{link}')");
     browser.until(AT_ONCE, &row);
     let shown = browser.run(&format!("return {row}.innerText"), &[]);
     assert!(shown.as_str().unwrap().contains(hostile), "{shown}");
-    assert_eq!(
-        browser.run(
-            "return document.querySelectorAll('main img, main a b b').length",
-            &[]
-        ),
-        0
-    );
+    let drawn = "return document.querySelectorAll('main img, main a b b').length";
+    assert_eq!(browser.run(drawn, &[]), 0);
 
-    browser.click(&format!("a[href=\"#bookings/{}\"]", text(&booking, "id")));
+    browser.click(&link);
     browser.click("#use-code");
-    browser.until(
-        HANG,
-        "document.querySelector('main b').textContent === 'confirmed'",
-    );
+    browser.until(HANG, IS_CONFIRMED);
     assert_eq!(status_of(&served, &booking), "confirmed");
     browser.shows("became confirmed");
     browser.shows("message to +442079460000");
@@ -110,52 +112,32 @@ fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
 
     let pays = json!({"payment_collection": "vendor_external"});
     let paid = book(&served, "ven_payment", "Ada Lovelace", &pays);
-    opened(
-        &browser,
-        &served,
-        &format!("#bookings/{}", text(&paid, "id")),
-    );
+    opened(&browser, &served, &page_of(&paid));
     browser.shows("46.00 EUR for 2 guests");
     browser.press("Decline");
     browser.shows("malformed psp_response");
     browser.click("#approve");
-    browser.until(
-        HANG,
-        "document.querySelector('main b').textContent === 'confirmed'",
-    );
+    browser.until(HANG, IS_CONFIRMED);
     assert_eq!(status_of(&served, &paid), "confirmed");
 
     let asked = book(&served, "ven_confirm_details", "Ada Lovelace", &json!({}));
-    opened(
-        &browser,
-        &served,
-        &format!("#bookings/{}", text(&asked, "id")),
-    );
+    opened(&browser, &served, &page_of(&asked));
     browser.click("form input");
     browser.keys("window");
-    for _ in 1..text_fields(&asked) {
+    for _ in 1..asked["next_action"]["fields"].as_array().unwrap().len() {
         browser.keys(&format!("{TAB}yes"));
     }
     browser.press("Answer");
-    browser.until(
-        HANG,
-        "document.querySelector('main b').textContent === 'confirmed'",
-    );
+    browser.until(HANG, IS_CONFIRMED);
 
     let left = book(&served, "ven_payment", "Grace Hopper", &pays);
     opened(&browser, &served, "#clock");
     browser.press("+20 min");
     browser.click("nav a[href='#bookings']");
-    browser.click(&format!("a[href=\"#bookings/{}\"]", text(&left, "id")));
+    browser.click(&link_to(&left));
     browser.shows("payment_approval_expired");
-    assert_eq!(
-        browser.run("return document.title.includes('owned')", &[]),
-        false
-    );
-}
-
-fn text_fields(booking: &Value) -> usize {
-    booking["next_action"]["fields"].as_array().unwrap().len()
+    let owned = "return document.title.includes('owned')";
+    assert_eq!(browser.run(owned, &[]), false);
 }
 
 /// "a refused delivery is inspected and resent"; the URL is set on the page.
@@ -241,32 +223,24 @@ fn in_a_browser_the_keyboard_alone_answers_a_booking_and_moves_the_clock() {
     browser.shows("Ada Lovelace");
     let tab_to = |wanted: &str| {
         for _ in 0..60 {
-            if browser.run(
-                &format!("return document.activeElement.matches({})", json!(wanted)),
-                &[],
-            ) == true
-            {
+            let is_there = format!("return document.activeElement.matches({})", json!(wanted));
+            if browser.run(&is_there, &[]) == true {
                 return;
             }
             browser.keys(TAB);
         }
         panic!("Tab never reaches {wanted}");
     };
-    tab_to(&format!("a[href=\"#bookings/{}\"]", text(&booking, "id")));
+    tab_to(&link_to(&booking));
     browser.keys(ENTER);
     browser.until(HANG, "document.querySelector('#use-code')");
     tab_to("#use-code");
     browser.keys(ENTER);
-    browser.until(
-        HANG,
-        "document.querySelector('main b').textContent === 'confirmed'",
-    );
+    browser.until(HANG, IS_CONFIRMED);
     assert_eq!(status_of(&served, &booking), "confirmed");
     // The focus is somewhere in the page still, not at its very beginning.
-    assert_eq!(
-        browser.run("return document.activeElement !== document.body", &[]),
-        true
-    );
+    let is_in_the_page = "return document.activeElement !== document.body";
+    assert_eq!(browser.run(is_in_the_page, &[]), true);
     browser.run(
         "document.activeElement.blur(); document.querySelector('.skip').focus()",
         &[],
@@ -333,43 +307,27 @@ fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
     };
     let delivery = find("/sandbox/deliveries", "deliveries", "event_id");
     let request = find("/sandbox/requests", "requests", "id");
-    let one = format!("bookings/{}", text(&booking, "id"));
-    let (delivery, request) = (
-        format!("deliveries/{delivery}"),
-        format!("requests/{request}"),
+    let one = page_of(&booking);
+    let sections = format!(
+        "#bookings {one} #requests #requests/{request} #messages #deliveries #deliveries/{delivery} #webhook #clock \
+         #faults #venues #keys"
     );
-    let sections = [
-        "bookings",
-        &one,
-        "requests",
-        &request,
-        "messages",
-        "deliveries",
-        &delivery,
-        "webhook",
-        "clock",
-        "faults",
-        "venues",
-        "keys",
-    ];
     browser.resize(900, 880);
-    opened(&browser, &served, &format!("#{one}"));
+    opened(&browser, &served, &one);
     browser.shows("message to");
     keep_picture(&browser, "sandbox-page");
     browser.run(&axe, &[]);
     for (scheme, width) in [("light", 1100), ("dark", 360)] {
         browser.prefers(scheme);
         browser.resize(width, 800);
-        for section in sections {
+        for section in sections.split(' ') {
             browser.run("location.hash = arguments[0]", &[json!(section)]);
             browser.until(HANG, "document.querySelector('main').innerText.length > 20");
             let check = "axe.run().then((it) => arguments[0](it.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html)])))";
             let found = browser.run_async(check, &[]);
             assert_eq!(found, json!([]), "{section}, {scheme}");
-            let overflow = browser.run(
-                "return document.documentElement.scrollWidth - innerWidth",
-                &[],
-            );
+            let wider = "return document.documentElement.scrollWidth - innerWidth";
+            let overflow = browser.run(wider, &[]);
             assert!(
                 overflow.as_i64().unwrap() <= 0,
                 "{section} is {overflow} px too wide for {width}"
@@ -522,7 +480,5 @@ fn open_starts_the_browser_with_the_pages_address_and_prints_it_where_there_is_n
     let home = served.home().with("BROWSER", "false");
     let output = home.ok(["sandbox", "open"]).prints(&address);
     output.says("no browser could be started");
-    Home::new()
-        .run(["sandbox", "open", "--json"])
-        .refused(3, "config");
+    Home::new().refuses("sandbox open", 3, "config");
 }

@@ -76,7 +76,7 @@ fn an_answer_of_the_wrong_kind_says_what_the_booking_waits_for_and_the_command_t
         let message = format!("booking {id} is waiting for {kinds}");
         assert_eq!(text(&error, "message"), message);
         let command = format!("bookctl continue {id} {right}");
-        assert!(text(&error, "hint").contains(&command), "{error}");
+        has(&error, "hint", &command);
         assert!(error["body"]["error"].is_string(), "{error}");
     }
 }
@@ -177,7 +177,7 @@ fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
         r#"{"approval_id": "another", "status": "approved"}"#,
     )
     .refused(12, "http_400");
-    assert!(text(&error, "hint").contains("still waiting"), "{error}");
+    has(&error, "hint", "still waiting");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     // What is no JSON object at all never leaves this machine.
     for answer in ["approved", "[1]", ""] {
@@ -191,7 +191,7 @@ fn without_an_answer_a_script_is_told_which_flags_give_one() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let error = home.run(["continue", &id, "--json"]).refused(2, "usage");
-    assert!(text(&error, "hint").contains("--otp-stdin"), "{error}");
+    has(&error, "hint", "--otp-stdin");
     home.refuses(&format!("continue {id} --otp-stdin"), 2, "usage");
     let both = ["continue", &id, "--otp", "1", "--psp-abort", "--json"];
     home.run(both).refused(2, "usage");

@@ -49,7 +49,7 @@ fn authorities_that_are_a_pipe_or_a_device_are_refused() {
         let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").configured(&format!(
             "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{file}'\n"
         ));
-        let error = home.run(["status", "--json"]).refused(3, "config");
+        let error = home.refuses("status", 3, "config");
         let message = text(&error, "message");
         assert!(message.contains("not a regular file"), "{error}");
     }
@@ -59,7 +59,7 @@ fn authorities_that_are_a_pipe_or_a_device_are_refused() {
         "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{}'\n",
         large.display()
     ));
-    let error = home.run(["status", "--json"]).refused(3, "config");
+    let error = home.refuses("status", 3, "config");
     has(&error, "message", "larger than 16 MB");
 }
 
@@ -112,5 +112,5 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
     let writes = std::thread::spawn(move || fs::write(writer, row));
     let rows = home.ok(["batch", pipe, "--dry-run", "--json"]);
     writes.join().unwrap().unwrap();
-    assert!(rows.stdout.contains(GUEST[5]), "{rows}");
+    rows.shows(GUEST[5]);
 }

@@ -31,7 +31,7 @@ fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
         (&"local".into(), &true.into())
     );
     assert_eq!(text(&shown, "base_url"), served.base_url());
-    home.run(["show", "bk_1", "--json"]).refused(4, "no_key");
+    home.refuses("show bk_1", 4, "no_key");
     home.ok(["profile", "use", "sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
     assert!(served.bookings().is_empty());

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::harness::{GUEST, Home, Served, text};
+use crate::harness::{GUEST, Home, Served, has, text, words};
 #[cfg(unix)]
-use crate::harness::{Key, Terminal, words};
+use crate::harness::{Key, Terminal};
 
 /// How many bookings the sandbox has.
 fn made(home: &Home) -> usize {
@@ -32,7 +32,7 @@ fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
         .refused(16, "outcome_unknown");
     let key = text(&error, "idempotency_key");
     let resume = format!("bookctl attempts resume {key}");
-    assert!(text(&error, "hint").contains(&resume), "{error}");
+    has(&error, "hint", &resume);
     assert_eq!(made(&home), 1);
     home.ok(["attempts", "resume", &key]);
     // What is settled stands in nobody's way.
@@ -167,7 +167,7 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     std::fs::write(&file, format!("{row}\n")).unwrap();
     let book = ["batch", file.to_str().unwrap(), "--json"];
     let output = home.run(book).exits(18);
-    assert!(output.stdout.contains("\"exit_code\":16"), "{output}");
+    output.shows("\"exit_code\":16");
     assert_eq!(made(&home), 1);
     row["idempotency_key"] = "on-purpose".into();
     std::fs::write(&file, format!("{row}\n")).unwrap();

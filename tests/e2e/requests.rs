@@ -67,7 +67,7 @@ fn a_server_without_a_request_log_answers_and_keeps_nothing_and_the_command_says
         &["sandbox", "requests", "show", "@last"],
     ] {
         let run = served.home().run(command);
-        assert!(run.stderr.contains("--no-request-log"), "{run}");
+        run.tells("--no-request-log");
         run.exits(3);
     }
 }
@@ -507,7 +507,7 @@ fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {
         book(&home, &[]);
     }
     let error = book(&home, &[]).refused(9, "rate_limited");
-    assert!(text(&error, "hint").contains("--no-limits"), "{error}");
+    has(&error, "hint", "--no-limits");
     has(&error, "hint", "sandbox clock --advance");
     let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
     for _ in 0..12 {
@@ -605,7 +605,7 @@ fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_o
         "< {\"error\":\"no such room\"}",
         "export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox",
     ] {
-        assert!(output.stderr.contains(shown), "{shown}: {output}");
+        output.tells(shown);
     }
     assert!(!output.stderr.contains("/sandbox/"), "{output}");
 }

@@ -89,7 +89,7 @@ fn a_body_that_is_no_text_is_said_to_be_base64() {
     let shown = served.home().run(["sandbox", "requests", "show", "@last"]);
     let shown = shown.exits(0);
     let said = "(the body is not text; as Base64:)\n//4B\n";
-    assert!(shown.stdout.contains(said), "{shown}");
+    shown.shows(said);
     assert_eq!(shown.stdout.matches("Base64").count(), 1, "{shown}");
 }
 

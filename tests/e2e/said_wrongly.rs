@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, confirmed, creating, slots};
-use crate::harness::{GUEST, Home, Reply, Request, Scripted, text};
+use crate::harness::{GUEST, Home, Reply, Request, Scripted, has, text};
 
 fn book(home: &Home, more: &[&str]) -> crate::harness::Output {
     let book = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
@@ -103,7 +103,7 @@ fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     book(&home, &[]).exits(0);
-    let error = home.run(["show", "bk_1", "--json"]).refused(6, "http_404");
+    let error = home.refuses("show bk_1", 6, "http_404");
     let message = text(&error, "message");
     assert!(
         message.contains("not a document of the service"),
@@ -165,7 +165,7 @@ fn where_the_times_of_slots_are_not_understood_nobody_says_that_there_is_none() 
     let error = book(&home, &[]).refused(15, "unexpected_answer");
     let message = text(&error, "message");
     assert!(message.contains("half past seven"), "{message}");
-    assert!(text(&error, "hint").contains("read.slots"), "{error}");
+    has(&error, "hint", "read.slots");
 }
 
 /// "Compare after writing" (real service, Principles 7)
@@ -210,8 +210,8 @@ fn a_script_is_told_why_a_status_that_nobody_knows_ends_with_16_or_15() {
         let output = output.exits(code);
         assert_eq!(output.json()["status"], "pending_review");
         let warning = "`pending_review` is a status that bookctl does not know";
-        assert!(output.stderr.contains(warning), "{output}");
-        assert!(output.stderr.contains("read.booking="), "{output}");
+        output.tells(warning);
+        output.tells("read.booking=");
     }
 }
 

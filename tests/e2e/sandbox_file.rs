@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::harness::{Home, Served, text};
+use crate::harness::{Home, Served, has, text};
 
 fn remove_log(file: &Path) {
     for end in ["-wal", "-shm"] {
@@ -64,7 +64,7 @@ fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken
         spoil(&file);
         let before = fs::read(&file).unwrap();
         let error = home.refuses("sandbox bookings", 3, "config");
-        assert!(text(&error, "message").contains("is empty"), "{error}");
+        has(&error, "message", "is empty");
         let hint = text(&error, "hint");
         assert!(
             hint.contains(&format!("delete {}", file.display())),

@@ -58,7 +58,7 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     assert_eq!(loaded["venues"], json!(["ven_old_mill", "ven_bath_spin"]));
     let rows = home.feed(["sandbox", "load", "-"], &example).exits(0);
     let row = "bk_0000000000001\trequires_action\t";
-    assert!(rows.stdout.contains(row), "{rows}");
+    rows.shows(row);
     rows.says("2 venues loaded");
     let waits = &loaded["bookings"][0];
     assert_eq!(waits["id"], "bk_0000000000001");

@@ -118,7 +118,7 @@ fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
     let output = home.run(["sandbox", "run", "--quiet", "--", "sh", "-c", &script]);
     let output = output.exits(0);
     assert!(output.stdout.starts_with("confirmed\n"), "{output}");
-    assert!(output.stdout.contains("booking.confirmed"), "{output}");
+    output.shows("booking.confirmed");
     assert!(!output.stdout.contains("signature"), "{output}");
 }
 

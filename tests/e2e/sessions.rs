@@ -75,7 +75,7 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
     let home = Home::new();
     let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
     let error = home.refuses(&format!("session verify {id}"), 2, "usage");
-    assert!(text(&error, "hint").contains("--code"), "{error}");
+    has(&error, "hint", "--code");
     home.refuses(&format!("session verify {id} --code-stdin"), 2, "usage");
     let both = words(&format!(
         "session verify '{id}' --code 1 --code-stdin --json"
@@ -222,7 +222,7 @@ fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
     let shown = home.ok(["session", "show", &id]);
     assert!(shown.stdout.starts_with("lapsed\t"), "{shown}");
     let next = "next\tbookctl session connect --end-user user_7\n";
-    assert!(shown.stdout.contains(next), "{shown}");
+    shown.shows(next);
     // As far as the service itself goes, and no further.
     home.advance("3660d");
     let clock = ["sandbox", "clock", "--json", "--advance"];
@@ -261,7 +261,7 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
     let card = ["card", &id, "--json"];
     let error = home.run(card).refused(7, "reconnect_required");
     let verify = format!("bookctl session verify {id} --code CODE");
-    assert!(text(&error, "hint").contains(&verify), "{error}");
+    has(&error, "hint", &verify);
 
     let code = home.code();
     let verify = ["session", "verify", &id, "--code", &code, "--json"];
@@ -269,10 +269,10 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
     home.ok(card);
     let error = home.run(verify).refused(7, "http_409");
     let show = format!("bookctl session show {id}");
-    assert!(text(&error, "hint").contains(&show), "{error}");
+    has(&error, "hint", &show);
 
-    let error = home.run(["card", "--json"]).refused(2, "usage");
+    let error = home.refuses("card", 2, "usage");
     for way in ["bookctl card SESSION", "--end-user"] {
-        assert!(text(&error, "hint").contains(way), "{error}");
+        has(&error, "hint", way);
     }
 }

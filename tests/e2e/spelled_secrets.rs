@@ -51,7 +51,7 @@ fn a_key_in_any_spelling_is_masked_in_errors_and_in_the_trace() {
         let home = Home::pointing_to(server.base_url(), KEY);
         for form in ["-v", "--json", "--quiet"] {
             let output = home.run(["show", "bk_1", form]).exits(7);
-            assert!(output.stderr.contains("***"), "{spelled}: {output}");
+            output.tells("***");
             assert!(!output.stderr.contains(&unseen), "{spelled}: {output}");
         }
     }

@@ -16,21 +16,52 @@ use crate::harness::{
 };
 use crate::two_runs::booking;
 
-/// A home that shares the journal at this URL, as a user of this name.
-pub(crate) fn machine(served: &Served, journal: &str, user: &str) -> Home {
-    served
-        .home()
-        .with("BOOKCTL_JOURNAL", journal)
-        .with("USER", user)
+/// A served sandbox, and a PostgreSQL with a journal that is prepared for those who use it.
+pub(crate) struct Team {
+    pub(crate) served: Served,
+    pub(crate) postgres: Postgres,
 }
 
-/// A cluster whose journal is prepared.
-#[track_caller]
-pub(crate) fn prepared(served: &Served) -> Option<Postgres> {
-    let postgres = Postgres::start()?;
-    let home = machine(served, &postgres.url(), "owner");
-    home.ok(["journal", "init"]);
-    Some(postgres)
+impl Team {
+    /// `None` where no PostgreSQL is installed.
+    #[track_caller]
+    pub(crate) fn new() -> Option<Self> {
+        Self::of(Served::start())
+    }
+
+    /// One whose sandbox meters nothing.
+    #[track_caller]
+    pub(crate) fn free() -> Option<Self> {
+        Self::of(Served::unlimited())
+    }
+
+    #[track_caller]
+    fn of(served: Served) -> Option<Self> {
+        let postgres = Postgres::start()?;
+        let team = Team { served, postgres };
+        team.machine("owner").ok(["journal", "init"]);
+        Some(team)
+    }
+
+    /// A home that shares the journal, as a user of this name.
+    pub(crate) fn machine(&self, user: &str) -> Home {
+        self.machine_at(&self.postgres.url(), user)
+    }
+
+    /// The same that reaches the journal by another URL.
+    pub(crate) fn machine_at(&self, journal: &str, user: &str) -> Home {
+        sharing(self.served.home(), journal, user)
+    }
+
+    /// Runs a statement in the journal's database, and returns what it shows.
+    #[track_caller]
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        self.postgres.sql("bookctl", statement)
+    }
+}
+
+pub(crate) fn sharing(home: Home, journal: &str, user: &str) -> Home {
+    home.with("BOOKCTL_JOURNAL", journal).with("USER", user)
 }
 
 pub(crate) fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
@@ -42,11 +73,8 @@ pub(crate) fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn bookings_attempts_and_limits_are_those_of_all_machines_and_mine_are_told_apart() {
-    let served = Served::start();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| machine(&served, &postgres.url(), user));
+    let Some(team) = Team::new() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| team.machine(user));
     let id = ada.booked("ven_confirms", &[], 0);
     assert_eq!(text(&listed(&bob, &["bookings"])[0], "id"), id);
     assert_eq!(text(&listed(&bob, &["bookings", "lovelace"])[0], "id"), id);
@@ -72,13 +100,13 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     let Some(mut postgres) = Postgres::start() else {
         return;
     };
-    let home = machine(&served, &postgres.url(), "ada");
+    let home = sharing(served.home(), &postgres.url(), "ada");
     let said = |why: &str, hint: &str| {
         let error = home.book("ven_confirms", &[]).refused(3, "journal");
         let folder = postgres.folder().display().to_string();
-        assert!(text(&error, "message").contains(&folder), "{error}");
-        assert!(text(&error, "message").contains(why), "{error}");
-        assert!(text(&error, "hint").contains(hint), "{error}");
+        has(&error, "message", &folder);
+        has(&error, "message", why);
+        has(&error, "hint", hint);
     };
     said("has no tables of bookctl yet", "bookctl journal init");
     home.ok(["journal", "init"]).prints("is prepared");
@@ -100,20 +128,20 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     // Support may read there; the doctor says that nothing is booked.
     home.ok(["bookings"]);
     let doctor = home.run(["doctor"]).exits(3);
-    assert!(doctor.stdout.contains("takes no changes"), "{doctor}");
+    doctor.shows("takes no changes");
     postgres.sql(
         "postgres",
         "ALTER DATABASE bookctl RESET default_transaction_read_only",
     );
     postgres.sql("bookctl", "CREATE ROLE guest LOGIN");
     let stranger = postgres.url().replace("owner@", "guest@");
-    let error = machine(&served, &stranger, "guest").book("ven_confirms", &[]);
+    let error = sharing(served.home(), &stranger, "guest").book("ven_confirms", &[]);
     let error = error.refused(3, "journal");
     has(&error, "message", "permission denied");
     postgres.kill();
     let folder = postgres.folder().display().to_string();
     let error = home.book("ven_confirms", &[]).refused(3, "journal");
-    assert!(text(&error, "message").contains(&folder), "{error}");
+    has(&error, "message", &folder);
     has(&error, "message", "cannot be reached");
     assert!(served.bookings().is_empty());
 }
@@ -125,15 +153,15 @@ fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_th
     // It takes connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    let home = machine(
-        &served,
+    let home = sharing(
+        served.home(),
         &format!("postgresql://ada@127.0.0.1:{port}/b"),
         "ada",
     );
     let began = Instant::now();
     let error = home.book("ven_confirms", &["--timeout", "1s"]);
     let error = error.refused(3, "journal");
-    assert!(text(&error, "message").contains("127.0.0.1"), "{error}");
+    has(&error, "message", "127.0.0.1");
     assert!(began.elapsed() < SOON);
     let _first = silent.accept().unwrap();
     let book = ["book", "ven_confirms"].iter().chain(&GUEST);
@@ -149,13 +177,10 @@ fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_th
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let wire = Wire::to(postgres.port());
+    let Some(team) = Team::free() else { return };
+    let wire = Wire::to(team.postgres.port());
     let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
-    let home = machine(&served, &url, "ada");
+    let home = team.machine_at(&url, "ada");
     let slots = home.run(words(
         "slots ven_confirms --at 'tomorrow 19:30' --party 2 --json",
     ));
@@ -169,7 +194,7 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
             0,
         );
         wire.cut_at.store(0, Ordering::SeqCst);
-        assert_eq!(served.bookings().len(), cut_at);
+        assert_eq!(team.served.bookings().len(), cut_at);
         let attempts = listed(&home, &["attempts", "list", "--all"]);
         assert_eq!(attempts.len(), cut_at);
         for attempt in attempts {
@@ -184,13 +209,10 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let wire = Wire::to(postgres.port());
+    let Some(team) = Team::free() else { return };
+    let wire = Wire::to(team.postgres.port());
     let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
-    let home = machine(&served, &url, "ada");
+    let home = team.machine_at(&url, "ada");
     home.booked("ven_confirms", &[], 0);
     wire.round_trips.store(0, Ordering::SeqCst);
     home.booked("ven_confirms", &[], 0);
@@ -202,9 +224,8 @@ fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
 
 /// A machine that books at a service whose answers can be held.
 pub(crate) fn at(service: &Misbehaving, journal: &str, user: &str) -> Home {
-    Home::pointing_to(service.base_url(), "sk_live_sandbox")
-        .with("BOOKCTL_JOURNAL", journal)
-        .with("USER", user)
+    let home = Home::pointing_to(service.base_url(), "sk_live_sandbox");
+    sharing(home, journal, user)
 }
 
 #[test]
@@ -273,14 +294,11 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
-    let served = Served::start();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let local = served.home();
+    let Some(team) = Team::new() else { return };
+    let local = team.served.home();
     let id = local.booked("ven_confirms", &[], 0);
     local.ok(["cancel", &id, "--yes"]);
-    let shared = machine(&served, &postgres.url(), "ada");
+    let shared = team.machine("ada");
     let file = local.path().join("journal.db");
     let copy = [
         "journal",
@@ -316,14 +334,11 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn guests_are_forgotten_for_the_whole_team() {
-    let served = Served::start();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| machine(&served, &postgres.url(), user));
+    let Some(team) = Team::new() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| team.machine(user));
     let id = ada.booked("ven_confirms", &["--end-user", "lovelace-1"], 0);
     let holds = || {
-        postgres.sql("bookctl", "SELECT count(*) FROM (SELECT a::text AS t FROM attempts a UNION ALL SELECT b::text FROM bookings b UNION ALL SELECT s::text FROM sightings s) r WHERE t ILIKE '%lovelace%'")
+        team.sql("SELECT count(*) FROM (SELECT a::text AS t FROM attempts a UNION ALL SELECT b::text FROM bookings b UNION ALL SELECT s::text FROM sightings s) r WHERE t ILIKE '%lovelace%'")
     };
     assert_ne!(holds(), "0");
     bob.ok(["bookings", "forget", &id, "--yes"]);
@@ -342,12 +357,9 @@ fn guests_are_forgotten_for_the_whole_team() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_an_index() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let file = served.home();
-    let shared = machine(&served, &postgres.url(), "ada");
+    let Some(team) = Team::free() else { return };
+    let file = team.served.home();
+    let shared = team.machine("ada");
     let guests = [
         ("Ada Lovelace", "+44 20 7946 0018", "tomorrow 19:30"),
         ("Augusta Lovelace", "+44 20 7946 0021", "in 2 days 19:30"),
@@ -396,15 +408,15 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
             assert_eq!(found.len(), count, "{search:?}: {found:?}");
             assert_eq!(names(&shared, search), found, "{search:?} {is_indexed}");
         }
-        postgres.sql("bookctl", "DROP INDEX IF EXISTS bookings_search");
+        team.sql("DROP INDEX IF EXISTS bookings_search");
     }
     shared.ok(["journal", "init"]);
     assert_eq!(indexed(), Some(true));
     // A server without the extension is used all the same.
-    postgres.sql("bookctl", "DROP EXTENSION pg_trgm CASCADE");
-    postgres.sql("bookctl", "CREATE ROLE weak LOGIN; GRANT ALL ON SCHEMA public TO weak; GRANT ALL ON ALL TABLES IN SCHEMA public TO weak");
-    let weak = postgres.url().replace("owner@", "weak@");
-    let weak = machine(&served, &weak, "weak");
+    team.sql("DROP EXTENSION pg_trgm CASCADE");
+    team.sql("CREATE ROLE weak LOGIN; GRANT ALL ON SCHEMA public TO weak; GRANT ALL ON ALL TABLES IN SCHEMA public TO weak");
+    let weak = team.postgres.url().replace("owner@", "weak@");
+    let weak = team.machine_at(&weak, "weak");
     let init = weak.run(["journal", "init"]);
     init.exits(0).prints("Searches have no index");
     let init = weak.json("journal init");
@@ -416,63 +428,50 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgotten() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let home = machine(&served, &postgres.url(), "ada");
+    let Some(team) = Team::free() else { return };
+    let home = team.machine("ada");
     let id = home.booked("ven_confirms", &[], 0);
     // What `bookings forget` does, held before its commit.
-    let forgetting = postgres.begin(
+    let forgetting = team.postgres.begin(
         "bookctl",
         "UPDATE attempts SET request = '{}', forgotten_at = '2026-01-01T00:00:00Z'; DELETE FROM bookings",
     );
     let changing = home.start(["modify", &id, "--party", "3", "--yes"]);
     let waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bookctl' AND wait_event_type = 'Lock'";
-    until("the other machine waits", || {
-        postgres.sql("bookctl", waits) == "1"
-    });
+    until("the other machine waits", || team.sql(waits) == "1");
     forgetting.commit();
     changing.end().exits(0);
-    assert_eq!(
-        postgres.sql("bookctl", "SELECT count(*) FROM bookings"),
-        "0"
-    );
+    assert_eq!(team.sql("SELECT count(*) FROM bookings"), "0");
 }
 
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_database_that_cannot_hold_every_name_is_refused() {
-    let served = Served::start();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
+    let Some(team) = Team::new() else { return };
     let create =
         "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
-    postgres.sql("postgres", create);
-    let url = postgres.url().replace("/bookctl?", "/latin?");
-    let error = machine(&served, &url, "owner").run(["journal", "init", "--json"]);
+    team.postgres.sql("postgres", create);
+    let url = team.postgres.url().replace("/bookctl?", "/latin?");
+    let error = team
+        .machine_at(&url, "owner")
+        .run(["journal", "init", "--json"]);
     let error = error.refused(3, "journal");
-    assert!(text(&error, "message").contains("LATIN1"), "{error}");
+    has(&error, "message", "LATIN1");
 }
 
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_journal_that_takes_no_changes_is_searched() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    machine(&served, &postgres.url(), "ada").booked("ven_confirms", &[], 0);
-    postgres.sql(
-        "bookctl",
+    let Some(team) = Team::free() else { return };
+    team.machine("ada").booked("ven_confirms", &[], 0);
+    team.sql(
         "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
          CREATE ROLE standby LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO standby;
          ALTER ROLE standby SET default_transaction_read_only = on",
     );
     for user in ["reader", "standby"] {
-        let url = postgres.url().replace("owner@", &format!("{user}@"));
-        let reader = machine(&served, &url, "ada");
+        let url = team.postgres.url().replace("owner@", &format!("{user}@"));
+        let reader = team.machine_at(&url, "ada");
         let search = ["bookings", "lovelace", "--mine", "--date", "tomorrow"];
         assert_eq!(listed(&reader, &search).len(), 1, "{user}");
     }
@@ -481,38 +480,40 @@ fn a_journal_that_takes_no_changes_is_searched() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
-    let served = Served::start();
-    let Some(mut postgres) = prepared(&served) else {
-        return;
-    };
-    postgres.sql("postgres", "ALTER ROLE owner PASSWORD 'a:long secret'");
-    postgres.kill();
+    let Some(mut team) = Team::new() else { return };
+    team.postgres
+        .sql("postgres", "ALTER ROLE owner PASSWORD 'a:long secret'");
+    team.postgres.kill();
     let rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
-    std::fs::write(postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
-    postgres.run();
-    let url = postgres.loopback();
-    let without = machine(&served, &url, "ada").book("ven_confirms", &[]);
+    std::fs::write(team.postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
+    team.postgres.run();
+    let url = team.postgres.loopback();
+    let without = team.machine_at(&url, "ada").book("ven_confirms", &[]);
     let error = without.refused(3, "journal");
-    assert!(text(&error, "hint").contains("PGPASSWORD"), "{error}");
-    let wrong = machine(&served, &url, "ada").with("PGPASSWORD", "wrong secret");
+    has(&error, "hint", "PGPASSWORD");
+    let wrong = team
+        .machine_at(&url, "ada")
+        .with("PGPASSWORD", "wrong secret");
     wrong.book("ven_confirms", &[]).refused(3, "journal");
-    let given = machine(&served, &url, "ada").with("PGPASSWORD", "a:long secret");
+    let given = team
+        .machine_at(&url, "ada")
+        .with("PGPASSWORD", "a:long secret");
     given.booked("ven_confirms", &[], 0);
-    let home = machine(&served, &url, "ada");
+    let home = team.machine_at(&url, "ada");
     let file = home.folder().join(".pgpass");
     std::fs::write(&file, "127.0.0.1:*:bookctl:owner:a\\:long secret\n").unwrap();
     // Others can read it.
     let access = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
     access(0o640);
     let unused = home.run(["bookings"]).exits(3);
-    assert!(unused.stderr.contains("chmod"), "{unused}");
+    unused.tells("chmod");
     access(0o600);
     home.ok(["bookings"]);
     // In a profile.
     let config = |url: &str| {
         format!(
             "default_profile = 'team'\n[profiles.team]\nbase_url = '{}'\njournal = '{url}'\n",
-            served.base_url()
+            team.served.base_url()
         )
     };
     let profile = Home::new().configured(&config(&url));
@@ -526,7 +527,7 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     assert_eq!(stored(), "none");
     profile.run(["attempts"]).exits(3);
     let open = Home::new().configured(&config(&url.replace("owner@", "owner:geheim@")));
-    let refused = open.run(["attempts", "--json"]).refused(3, "config");
+    let refused = open.refuses("attempts", 3, "config");
     assert!(!refused.to_string().contains("geheim"), "{refused}");
     has(&refused, "hint", "--journal-password-stdin");
     let set = words("profile set team journal=postgresql://a:geheim@h/d --json");
@@ -536,14 +537,11 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_connection_over_tls_is_verified() {
-    let served = Served::start();
-    let Some(mut postgres) = prepared(&served) else {
-        return;
-    };
+    let Some(mut team) = Team::new() else { return };
     if !installed("openssl") {
         return skipped("openssl is not installed");
     }
-    let data = postgres.folder().join("data");
+    let data = team.postgres.folder().join("data");
     let script = "cd \"$1\" && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tests -keyout ca.key -out ca.crt 2>/dev/null \
         && openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null \
         && printf 'subjectAltName=DNS:localhost\\n' > ext && openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial \
@@ -553,32 +551,33 @@ fn a_connection_over_tls_is_verified() {
         .arg(&data)
         .status();
     assert!(made.unwrap().success());
-    postgres.kill();
+    team.postgres.kill();
     std::fs::write(
         data.join("pg_hba.conf"),
         "local all all trust\nhostssl all all 127.0.0.1/32 trust\n",
     )
     .unwrap();
-    postgres.run_with(&["ssl=on"]);
+    team.postgres.run_with(&["ssl=on"]);
     let ca = data.join("ca.crt");
     let url = |host: &str, more: &str| {
         format!(
             "postgresql://owner@{host}:{}/bookctl{more}",
-            postgres.port()
+            team.postgres.port()
         )
     };
     let verified = format!("?sslmode=verify-full&sslrootcert={}", ca.display());
-    machine(&served, &url("localhost", &verified), "ada").booked("ven_confirms", &[], 0);
+    team.machine_at(&url("localhost", &verified), "ada")
+        .booked("ven_confirms", &[], 0);
     for (host, more) in [
         // Another name than the certificate's, an authority that nobody knows, and no encryption.
         ("127.0.0.1", verified.as_str()),
         ("localhost", "?sslmode=verify-full"),
         ("localhost", ""),
     ] {
-        let home = machine(&served, &url(host, more), "ada");
+        let home = team.machine_at(&url(host, more), "ada");
         home.book("ven_confirms", &[]).refused(3, "journal");
     }
-    assert_eq!(served.bookings().len(), 1);
+    assert_eq!(team.served.bookings().len(), 1);
 }
 
 /// A transaction pooler, as it ends with this value.
@@ -594,10 +593,7 @@ impl Drop for Pooler {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn behind_a_transaction_pooler_everything_works_the_same() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
+    let Some(team) = Team::free() else { return };
     if !installed("pgbouncer") {
         return skipped("pgbouncer is not installed");
     }
@@ -605,10 +601,10 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
     let config = format!(
         "[databases]\nbookctl = host={} port={} dbname=bookctl user=owner\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
          listen_port = {port}\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 2\nunix_socket_dir =\n",
-        postgres.folder().display(),
-        postgres.port(),
+        team.postgres.folder().display(),
+        team.postgres.port(),
     );
-    let file = postgres.folder().join("pgbouncer.ini");
+    let file = team.postgres.folder().join("pgbouncer.ini");
     std::fs::write(&file, config).unwrap();
     let mut command = unprivileged("pgbouncer");
     command
@@ -625,7 +621,7 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
     let url = format!("postgresql://owner@127.0.0.1:{port}/bookctl");
     std::thread::scope(|scope| {
         for user in ["ada", "bob", "eve", "kim"] {
-            let home = machine(&served, &url, user);
+            let home = team.machine_at(&url, user);
             scope.spawn(move || {
                 for number in 0..3 {
                     let key = format!("{user}-{number}");
@@ -635,8 +631,8 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
             });
         }
     });
-    let home = machine(&served, &url, "ada");
-    assert_eq!(served.bookings().len(), 12);
+    let home = team.machine_at(&url, "ada");
+    assert_eq!(team.served.bookings().len(), 12);
     assert_eq!(listed(&home, &["bookings"]).len(), 12);
     assert!(listed(&home, &["attempts"]).is_empty());
 }
@@ -644,14 +640,11 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn two_organizations_under_one_profile_name_share_neither_attempts_nor_windows() {
-    let served = Served::start();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
+    let Some(team) = Team::new() else { return };
     let config = format!(
         "default_profile = 'live'\n[profiles.live]\nbase_url = '{}'\njournal = '{}'\n",
-        served.base_url(),
-        postgres.url()
+        team.served.base_url(),
+        team.postgres.url()
     );
     let [ours, theirs] = ["sk_live_sandbox", "sk_live_other"].map(|key| {
         let home = Home::new().configured(&config);

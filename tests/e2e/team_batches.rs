@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::harness::{Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, random, words};
-use crate::team::{at, listed, machine, prepared};
+use crate::team::{Team, at, listed, sharing};
 use crate::two_runs::booking;
 
 #[test]
@@ -51,7 +51,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     assert_eq!(ledger.len(), 9, "{ledger:?}");
     let results = ada.ok(words(format!("{batch} --results")));
     assert_eq!(results.stdout.lines().count(), 9);
-    assert!(results.stdout.contains(&ledger[8].id), "{results}");
+    results.shows(&ledger[8].id);
     let posted = service.posted();
     assert_eq!(
         posted.len(),
@@ -106,12 +106,9 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
-    let served = Served::start();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
+    let Some(team) = Team::new() else { return };
     let homes: Vec<Home> = (0..13)
-        .map(|number| machine(&served, &postgres.url(), &format!("user {number}")))
+        .map(|number| team.machine(&format!("user {number}")))
         .collect();
     // A guest of their own: the same booking, while another machine asks for it, is refused.
     let book = |(number, home): (usize, &Home)| {
@@ -121,15 +118,15 @@ fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in
     };
     let running: Vec<_> = homes.iter().enumerate().map(book).collect();
     let began = Instant::now();
-    while served.bookings().len() < 10 {
-        assert!(began.elapsed() < 3 * HANG, "{:?}", served.bookings());
+    while team.served.bookings().len() < 10 {
+        assert!(began.elapsed() < 3 * HANG, "{:?}", team.served.bookings());
         std::thread::sleep(Duration::from_millis(50));
     }
-    served.home().advance("5m");
+    team.served.home().advance("5m");
     for booked in running {
         booked.end().exits(0);
     }
-    assert_eq!(served.bookings().len(), 13);
+    assert_eq!(team.served.bookings().len(), 13);
     assert!(listed(&homes[0], &["attempts"]).is_empty());
     let mut refused = listed(&homes[0], &["sandbox", "requests", "--status", "429"]);
     refused.retain(|it| it["path"] == "/v1/bookings");
@@ -168,15 +165,12 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
-    let served = Served::unlimited();
-    let Some(postgres) = prepared(&served) else {
-        return;
-    };
-    let local = served.home();
+    let Some(team) = Team::free() else { return };
+    let local = team.served.home();
     for _ in 0..6 {
         local.booked("ven_confirms", &[], 0);
     }
-    let shared = machine(&served, &postgres.url(), "ada");
+    let shared = team.machine("ada");
     let file = local.path().join("journal.db");
     let copy = words(format!(
         "journal copy --from '{}' --json",
@@ -192,8 +186,10 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
         (&copied["attempts"], &copied["bookings"]),
         (&6.into(), &6.into())
     );
-    let runs = postgres.sql("bookctl", "SELECT count(*) FROM runs");
-    let bookings = postgres.sql("bookctl", "SELECT count(*) FROM bookings");
+    let runs = team.sql("SELECT count(*) FROM runs");
+    let bookings = team
+        .postgres
+        .sql("bookctl", "SELECT count(*) FROM bookings");
     assert_eq!((runs.as_str(), bookings.as_str()), ("6", "6"));
 }
 
@@ -234,9 +230,9 @@ fn machines_that_prepare_one_journal_at_once_all_succeed() {
     };
     std::thread::scope(|scope| {
         for number in 0..5 {
-            let home = machine(&served, &postgres.url(), &format!("user {number}"));
+            let home = sharing(served.home(), &postgres.url(), &format!("user {number}"));
             scope.spawn(move || drop(home.ok(["journal", "init"])));
         }
     });
-    machine(&served, &postgres.url(), "ada").booked("ven_confirms", &[], 0);
+    sharing(served.home(), &postgres.url(), "ada").booked("ven_confirms", &[], 0);
 }

@@ -94,7 +94,7 @@ fn each_run_of_the_request_and_its_result_are_told() {
     assert_eq!(outcomes, ["in_doubt", "booked"]);
     let told = home.ok(["show", &id, "--timeline"]);
     let again = "run 2: HTTP 200, the booking was there already";
-    assert!(told.stdout.contains(again), "{told}");
+    told.shows(again);
     // The booking was made by the first run, whose answer was lost; the second one showed it.
     assert_eq!(
         kinds(&story),

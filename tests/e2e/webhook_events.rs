@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::listening::{
     App, Listening, deliver, event, free_port, home_without_a_service, signature,
 };
-use crate::harness::{Home, Terminal, text, words};
+use crate::harness::{Home, Terminal, has, text, words};
 
 /// A home in which three events of two bookings were received.
 fn received() -> Home {
@@ -115,7 +115,7 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     replay(&["evt_1", "--booking", "bk_1"]).refused(2, "usage");
     replay(&["evt_1", "evt_x"]).refused(6, "unknown_event");
     let error = replay(&[]).refused(2, "usage");
-    assert!(text(&error, "hint").contains("--booking"), "{error}");
+    has(&error, "hint", "--booking");
     let closed = format!("http://127.0.0.1:{}/", free_port());
     let closed = home.run(words(format!(
         "webhook events replay evt_1 --to '{closed}' --json"

@@ -246,7 +246,7 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
     let output = home().run(["webhook", "drill", "-v", &to]);
     let posted = output.stderr.matches("> POST ").count();
     assert_eq!(posted, consumer.requests().len() - 1, "{output}");
-    assert!(output.stderr.contains(" more bytes"), "{output}");
+    output.tells(" more bytes");
     let home = home_without_a_service();
     let listening = Listening::start(&home, &[]);
     deliver(

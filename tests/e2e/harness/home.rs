@@ -415,27 +415,29 @@ impl Output {
 
     /// Asserts that stderr says this.
     #[track_caller]
-    pub(crate) fn says(self, part: &str) -> Self {
+    pub(crate) fn says(self, part: impl AsRef<str>) -> Self {
         self.tells(part);
         self
     }
 
     /// The same with this text on standard output.
     #[track_caller]
-    pub(crate) fn prints(self, part: &str) -> Self {
+    pub(crate) fn prints(self, part: impl AsRef<str>) -> Self {
         self.shows(part);
         self
     }
 
     /// As `says`, of an output that is looked at again.
     #[track_caller]
-    pub(crate) fn tells(&self, part: &str) {
+    pub(crate) fn tells(&self, part: impl AsRef<str>) {
+        let part = part.as_ref();
         assert!(self.stderr.contains(part), "{part:?} is not in {self}");
     }
 
     /// As `prints`, of an output that is looked at again.
     #[track_caller]
-    pub(crate) fn shows(&self, part: &str) {
+    pub(crate) fn shows(&self, part: impl AsRef<str>) {
+        let part = part.as_ref();
         assert!(self.stdout.contains(part), "{part:?} is not in {self}");
     }
 }
