@@ -36,6 +36,12 @@ pub(crate) enum Command {
     Disconnect(Disconnect),
 }
 
+impl Default for Command {
+    fn default() -> Self {
+        Command::List(List::default())
+    }
+}
+
 /// Connect an account with a code that is sent to the person by text message
 ///
 /// On a terminal, bookctl prompts for the code. In a script, run `connect`, then `verify` with the code. bookctl never
@@ -45,14 +51,14 @@ pub(crate) enum Command {
     bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
     bookctl session verify ses_01 --code 123456")]
 pub(crate) struct Connect {
-    /// Person, by your own id
-    #[arg(long, value_name = "U")]
+    /// Name the guest by your own id
+    #[arg(long, value_name = "ID")]
     end_user: String,
-    /// Phone number for the text message
-    #[arg(long, value_name = "P")]
+    /// Send the code to this phone number
+    #[arg(long, value_name = "PHONE")]
     phone: Option<String>,
-    /// Provider of the account [default: the one that has sessions]
-    #[arg(long, value_name = "P")]
+    /// Connect the account at this provider
+    #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     #[command(flatten)]
     extra: ExtraFields,
@@ -71,7 +77,7 @@ pub(crate) struct Verify {
     #[arg(value_parser = id)]
     session: String,
     /// Code from the text message
-    #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
+    #[arg(long, value_name = "CODE", conflicts_with = "code_stdin")]
     code: Option<String>,
     /// Read the code from standard input
     #[arg(long)]
@@ -84,19 +90,19 @@ pub(crate) struct Verify {
 }
 
 /// List sessions
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 #[command(after_help = "Examples:\n  \
     bookctl session list\n  \
     bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
 pub(crate) struct List {
-    /// List only sessions of this person
-    #[arg(long, value_name = "U")]
+    /// List only sessions of this guest
+    #[arg(long, value_name = "ID")]
     end_user: Option<String>,
     /// List only sessions of this provider
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// List only sessions in this state
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "STATE")]
     state: Option<String>,
     #[command(flatten)]
     limit: Limit,
@@ -372,13 +378,13 @@ pub(crate) struct CardArgs {
     /// Session id, or @last
     #[arg(value_parser = id, conflicts_with = "end_user")]
     session: Option<String>,
-    /// Person, by your own id, instead of a session
-    #[arg(long, value_name = "U")]
+    /// Name the guest by your own id, instead of a session
+    #[arg(long, value_name = "ID")]
     end_user: Option<String>,
-    /// Provider of the account; needs --end-user
+    /// Choose the provider of the guest's account
     #[arg(
         long,
-        value_name = "P",
+        value_name = "NAME",
         requires = "end_user",
         conflicts_with = "session"
     )]

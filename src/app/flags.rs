@@ -13,16 +13,16 @@ use crate::terminal::output::{ColorChoice, Filter, Format, Output};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Flags {
-    /// Profile to use; `sandbox` is the embedded sandbox [env: BOOKCTL_PROFILE]
+    /// Use this profile, or `sandbox` [env: BOOKCTL_PROFILE]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Print the result as one JSON document; never prompt
+    /// Print one JSON document and never prompt
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Filter the JSON document with a jq expression; never prompt
+    /// Filter the JSON document and never prompt
     #[arg(long, global = true, value_name = "EXPR")]
     pub(crate) jq: Option<String>,
-    /// Never prompt; fail if something required is missing [env: BOOKCTL_NO_INPUT]
+    /// Fail instead of prompting [env: BOOKCTL_NO_INPUT]
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
     /// Hide notes and progress
@@ -31,20 +31,20 @@ pub(crate) struct Flags {
     /// Show requests and responses on stderr, without secrets
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
-    /// Timeout per request [default: 30s; 10s for a webhook to your app]; for `watch`, of the whole wait [default: 30m]
+    /// Limit each request, or a `watch` [default: 30s; `watch` 30m]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::lasting)]
     pub(crate) timeout: Option<Duration>,
-    /// Longest wait for a rate limit to reset [default: 0; unlimited in a batch]
+    /// Wait for a rate limit at most this long [default: 0; unlimited in a batch]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
     pub(crate) max_wait: Option<Duration>,
-    /// When to use colour
+    /// Choose when to use color
     #[arg(long, global = true, value_name = "MODE", value_enum, default_value_t)]
     pub(crate) color: ColorChoice,
     /// Fail instead of falling back to the sandbox [env: BOOKCTL_NO_SANDBOX]
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide = true)]
     pub(crate) no_sandbox: bool,
-    /// Disable the sandbox's rate limits and its limit on test bookings [env: BOOKCTL_SANDBOX_NO_LIMITS]
-    #[arg(long, global = true)]
+    /// Turn off the sandbox's rate limits and test quota [env: BOOKCTL_SANDBOX_NO_LIMITS]
+    #[arg(long, global = true, hide = true)]
     pub(crate) no_limits: bool,
 }
 

@@ -16,32 +16,24 @@ use crate::service::time::zone;
 /// How long a person waits for a booking that is processing.
 pub(crate) const PATIENCE: &str = "2m";
 
-#[derive(clap::Args, Debug)]
-pub(crate) struct Place {
-    /// Place to search around: a city or a district
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["lat", "lon"])]
-    near: Option<String>,
-    /// Latitude, instead of --near; needs --lon
-    #[arg(long, value_name = "N", requires = "lon", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 90.0))]
-    lat: Option<f64>,
-    /// Longitude, instead of --near; needs --lat
-    #[arg(long, value_name = "N", requires = "lat", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 180.0))]
-    lon: Option<f64>,
+/// Parses a place: a city or a district, or `LAT,LON`.
+pub(crate) fn near(text: &str) -> Result<SearchLocation, String> {
+    let point = text.split_once(',');
+    let point = point.filter(|(lat, lon)| [lat, lon].iter().all(|it| is_number(it)));
+    Ok(match point {
+        None => SearchLocation::Near(text.to_owned()),
+        Some((latitude, longitude)) => SearchLocation::At {
+            latitude: degrees(latitude, 90.0)?,
+            longitude: degrees(longitude, 180.0)?,
+        },
+    })
 }
 
-impl Place {
-    pub(crate) fn location(self) -> Option<SearchLocation> {
-        if let (Some(latitude), Some(longitude)) = (self.lat, self.lon) {
-            return Some(SearchLocation::At {
-                latitude,
-                longitude,
-            });
-        }
-        self.near.map(SearchLocation::Near)
-    }
+fn is_number(text: &str) -> bool {
+    text.trim().parse::<f64>().is_ok()
 }
 
-fn degrees(text: &str, most: f64) -> Result<f64, String> {
+pub(crate) fn degrees(text: &str, most: f64) -> Result<f64, String> {
     let degrees = text.trim().parse::<f64>().ok();
     let degrees = degrees.filter(|degrees| degrees.abs() <= most);
     degrees.ok_or_else(|| format!("must be degrees from -{most} to {most}, e.g. 51.5072"))
@@ -49,7 +41,7 @@ fn degrees(text: &str, most: f64) -> Result<f64, String> {
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct At {
-    /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339 [default: now]
+    /// Choose the time, such as `fri 8pm` or RFC 3339 [default: now]
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
     #[command(flatten)]
@@ -64,7 +56,7 @@ impl At {
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Zone {
-    /// Time zone if the time has no offset and the venue's zone is unknown, e.g. `Europe/Paris` or `+02:00`
+    /// Use this time zone if none is known, such as `Europe/Paris`
     #[arg(long, value_name = "ZONE", value_parser = zone::zone)]
     pub(crate) tz: Option<TimeZone>,
 }
@@ -72,7 +64,7 @@ pub(crate) struct Zone {
 /// `-F`, for every command whose call has a body.
 #[derive(clap::Args, Debug, Default)]
 pub(crate) struct ExtraFields {
-    /// Add a field without a flag to the request; true, false, null and numbers are typed, anything else is text
+    /// Add a field to the request: JSON value or text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }
@@ -103,9 +95,16 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Limit {
-    /// Show at most this many; pages of the service are read until then, and --json prints them whole
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT as u32, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        let limit = DEFAULT_LIMIT as u32;
+        Limit { limit }
+    }
 }
 
 impl Limit {
@@ -117,10 +116,10 @@ impl Limit {
 /// What the journal is told of a booking request. Hidden: a setting and an error name them.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct JournalFlags {
-    /// How long to keep guests' data on this computer; deletes older data now, and 0 keeps none
+    /// Keep guests' data on this computer for this long
     #[arg(long, hide = true, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
-    /// Treat attempts that were made with another API key as this organization's
+    /// Accept attempts made with another key of this organization
     #[arg(long, hide = true)]
     same_organization: bool,
 }

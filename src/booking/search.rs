@@ -1,13 +1,13 @@
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 
-use super::arguments::{At, ExtraFields, Limit, Place};
+use super::arguments::{At, ExtraFields, Limit, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
 use crate::app::{Context, pages, understood};
 use crate::journal::rows::RecentList;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::service::client::VenueQuery;
+use crate::service::client::{SearchLocation, VenueQuery};
 use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
@@ -21,22 +21,29 @@ use crate::terminal::view::{slots_page, venues_page};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
-    bookctl search travel --lat 35.68 --lon 139.76 \\\n    --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
+    bookctl search travel --near 35.68,139.76 \\\n    --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
     bookctl search fitness --near Paris --at 'sat 9am' \\\n    --json --jq '.venues[].venue_id'")]
 #[command(group(clap::ArgGroup::new("where").args(["near", "lat"]).required(true)))]
 pub(crate) struct Args {
     /// dining, fitness, entertainment or travel
     #[arg(value_parser = PossibleValuesParser::new(walk::VERTICALS))]
     vertical: String,
-    #[command(flatten)]
-    place: Place,
+    /// Search around a city, a district, or LAT,LON
+    #[arg(long, value_name = "PLACE", value_parser = near, conflicts_with_all = ["lat", "lon"])]
+    near: Option<SearchLocation>,
+    /// Search at this latitude, with --lon
+    #[arg(long, value_name = "DEGREES", requires = "lon", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 90.0))]
+    lat: Option<f64>,
+    /// Search at this longitude, with --lat
+    #[arg(long, value_name = "DEGREES", requires = "lat", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 180.0))]
+    lon: Option<f64>,
     #[command(flatten)]
     when: At,
-    /// Party size
+    /// Search for this many people
     #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
-    /// Search only this provider; can be repeated
-    #[arg(long, value_name = "P")]
+    /// Search only this provider, repeatable
+    #[arg(long, value_name = "NAME")]
     provider: Vec<String>,
     #[command(flatten)]
     limit: Limit,
@@ -45,11 +52,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let Some(place) = args.place.location() else {
-        return Err(Error::usage(
-            "no place given: pass --near, or --lat and --lon",
-        ));
-    };
+    let point = args.lat.zip(args.lon);
+    let point = point.map(|(latitude, longitude)| SearchLocation::At {
+        latitude,
+        longitude,
+    });
+    let place = args.near.or(point);
+    let place = place.ok_or_else(|| Error::usage("no place given: pass --near"))?;
     let when = args.when.when();
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
     let moment = offer::resolve(&when, context.now()?, &zone)?;
@@ -88,11 +97,11 @@ pub(crate) struct SlotsArgs {
     venue: Option<String>,
     #[command(flatten)]
     when: At,
-    /// Party size
+    /// Search for this many people
     #[arg(long, value_name = "N", default_value = "2", value_parser = contact::party, allow_negative_numbers = true)]
     party: u32,
-    /// Provider, if the venue has several
-    #[arg(long, value_name = "P")]
+    /// Choose the provider if the venue has several
+    #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     #[command(flatten)]
     limit: Limit,

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     method: Method,
     /// Path under the service's address, e.g. /v1/bookings/bk_01
     path: String,
-    /// Add a typed field: true, false, null, a number, @FILE, @- for standard input, or else text
+    /// Add a field: JSON value, text, @FILE, or @- for stdin
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
     /// Add a text field
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Add a header
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// Show the status and headers too; with --json as one object with the body
+    /// Show the status and headers too
     #[arg(short, long)]
     include: bool,
     /// Show the request and send nothing

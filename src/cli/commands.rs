@@ -17,6 +17,12 @@ use crate::{account, booking, playground, setup, webhook};
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 pub(crate) enum Command {
+    /// Run and control the offline sandbox
+    Sandbox(Group<playground::Command>),
+    /// Receive, forward, send and verify webhooks, and test your handler
+    Webhook(Group<webhook::commands::Command>),
+    /// Send any request with the profile's address and key
+    Api(Box<api::Args>),
     /// Search venues
     Search(booking::search::Args),
     /// List the bookable slots of a venue on a day
@@ -25,50 +31,45 @@ pub(crate) enum Command {
     Book(EagerBook),
     /// Book every row of a JSON lines or CSV file
     Batch(booking::batch::command::Args),
+    /// List and search the bookings that this computer knows
+    Bookings(booking::find::Args),
     /// Show a booking's status, reason and next steps
     // Hidden from clap's list, because the overview shows it and a visible alias would replace the command at Tab.
     #[command(alias = "get")]
     Show(booking::show::Args),
-    /// Watch a booking until it ends or needs an action
-    Watch(booking::watch::Args),
     /// Answer what a booking is waiting for
     Continue(booking::pause::continue_::Args),
     /// Change a confirmed booking: its time, party size or seating
     Modify(booking::change::modify::Args),
     /// Cancel a booking
     Cancel(booking::change::cancel::Args),
-    /// List and search the bookings that this computer knows
-    Bookings(booking::find::Args),
+    /// Watch a booking until it ends or needs an action
+    Watch(booking::watch::Args),
     /// List and resolve booking requests with an unknown result
     Attempts(booking::attempts::Args),
-    /// Show what is left of each rate limit
-    Limits(account::limits::Args),
-    /// Show where bookings are recorded, and share it with a team
-    Journal(Group<journal::Command>),
-    /// Connect a guest's own account, to book with it
-    Session(Group<account::session::Command>),
-    /// Check whether a guest's own account has a card on file
-    Card(account::session::CardArgs),
-    /// Run and control the offline sandbox
-    Sandbox(Group<playground::Command>),
-    /// Receive, forward, send and verify webhooks, and test your handler
-    Webhook(Group<webhook::commands::Command>),
-    /// Send any request with the profile's address and key
-    Api(Box<api::Args>),
     /// Store and remove API keys, and show which key a profile uses
     Auth(Group<setup::auth::Command>),
     /// Manage profiles: the services that bookctl can connect to
-    Profile(Group<setup::profile::Command>),
-    /// Show the service's version, time and endpoints
-    Status(status::Args),
+    Profile(Listing<setup::profile::Command>),
     /// Check the configuration, the connection and the API key
     Doctor(setup::doctor::Args),
     /// Explain a status or an error code, and what to do next
     Explain(explain::Args),
-    /// Show help for a topic or a command
-    Help(help::Args),
+    /// Check whether a guest's own account has a card on file
+    Card(account::session::CardArgs),
     /// Generate a shell completion script
     Completions(completions::Args),
+    /// Show help for a topic or a command
+    Help(help::Args),
+    /// Show where bookings are recorded, and share it with a team
+    Journal(Listing<journal::Command>),
+    /// Show what is left of each rate limit
+    Limits(account::limits::Args),
+    /// Connect a guest's own account, to book with it
+    Session(Listing<account::session::Command>),
+    /// Show the service's version, time and endpoints
+    #[command(hide = true)]
+    Status(status::Args),
 }
 
 /// `book`, parsed eagerly: in a deferred command, clap would print its headings after the global flags.
@@ -86,6 +87,13 @@ pub(crate) struct Group<T: Subcommand> {
     command: T,
 }
 
+// A group that lists where no verb is given.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Listing<T: Subcommand> {
+    #[command(subcommand)]
+    command: Option<T>,
+}
+
 impl Command {
     /// What each command needs and how it runs. A new command without an arm here does not compile.
     pub(crate) fn plan(self) -> Plan {
@@ -95,7 +103,9 @@ impl Command {
             Command::Explain(args) => Plan::program(move |out, _| explain::run(out, &args)),
             Command::Auth(group) => Plan::configuration(group.command, setup::auth::run),
             Command::Doctor(args) => Plan::configuration(args, setup::doctor::run),
-            Command::Profile(group) => Plan::configuration(group.command, setup::profile::run),
+            Command::Profile(group) => {
+                Plan::configuration(group.command.unwrap_or_default(), setup::profile::run)
+            }
             Command::Search(args) => Plan::service(args, booking::search::run),
             Command::Slots(args) => Plan::service(args, booking::search::list_slots),
             Command::Book(EagerBook::Book(args)) => Plan::service(*args, booking::book::run),
@@ -107,12 +117,15 @@ impl Command {
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Bookings(args) => Plan::service(args, booking::find::run),
             Command::Limits(_) => Plan::service((), account::limits::run),
-            Command::Session(group) => Plan::service(group.command, account::session::run),
+            Command::Session(group) => {
+                Plan::service(group.command.unwrap_or_default(), account::session::run)
+            }
             Command::Card(args) => Plan::service(args, account::session::card),
             Command::Api(args) => Plan::service(*args, api::run),
             Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {
-                Plan::context(Needs::of(ServiceNeed::None), group.command, journal::run)
+                let verb = group.command.unwrap_or_default();
+                Plan::context(Needs::of(ServiceNeed::None), verb, journal::run)
             }
             Command::Attempts(args) => Plan::context(args.needs(), args, booking::attempts::run),
             Command::Sandbox(group) => {

@@ -1,5 +1,7 @@
+use clap::Args as _;
 use serde_json::{Value, json};
 
+use crate::app::flags::Flags;
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::similar::did_you_mean;
@@ -11,7 +13,7 @@ use crate::terminal::output::{Output, Page, TableCell, View};
 /// Show help for a topic or a command
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Topics: environment, exit-codes, output, sandbox, dialect, privacy\n\n\
+    after_help = "Topics: environment, exit-codes, output, outcomes, mapping, privacy, flags\n\n\
     Examples:\n  \
     bookctl help exit-codes\n  \
     bookctl help sandbox clock"
@@ -22,20 +24,20 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-pub(crate) const TOPICS: [&str; 6] = [
+pub(crate) const TOPICS: [&str; 7] = [
     "environment",
     "exit-codes",
     "output",
-    "sandbox",
-    "dialect",
+    "outcomes",
+    "mapping",
     "privacy",
+    "flags",
 ];
 
 pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
     if let [word] = args.words.as_slice()
         && let Some(topic) = topic(word)
     {
-        // `sandbox` is a command too. Its help is `bookctl sandbox --help`.
         out.emit_long(&topic)?;
         return Ok(Exit::Done);
     }
@@ -115,16 +117,16 @@ fn topic(name: &str) -> Option<Topic> {
                  a failure under --json | stdout is empty; the last line of stderr is {\"error\": {…}}",
             ),
         ),
-        "sandbox" => topic(
-            "scenarios",
+        "outcomes" => topic(
+            "outcomes",
             "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. The venue \
              decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. `bookctl sandbox inbox` \
              shows the one-time codes, and `bookctl sandbox clock` moves the time.",
             &["scenario", "what a booking there does"],
             rows(Scenario::ALL.iter().map(|it| [it.name(), it.describe()])),
         ),
-        "dialect" => topic(
-            "dialect",
+        "mapping" => topic(
+            "mapping",
             "Header, field and provider names that differ between services. A profile sets its own names under \
              [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
              [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows what a service \
@@ -135,8 +137,7 @@ fn topic(name: &str) -> Option<Topic> {
         "privacy" => topic(
             "privacy",
             "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after a booking request. \
-             Change that with `retention` in config.toml, for all profiles or for one, or with `book --retention`; 0 \
-             keeps no guest once the outcome is known. Each booking request deletes older guests.",
+             Change that with `retention` in config.toml, for all profiles or for one; 0 keeps no guest once the outcome is known. Each booking request deletes older guests.",
             &["what", "where", "until"],
             lines(
                 "guests, and bookings as last seen | journal.db | the retention ends, or `bookctl bookings forget`; id \
@@ -148,8 +149,29 @@ fn topic(name: &str) -> Option<Topic> {
                  one-time codes and payment answers | nowhere | ",
             ),
         ),
+        "flags" => topic(
+            "flags",
+            "Every command takes these flags.",
+            &["flag", "meaning"],
+            flag_rows(),
+        ),
         _ => return None,
     })
+}
+
+fn flag_rows() -> Vec<Vec<String>> {
+    let flags = clap::Command::new("bookctl").disable_help_flag(true);
+    let mut flags = Flags::augment_args(flags);
+    // Without it, clap cannot name a flag's value.
+    flags.build();
+    let shown = flags.get_arguments().filter(|flag| !flag.is_hide_set());
+    let shown = shown.map(|flag| {
+        let short = flag.get_short().map(|it| format!("-{it} "));
+        let help = flag.get_help().map(ToString::to_string);
+        let name = short.unwrap_or_default() + &flag.to_string();
+        [name, help.unwrap_or_default()]
+    });
+    rows(shown)
 }
 
 /// The settings of a profile's adapter: names, expressions by kind, and how times are read.

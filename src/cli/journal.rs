@@ -13,14 +13,15 @@ use crate::terminal::output::{Draw, Page};
 ///
 /// The journal is a file of this computer. Set BOOKCTL_JOURNAL, or `journal` of a profile, to a postgresql:// URL to
 /// share it with other computers: bookings, attempts and rate limits are then those of the team.
-#[derive(clap::Subcommand, Debug)]
+#[derive(clap::Subcommand, Debug, Default)]
 #[command(after_help = "Examples:\n  \
-    bookctl journal status\n  \
+    bookctl journal\n  \
     BOOKCTL_JOURNAL=postgresql://bookings@db.internal/bookctl bookctl journal init\n  \
     bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
 pub(crate) enum Command {
     /// Show where the journal is, what is in it, and how fast it answers
     #[command(after_help = "Examples:\n  bookctl journal status --json")]
+    #[default]
     Status,
     /// Replace a damaged journal with a new one; the old file is kept
     Recover,

@@ -30,9 +30,9 @@ use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 pub(crate) use commands::Command;
 
-/// Make and manage bookings from the command line, or test offline in a sandbox
+/// Test a booking integration offline, or manage real bookings
 ///
-/// Without any configuration, bookctl uses an embedded offline sandbox, and nothing is really booked.
+/// Without configuration, bookctl uses its sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]
 #[command(
     name = "bookctl",
@@ -42,13 +42,13 @@ pub(crate) use commands::Command;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
-    bookctl book                        # asks for everything it needs\n  \
-    bookctl search dining --near London --at 'tomorrow 19:30'\n  \
-    bookctl show bk_01 --jq .status\n  \
-    bookctl help sandbox                # a venue for each outcome"
+    bookctl sandbox serve          # an API for your client\n  \
+    bookctl book                   # asks for everything it needs\n  \
+    bookctl show @last             # what happened?\n  \
+    bookctl help outcomes          # a venue for each outcome"
 )]
 pub(crate) struct Cli {
-    /// Print the version; with --verbose, also how it was built
+    /// Print the version, with --verbose how it was built
     #[arg(long, short = 'V', action = clap::ArgAction::Version)]
     version: Option<bool>,
     #[command(flatten)]

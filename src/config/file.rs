@@ -16,7 +16,7 @@ use crate::service::time::retention::Retention;
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 
 pub(super) const LIST_KEYS: &str =
-    "list the keys, their defaults and the kinds of expressions with: bookctl help dialect";
+    "list the keys, their defaults and the kinds of expressions with: bookctl help mapping";
 
 /// The content of the file. Unknown keys are errors, so that a typo does not silently mean the default.
 #[derive(Debug, Default, Deserialize)]

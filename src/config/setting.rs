@@ -35,7 +35,7 @@ pub(crate) fn setting(key: &str) -> Result<String, String> {
         ("" | "dialect", name) if names.any(|it| it == name) => Ok(format!("dialect.{name}")),
         _ => Err(format!(
             "{key} is no setting of a profile; the settings are {}, headers.NAME, read.KIND, write.KIND and {}; \
-             `bookctl help dialect` lists the kinds",
+             `bookctl help mapping` lists the kinds",
             PLAIN.join(", "),
             Dialect::TABLE
                 .iter()

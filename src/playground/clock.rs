@@ -31,13 +31,13 @@ struct Change {
     /// How far to move the clock ahead, such as 21m or 31d
     #[arg(long, value_name = "DURATION")]
     advance: Option<String>,
-    /// Move the clock ahead to this time, such as 'fri 19:30'; without an offset it is UTC
+    /// Move the clock ahead to this time, such as 'fri 19:30'
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     to: Option<When>,
-    /// Move the clock to the next change of a booking or the next webhook
+    /// Move the clock to the next booking change or webhook
     #[arg(long)]
     next: bool,
-    /// Stop the clock; --advance, --to and --next still move it
+    /// Stop the clock
     #[arg(long)]
     freeze: bool,
     /// Let a stopped clock go on

@@ -25,6 +25,9 @@ enum Action {
     /// List faults
     List,
     /// Add a fault
+    ///
+    /// `drop_after` handles the request and closes the connection without a response. The preset flaky answers one request
+    /// in five with 503, slow waits 3s, down closes the connection. A webhook takes delay, drop, duplicate and reorder.
     #[command(after_help = "Examples:\n  \
         bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
         bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
@@ -47,15 +50,13 @@ enum Action {
 /// The flags by the names of the sandbox's fields.
 #[derive(clap::Args, Debug, Serialize)]
 struct Fault {
-    /// A fault for all requests: flaky answers one in five with 503, slow waits 3s, down closes the connection, rate_limited
-    /// answers 429; the other flags change it
+    /// Add a fault for all requests, changed by the other flags
     #[arg(long, value_parser = ["flaky", "slow", "down", "rate_limited"])]
     preset: Option<String>,
-    /// Request that fails, such as 'POST /v1/bookings'; any for every request, webhook for deliveries of webhooks
+    /// Choose the request, `any`, or `webhook` for deliveries
     #[arg(long, value_name = "CALL", required_unless_present = "preset")]
     on: Option<String>,
-    /// What happens to the request; drop_after handles it, then closes the connection without a response. A webhook takes
-    /// delay, drop, duplicate and reorder
+    /// Choose what happens to the request or delivery
     #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"], required_unless_present = "preset")]
     kind: Option<String>,
     /// How many requests fail: a number, or always [default: 1, with --rate always]
@@ -64,10 +65,10 @@ struct Fault {
     /// Share of the requests that fail, such as 0.2
     #[arg(long, value_name = "SHARE")]
     rate: Option<f64>,
-    /// Which of the requests fail at a --rate; the same seed repeats a run [default: random, and shown]
+    /// Repeat the random choices of a --rate with this number
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// Only requests with a key of this organization, and its webhooks
+    /// Choose only this organization's requests and webhooks
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
     /// Length of a delay [default: 1s]
@@ -76,7 +77,7 @@ struct Fault {
     /// Status to respond with [default: 500]
     #[arg(long, value_name = "N")]
     status: Option<u16>,
-    /// Body to respond with: JSON, or a text, which is sent as text/plain, or as text/html if it begins with <
+    /// Respond with this body: JSON or text
     #[arg(long, value_parser = json_or_text)]
     body: Option<Value>,
     /// Truncate the response after this many bytes

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Organization to load them into [default: the one that most keys belong to]
     #[arg(long, value_name = "ID", conflicts_with = "example")]
     organization: Option<String>,
-    /// Print fixtures that work, and load nothing; TOML, or JSON with --json
+    /// Print fixtures that work, and load nothing
     #[arg(long, conflicts_with = "file")]
     example: bool,
 }

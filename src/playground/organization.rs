@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Organization [default: the one that most keys belong to]
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
-    /// Setting to change; true, false, null, numbers and JSON lists keep their type, the rest is text
+    /// Change a setting: JSON value or text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = json_field)]
     fields: Vec<Field>,
 }

@@ -23,7 +23,7 @@ use crate::terminal::output::{Draw, Page, Tone};
     bookctl sandbox serve --port 0 --ephemeral --json\n  \
     bookctl sandbox serve --fixtures fixtures.toml")]
 pub(crate) struct Args {
-    /// Port to listen on; 0 picks a free one
+    /// Listen on this port, or on a free one with 0
     #[arg(long, value_name = "N", default_value_t = 4010)]
     port: u16,
     /// File to keep the state in [default: the embedded sandbox's file]
@@ -32,18 +32,18 @@ pub(crate) struct Args {
     /// Keep the state in memory, and lose it when the server stops
     #[arg(long)]
     ephemeral: bool,
-    /// Listen on this address instead of 127.0.0.1; anyone who can reach it can read and change everything
+    /// Listen on this address, open to all who can reach it
     ///
     /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
     /// container's.
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
-    /// Answer requests to this host name too, such as host.docker.internal; repeatable
+    /// Answer to this host name too, repeatable
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     #[command(flatten)]
     files: Files,
-    /// Keep no requests for `sandbox requests` and the page, such as in a load test
+    /// Keep no log of requests, as in a load test
     #[arg(long)]
     no_request_log: bool,
     /// How often to send due webhooks; the service itself does so every 30s

@@ -19,10 +19,10 @@ use crate::webhook::commands::own_address::own_address;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Files {
-    /// Load venues and bookings of your own from this file, or - for standard input
+    /// Load your own venues and bookings from this file, or -
     #[arg(long, value_name = "FILE", value_parser = Source::parse)]
     fixtures: Option<Source>,
-    /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
+    /// Write requests and responses to this file, keys masked
     ///
     /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is replaced; any other file is refused,
     /// and so is one that another sandbox is writing.

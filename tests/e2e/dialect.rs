@@ -186,8 +186,8 @@ fn home_of(service: &Scripted) -> Home {
 /// The test above all: what it walks through is only worth something where no name was forgotten.
 #[test]
 fn the_service_has_another_name_for_every_open_one() {
-    let table = Home::new().run(["help", "dialect", "--json"]).json();
-    let table = table["dialect"].as_array().unwrap();
+    let table = Home::new().run(["help", "mapping", "--json"]).json();
+    let table = table["mapping"].as_array().unwrap();
     let names: Vec<(String, String)> = table
         .iter()
         .map(|row| (text(row, "key"), text(row, "default")))

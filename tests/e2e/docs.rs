@@ -120,8 +120,8 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
     #[rustfmt::skip]
     let cases = [
         (
-            "sandbox",
-            "scenarios",
+            "outcomes",
+            "outcomes",
             &["scenario", "what a booking there does"][..],
             &["scenario", "what_a_booking_there_does"][..],
         ),
@@ -132,12 +132,16 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
             &["code", "meaning", "the_booking"],
         ),
         ("environment", "environment", &["variable", "meaning"], &["variable", "meaning"]),
-        ("dialect", "dialect", &["key", "default", "used for"], &["key", "default", "used_for"]),
+        ("mapping", "mapping", &["key", "default", "used for"], &["key", "default", "used_for"]),
     ];
     for (topic, field, headings, fields) in cases {
         let document = home.ok(["help", topic, "--json"]).json();
         let rows = document[field].as_array().unwrap();
-        let page = if topic == "dialect" { "mapping" } else { topic };
+        let page = if topic == "outcomes" {
+            "sandbox"
+        } else {
+            topic
+        };
         check(
             &format!("docs/{page}.md"),
             &format!("<!-- generated: bookctl help {topic} --json -->"),

@@ -53,7 +53,7 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
     assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
 }
 
-/// `bookctl help <environment|exit-codes|output|sandbox|dialect>` (command line, Command tree)
+/// `bookctl help <environment|exit-codes|output|outcomes|mapping>` (command line, Command tree)
 #[test]
 fn each_topic_is_a_text_with_a_table_and_a_document() {
     let home = Home::new().configured("this is no TOML [");
@@ -61,8 +61,8 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
         ("environment", "environment", "variable"),
         ("exit-codes", "exit_codes", "code"),
         ("output", "output", "where"),
-        ("sandbox", "scenarios", "scenario"),
-        ("dialect", "dialect", "key"),
+        ("outcomes", "outcomes", "scenario"),
+        ("mapping", "mapping", "key"),
     ] {
         let document = home.ok(["help", topic, "--json"]).json();
         let rows = document[field].as_array().unwrap();

@@ -16,7 +16,7 @@ fn a_list_longer_than_the_screen_goes_through_the_pager_and_a_short_one_does_not
     long.exits(0).says("paged:");
     for short in [
         &["explain", "429"][..],
-        &["help", "sandbox"],
+        &["help", "outcomes"],
         &["explain", "--json"],
         &["explain", "--no-input"],
     ] {

@@ -71,8 +71,12 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
         venues_near(&home, &["--near", "Bath, UK"]),
         ["ven_old_mill"]
     );
-    let by_point = venues_near(&home, &["--lat", "51.4", "--lon", "-2.3"]);
-    assert_eq!(by_point, ["ven_old_mill"]);
+    for point in [
+        &["--near", "51.4,-2.3"][..],
+        &["--lat", "51.4", "--lon", "-2.3"],
+    ] {
+        assert_eq!(venues_near(&home, point), ["ven_old_mill"]);
+    }
     let found = search(&home, "fitness", &["--near", "Bath"]).exits(0);
     let providers = json!(["provider_b", "provider_c"]);
     assert_eq!(found.json()["venues"][0]["providers"], providers);

@@ -13,6 +13,7 @@ fn a_place_is_named_in_one_way_and_whole() {
     let home = Home::new();
     for place in [
         &["--near", "London", "--lat", "51", "--lon", "0"][..],
+        &["--near", "91,0"],
         &["--lat", "51"],
         &["--lon", "0"],
         &["--near", ""],

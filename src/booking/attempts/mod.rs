@@ -56,8 +56,8 @@ enum Action {
     Resume {
         /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
         key: Option<String>,
-        /// Treat an attempt that was made with another API key as this organization's
-        #[arg(long)]
+        /// Accept an attempt made with another key of this organization
+        #[arg(long, hide = true)]
         same_organization: bool,
     },
     /// Give up an attempt; a booking may still exist

@@ -50,7 +50,7 @@ pub(crate) struct Args {
     /// Name of the batch [default: the file's content]
     #[arg(long)]
     name: Option<String>,
-    /// Wait while a booking is processing, up to 2 minutes or DURATION
+    /// Wait while a booking is processing [default: 2m]
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
     wait: Option<Duration>,
     /// Retry rows whose booking failed in an earlier run

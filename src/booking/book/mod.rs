@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Place, Zone};
+use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Zone, near};
 use super::attempts::open_attempts::{offer_to_find_out, warn_of_open_attempts};
 use super::batch::rows::is_key;
 use super::find::locate::{locate_slot, locate_venue};
@@ -26,7 +26,7 @@ use super::watch::wait::wait_while_processing;
 use crate::app::Context;
 use crate::journal::{Attempt, KeyOrigin};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::create_call;
+use crate::service::client::{SearchLocation, create_call};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
@@ -56,44 +56,45 @@ pub(crate) struct Args {
     /// Venue id, or @N for a row of the last search
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     venue: Option<String>,
-    /// Slot id, or @N for a row of the last list of slots
+    /// Book this slot, or @N of the last list of slots
     #[arg(long, value_name = "ID")]
     slot: Option<String>,
-    /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339
+    /// Choose the time, such as `fri 8pm` or RFC 3339
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
-    /// What to search, if no venue is given: dining, fitness, entertainment or travel
-    #[arg(long, value_name = "V", value_parser = PossibleValuesParser::new(walk::VERTICALS), conflicts_with = "venue")]
+    /// Search dining, fitness, entertainment or travel venues
+    #[arg(long, value_name = "VERTICAL", value_parser = PossibleValuesParser::new(walk::VERTICALS), conflicts_with = "venue")]
     vertical: Option<String>,
-    #[command(flatten)]
-    place: Place,
+    /// Search around a city, a district, or LAT,LON
+    #[arg(long, value_name = "PLACE", value_parser = near)]
+    near: Option<SearchLocation>,
     #[command(flatten)]
     zone: Zone,
-    /// Party size
+    /// Book for this many people
     #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
-    /// Guest's real name; some venues need first and last name
+    /// Give the guest's first and last name
     #[arg(long)]
     name: Option<String>,
-    /// Guest's email
+    /// Give the guest's email address
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     email: Option<String>,
-    /// Guest's phone
+    /// Give the guest's phone number
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     phone: Option<String>,
-    /// Provider, if the venue has several
-    #[arg(long, value_name = "P")]
+    /// Choose the provider if the venue has several
+    #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// Book with the connected account of this person
-    #[arg(long, value_name = "U", value_parser = NonEmptyStringValueParser::new())]
+    /// Book with the connected account of this guest
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     end_user: Option<String>,
-    /// Payment method: `vendor` is the external payment vendor
+    /// Pay through the external payment vendor
     #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
     payment: Option<String>,
-    /// Idempotency key: the service makes one booking per key, however often the request is sent
-    #[arg(long, value_name = "K", value_parser = idempotency_key)]
+    /// Send this key, so that a repeated request books once
+    #[arg(long, value_name = "KEY", value_parser = idempotency_key)]
     idempotency_key: Option<String>,
-    /// Wait while the booking is processing, up to 2 minutes or DURATION
+    /// Wait while the booking is processing [default: 2m]
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
     wait: Option<Duration>,
     #[command(flatten)]
@@ -103,7 +104,7 @@ pub(crate) struct Args {
     yes: bool,
     #[command(flatten)]
     extra: ExtraFields,
-    /// Show the request and book nothing; may read the venue's slots
+    /// Show the request and book nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -139,7 +140,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
         vertical: args.vertical,
-        place: args.place.location(),
+        place: args.near,
         at: args.at,
         zone: args.zone.tz,
         party_size: args.party,

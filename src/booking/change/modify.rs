@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
-    /// Show the request and send no change; for a time without an offset, the booking is read
+    /// Show the request and change nothing
     #[arg(long)]
     dry_run: bool,
 }

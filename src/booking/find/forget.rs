@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// Forget everything booked before this day, such as `2026-06-01` or `tomorrow`
+    /// Forget everything booked before this day
     #[arg(long, value_name = "DATE", value_parser = Days::parse)]
     before: Option<Days>,
     /// Skip the confirmation prompt

@@ -46,28 +46,28 @@ pub(crate) struct Args {
     /// Words to look for in the guest, the phone number, the email address, the venue and the id
     #[arg(value_name = "TEXT", value_parser = part)]
     text: Vec<String>,
-    /// Part of the guest's name
+    /// Search the guest's name
     #[arg(long, value_name = "TEXT", value_parser = part)]
     guest: Option<String>,
-    /// Part of the guest's phone number; blanks and signs make no difference
+    /// Search the guest's phone number
     #[arg(long, value_name = "TEXT", value_parser = part, allow_hyphen_values = true)]
     phone: Option<String>,
-    /// Part of the guest's email address
+    /// Search the guest's email address
     #[arg(long, value_name = "TEXT", value_parser = part)]
     email: Option<String>,
-    /// Part of the venue's name or id
+    /// Search the venue's name or id
     #[arg(long, value_name = "TEXT", value_parser = part)]
     venue: Option<String>,
-    /// Day of the booking by the venue's clock, or a range: `fri`, `today..tomorrow`, `2026-11-27`
+    /// Choose a day or a range: `fri`, `today..tomorrow`
     #[arg(long, value_name = "DAY|DAY..DAY", value_parser = Days::parse)]
     date: Option<Days>,
     /// List only bookings with this status
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     status: Option<String>,
-    /// List only bookings that you made on this computer; for a journal that a team shares
+    /// List only your own bookings in a shared journal
     #[arg(long)]
     mine: bool,
-    /// Number of bookings to list, the newest first; 0 lists all
+    /// Show at most this many, or all with 0
     #[arg(
         long,
         value_name = "N",
@@ -75,7 +75,7 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     limit: u32,
-    /// List the organization's unfinished bookings of the last day instead, from any computer
+    /// List the organization's unfinished bookings of the last day
     #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine"])]
     open: bool,
 }

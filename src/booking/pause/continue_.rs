@@ -42,16 +42,16 @@ pub(crate) struct Args {
     /// Read the one-time code from standard input
     #[arg(long)]
     otp_stdin: bool,
-    /// The payment vendor's response: JSON, @FILE, or - for standard input
+    /// Send the payment vendor's response
     #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
     psp_response: Option<String>,
-    /// Abort the payment; the booking then fails. On a terminal, bookctl asks first
+    /// Abort the payment, which makes the booking fail
     #[arg(long)]
     psp_abort: bool,
     /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
-    /// Field of the answer; true, false, null and numbers are typed, anything else is text; brackets nest
+    /// Add a field of the answer: JSON value or text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
     fields: Vec<Field>,
     /// Show the request and send nothing

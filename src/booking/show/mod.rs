@@ -31,10 +31,10 @@ pub(crate) struct Args {
     /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a JSON array
     #[arg(value_name = "BOOKING", value_parser = id)]
     bookings: Vec<String>,
-    /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed, 15 a status that bookctl does not know
+    /// Exit by the booking's status, as `book` does
     #[arg(long)]
     exit_status: bool,
-    /// Show what happened to the booking, in order: the request, states, changes, deliveries and answers
+    /// Show what happened to the booking, in order
     #[arg(long)]
     timeline: bool,
 }

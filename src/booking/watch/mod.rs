@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// Stop at this status; can be repeated
+    /// Stop at this status, repeatable
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     until: Vec<String>,
 }

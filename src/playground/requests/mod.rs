@@ -47,7 +47,7 @@ enum Action {
     Show {
         /// Id of the request, @N for a row of the last list of requests, or @last
         request: String,
-        /// Print it as a curl command, with $BOOKCTL_API_KEY for the key
+        /// Print a curl command, with $BOOKCTL_API_KEY for the key
         #[arg(long)]
         curl: bool,
     },
@@ -55,8 +55,7 @@ enum Action {
 
 #[derive(clap::Args, Debug)]
 struct Filter {
-    /// Print the newest requests and then each that comes, until Ctrl-C or the end of the sandbox; with --json, one document
-    /// per line
+    /// Print each request as it comes, until Ctrl-C
     #[arg(long, short)]
     follow: bool,
     /// Only this status or class, such as 404 or 4xx

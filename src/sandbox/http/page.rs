@@ -68,7 +68,7 @@ pub(super) fn index(_tx: &Tx<'_>, request: &Request) -> Outcome {
         "page": format!("http://{host}/"),
         "openapi_url": format!("http://{host}/openapi.json"),
         "controls_openapi_url": format!("http://{host}/sandbox/openapi.json"),
-        "docs": "bookctl help sandbox",
+        "docs": "bookctl help outcomes",
     }))
 }
 

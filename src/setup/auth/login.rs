@@ -25,23 +25,22 @@ const SHAPE: &str = "enter one line of ASCII characters without spaces";
     bookctl auth login --profile live --base-url https://api.example.com \\\n    \
       --key-stdin --storage file < key.txt")]
 pub(crate) struct Args {
-    /// Address of the service, for a new profile: https, or http on this computer
+    /// Add a profile for the service at this address
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Read the API key from standard input
     #[arg(long)]
     key_stdin: bool,
-    /// Read the webhook secret from standard input; with --key-stdin, from the second line
+    /// Read the webhook secret from standard input, after the key
     #[arg(long)]
     webhook_secret_stdin: bool,
-    /// Read the password of the profile's shared journal from standard input, and store nothing else
+    /// Read only the shared journal's password from stdin
     #[arg(long, conflicts_with_all = ["base_url", "key_stdin", "webhook_secret_stdin", "dialect"])]
     journal_password_stdin: bool,
     /// Where to store secrets [default: keyring]
     #[arg(long, value_enum)]
     storage: Option<Storage>,
-    /// Header, field or provider name of this service, used from the first request on; `bookctl help dialect` lists
-    /// the keys
+    /// Set a name that this service uses, see `help mapping`
     #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
     dialect: Vec<Assignment>,
 }

@@ -27,7 +27,7 @@ use crate::terminal::output::{Draw, Output, Page, Tone};
     bookctl doctor --probe --near Reykjavik\n  \
     bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
 pub(crate) struct Args {
-    /// Read the service's own documents, and show what is not read of them
+    /// Read the service's documents and show what is not read
     #[arg(long)]
     probe: bool,
     /// A place where the service has venues, for --probe

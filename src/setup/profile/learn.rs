@@ -32,13 +32,13 @@ pub(crate) struct Args {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
-    /// Write nothing; exit with 3 if the service differs from what the profile says
+    /// Write nothing and exit with 3 if the service differs
     #[arg(long, conflicts_with_all = ["yes", "out"])]
     check: bool,
-    /// Write the command that sets what is certain to this file, and leave the profile as it is
+    /// Write the command for what is certain to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A recorded webhook delivery: its headers, a blank line, its body
+    /// Read a recorded delivery: headers, a blank line, body
     #[arg(long, value_name = "FILE")]
     delivery: Vec<String>,
     /// A recorded document, such as booking=booking.json

@@ -20,9 +20,10 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
 /// Manage profiles: the services that bookctl can connect to
 ///
 /// A profile is the address of a service and its settings. `bookctl auth login` stores its API key.
-#[derive(Subcommand, Debug)]
+#[derive(Subcommand, Debug, Default)]
 pub(crate) enum Command {
     /// List profiles
+    #[default]
     List,
     /// Show a profile
     #[command(after_help = "Examples:\n  bookctl profile show live --json")]

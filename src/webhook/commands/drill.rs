@@ -36,10 +36,10 @@ pub(crate) struct Args {
     /// Address of your handler
     #[arg(value_name = "URL", value_parser = endpoint)]
     url: Url,
-    /// Address where your handler reports the events it processed and the status of its bookings
+    /// Read the handler's state from this address
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     state_url: Option<Url>,
-    /// Booking that the events are about, for a handler that reads bookings from the service [default: sample bookings]
+    /// Send events about this booking [default: sample bookings]
     #[arg(long, value_name = "BOOKING")]
     pub(crate) booking: Option<String>,
     /// Read the webhook secret from standard input

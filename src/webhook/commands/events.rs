@@ -17,7 +17,7 @@ use crate::webhook::signature::Header;
 use crate::webhook::{AttemptRow, EventRow, Query, State};
 
 /// List received events, newest first
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events list --since 1h\n  \
     bookctl webhook events show @1\n  \
@@ -36,9 +36,9 @@ pub(crate) struct ListArgs {
     /// Only events received in this time before now, such as 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
-    /// Show at most this many of the newest events; 0 shows all
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: u32,
+    /// Show at most this many, or all with 0 [default: 100]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
 }
 
 /// Show an event: its headers, raw body, signature time, and the attempts to forward it
@@ -58,7 +58,7 @@ pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
         kind: args.kind,
         state: args.state,
         since: args.since.map(ago),
-        limit: (args.limit > 0).then_some(args.limit),
+        limit: Some(args.limit.unwrap_or(100)).filter(|it| *it > 0),
     })?;
     let ids = events.iter().map(|row| row.event.id.as_str());
     context.remember_rows(RecentList::Events, ids);

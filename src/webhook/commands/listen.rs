@@ -41,25 +41,25 @@ use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
     bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks \\\n    \
       --port 0 --ready-file ready --retries 1s,5s")]
 pub(crate) struct Args {
-    /// Port to listen on; 0 picks a free one
+    /// Listen on this port, or on a free one with 0
     #[arg(long, value_name = "N", default_value_t = 4020)]
     port: u16,
     /// Forward events to this address
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     forward_to: Option<Url>,
-    /// Header to add to forwarded events; can be repeated
+    /// Add a header to forwarded events, repeatable
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header, requires = "forward_to")]
     headers: Vec<(String, String)>,
-    /// Show and forward only these kinds of events; the others are only stored
+    /// Show and forward only these kinds of events
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     events: Vec<String>,
-    /// Delay before each retry of a failed event; `none` disables retries [default: 30s,2m,10m]
+    /// Wait before each retry, or `none` [default: 30s,2m,10m]
     #[arg(long, value_name = "DURATION,…", value_parser = Schedule::parse, requires = "forward_to")]
     retries: Option<Schedule>,
-    /// Write the listener's address to this file when it is ready; removed on exit
+    /// Write the address to this file when ready
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
-    /// Listen on this address instead of 127.0.0.1; unsigned deliveries are refused
+    /// Listen on this address instead of 127.0.0.1
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
     /// Read the webhook secret from standard input

@@ -26,12 +26,17 @@ pub(crate) enum Command {
     Sign(sign::Args),
     Send(send::Args),
     Listen(listen::Args),
-    #[command(subcommand)]
-    Events(Events),
+    Events(EventsArgs),
     Drill(drill::Args),
 }
 
 /// List, show and replay the events that `webhook listen` received
+#[derive(clap::Args, Debug)]
+pub(crate) struct EventsArgs {
+    #[command(subcommand)]
+    action: Option<Events>,
+}
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Events {
     List(events::ListArgs),
@@ -61,9 +66,12 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Sign(args) => sign::run(context, args).await,
         Command::Send(args) => send::run(context, args).await,
         Command::Listen(args) => listen::run(context, args).await,
-        Command::Events(Events::List(args)) => events::list(context, args),
-        Command::Events(Events::Show(args)) => events::show(context, &args),
-        Command::Events(Events::Replay(args)) => replay::run(context, args).await,
+        Command::Events(args) => match args.action {
+            None => events::list(context, events::ListArgs::default()),
+            Some(Events::List(args)) => events::list(context, args),
+            Some(Events::Show(args)) => events::show(context, &args),
+            Some(Events::Replay(args)) => replay::run(context, args).await,
+        },
         Command::Drill(args) => drill::run(context, args).await,
     }
 }

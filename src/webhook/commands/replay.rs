@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Address to send them to
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     to: Url,
-    /// Header to add; can be repeated
+    /// Add a header, repeatable
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
     /// Send the received headers and signature unchanged

@@ -41,11 +41,11 @@ pub(crate) struct Args {
     /// Booking that the event is about [default: a sample booking]
     #[arg(long, value_name = "BOOKING")]
     pub(crate) booking: Option<String>,
-    /// Field of the event to set; true, false, null, numbers, JSON lists and objects keep their type, the rest is text
+    /// Set a field of the event: JSON value or text
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = json_field)]
     fields: Vec<Field>,
     /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = sign::second)]
+    #[arg(long, value_name = "TIME", value_parser = sign::second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input
     #[arg(long)]

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
     /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = second)]
+    #[arg(long, value_name = "TIME", value_parser = second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input
     #[arg(long)]

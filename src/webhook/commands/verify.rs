@@ -32,11 +32,11 @@ pub(crate) struct Args {
     /// Value of the signature header
     #[arg(long, value_name = "HEADER")]
     signature: String,
-    /// Largest difference between the signature's time and now; 0 accepts any time [default: 5m]
+    /// Allow this time difference, or any with 0 [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
     /// Time to compare with, as seconds since 1970 or RFC 3339 [default: now]
-    #[arg(long, value_name = "T", value_parser = sign::second)]
+    #[arg(long, value_name = "TIME", value_parser = sign::second)]
     now: Option<i64>,
     /// If the signature is invalid, look for the most likely cause
     #[arg(long)]
