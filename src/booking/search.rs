@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let query = VenueQuery {
         vertical: args.vertical,
         place,
-        datetime: context.adapter().wire_time(&moment),
+        datetime: context.adapter().wire_time(&moment, None),
         party_size: args.party,
         providers: args.provider,
         fields: args.extra.body()?,

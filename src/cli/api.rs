@@ -151,9 +151,9 @@ async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>
     };
     let send = async || {
         head.take();
-        let raw = client.send_raw(call).await?;
-        head.replace(Some(raw.head));
-        raw.answer
+        let (answered, answer) = client.send_raw(call).await?;
+        head.replace(Some(answered));
+        answer
     };
     let sent = guard(context, call, in_flight, send).await;
     let answer = sent.and_then(|answer| answer.map_err(|failure| failure.into_error(call)));

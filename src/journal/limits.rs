@@ -255,15 +255,16 @@ pub(super) fn end_learning(
     name: &str,
     was_answered: bool,
 ) -> Answer<()> {
-    let end = match was_answered {
-        true => format!("UPDATE limits SET resets_at = {UNTOLD}"),
-        false => "DELETE FROM limits".to_owned(),
+    let ended = format!("UPDATE limits SET resets_at = {UNTOLD}");
+    let end = if was_answered {
+        &ended
+    } else {
+        "DELETE FROM limits"
     };
-    let end = format!(
-        "{end} WHERE origin = ?1 AND bucket = ?2 AND allowed = 0 AND remaining = {UNKNOWN}"
-    );
+    let learned = "WHERE origin = ?1 AND bucket = ?2 AND allowed = 0 AND remaining";
+    let row = values![&scope.origin, name];
     statements
-        .later(&end, values![&scope.origin, name])
+        .later(&format!("{end} {learned} = {UNKNOWN}"), row)
         .map(drop)
 }
 

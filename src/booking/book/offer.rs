@@ -55,7 +55,7 @@ pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) 
     }
     let clock = zone.clone().unwrap_or_else(system_zone);
     let moment = resolve(when, context.now()?, &clock)?;
-    Ok(adapter.wire_time_in(&moment, zone.as_ref()))
+    Ok(adapter.wire_time(&moment, zone.as_ref()))
 }
 
 /// The moment that `when` means.
@@ -274,7 +274,7 @@ impl SlotSearch<'_> {
         let zone = venue.remembered.as_ref().and_then(Venue::timezone);
         let query = SlotQuery {
             venue_id: venue.id_value(),
-            datetime: context.adapter().wire_time_in(&wanted, zone.as_ref()),
+            datetime: context.adapter().wire_time(&wanted, zone.as_ref()),
             party_size: self.party_size,
             provider: self.provider.map(str::to_owned),
             fields: self.fields.clone(),

@@ -280,7 +280,7 @@ impl Walk<'_> {
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
-            datetime: self.context.adapter().wire_time(&moment),
+            datetime: self.context.adapter().wire_time(&moment, None),
             party_size: self.draft.party_size,
             providers: self.flags.provider.clone().into_iter().collect(),
             fields: Map::new(),

@@ -103,7 +103,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
-            moment.map(|moment| adapter.wire_time(moment).into())
+            moment.map(|moment| adapter.wire_time(moment, None).into())
         }
     };
     let changes = Changes {
@@ -240,7 +240,7 @@ async fn new_time(
     };
     let in_zone = |zone: &TimeZone| -> Result<Value> {
         let moment = offer::resolve(when, context.now()?, zone)?;
-        Ok(adapter.wire_time_in(&moment, Some(zone)).into())
+        Ok(adapter.wire_time(&moment, Some(zone)).into())
     };
     if let Some(zone) = &known_zone {
         return in_zone(zone);
@@ -254,7 +254,7 @@ async fn new_time(
         return Ok(slot.datetime_value());
     }
     if !offer.is_assumed || adapter.local_times {
-        return Ok(adapter.wire_time(&offer.wanted).into());
+        return Ok(adapter.wire_time(&offer.wanted, None).into());
     }
     // Without a slot that shows it, the booking's own time shows the venue's offset.
     let own = own_clock(booking).ok_or_else(|| {

@@ -23,12 +23,6 @@ pub(crate) struct Answer {
     pub(crate) link: Option<String>,
 }
 
-#[derive(Debug)]
-pub(crate) struct RawAnswer {
-    pub(crate) head: Head,
-    pub(crate) answer: Result<Document, Failure>,
-}
-
 /// The status and the headers of an answer. Displayed as `HTTP 200 OK`, followed by one header per line.
 #[derive(Debug)]
 pub(crate) struct Head {

@@ -185,15 +185,6 @@ pub(crate) enum Continuation {
 }
 
 impl Continuation {
-    /// Masks what is secret in the answer wherever it is shown from now on, in whatever shape it is sent.
-    fn register_secrets(&self) {
-        match self {
-            Continuation::Otp(code) => register_secret(code),
-            Continuation::PspResponse(answer) => register_secrets_in(answer),
-            Continuation::PspAbort | Continuation::Fields(_) => {}
-        }
-    }
-
     pub(crate) fn pause(&self) -> Pause {
         match self {
             Continuation::Otp(_) => Pause::Otp,
@@ -202,11 +193,17 @@ impl Continuation {
         }
     }
 
+    /// What is secret in the answer is masked from now on, in whatever shape it is sent.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
-        self.register_secrets();
         let (kind, body) = match self {
-            Continuation::Otp(code) => (WriteKind::Otp, one("otp", code)),
-            Continuation::PspResponse(answer) => (WriteKind::Payment, one("psp_response", answer)),
+            Continuation::Otp(code) => {
+                register_secret(code);
+                (WriteKind::Otp, one("otp", code))
+            }
+            Continuation::PspResponse(answer) => {
+                register_secrets_in(answer);
+                (WriteKind::Payment, one("psp_response", answer))
+            }
             Continuation::PspAbort => (WriteKind::Abort, one("psp_abort", true)),
             Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
         };

@@ -9,12 +9,13 @@ use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, StatusCode};
 use tokio::sync::OnceCell;
 
-use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded};
+use super::answer::{Answer, Head, failure_of, read_answer, read_bounded};
 use super::call::Call;
 use super::credential::{self, shown_headers, shown_path};
 use super::failure::Failure;
 use super::rate_limit::{RateLimit, http_date};
 use super::wire_trace::WireTrace;
+use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::http_client::{self, Authorities};
 use crate::platform::regular_file;
@@ -136,17 +137,17 @@ impl Client {
     }
 
     /// Sends the call once, and returns the status and the headers too.
-    pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
+    pub(crate) async fn send_raw(
+        &self,
+        call: &Call,
+    ) -> Result<(Head, Result<Document, Failure>), Failure> {
         let (status, headers, answer) = self.exchange(call, self.key(call).await?).await?;
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             let value = String::from_utf8_lossy(value.as_bytes());
             (name.to_string(), value.into_owned())
         };
         let headers = headers.iter().map(shown).collect();
-        Ok(RawAnswer {
-            head: Head { status, headers },
-            answer: answer.map(|it| it.document),
-        })
+        Ok((Head { status, headers }, answer.map(|it| it.document)))
     }
 
     /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.

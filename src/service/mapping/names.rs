@@ -10,21 +10,12 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 }
 
 pub(crate) fn same_words(one: &str, other: &str) -> bool {
-    one == other || begin_alike(one, other) && letters(one).eq(letters(other))
+    one == other || letters(one).eq(letters(other))
 }
 
 /// Whether a name is one of these, which blanks separate.
 pub(crate) fn is_one_of(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| same_words(known, name))
-}
-
-/// Whether two names may begin with the same letter. Nearly all names are told apart by it, in documents with very many.
-fn begin_alike(one: &str, other: &str) -> bool {
-    let first = |name: &str| name.bytes().next().filter(u8::is_ascii_alphanumeric);
-    match (first(one), first(other)) {
-        (Some(one), Some(other)) => one.eq_ignore_ascii_case(&other),
-        _ => true,
-    }
 }
 
 /// The key of an object that is `name`, or else the only one that consists of the same words.

@@ -61,24 +61,15 @@ impl Adapter {
         format!("bookctl profile set {} {settings}", shell::word(name))
     }
 
-    /// Like [`Adapter::wire_time`], on the clock of the venue where its zone is known.
-    pub(crate) fn wire_time_in(&self, moment: &Moment, zone: Option<&TimeZone>) -> String {
-        match zone {
-            Some(zone) if self.local_times => {
-                let there = moment.zoned.with_time_zone(zone.clone());
-                there.strftime("%FT%T").to_string()
-            }
-            _ => self.wire_time(moment),
+    /// A moment as this service wants it in a request: without an offset, on the venue's clock where its zone is known, or
+    /// with its offset.
+    pub(crate) fn wire_time(&self, moment: &Moment, zone: Option<&TimeZone>) -> String {
+        if !self.local_times {
+            return moment.wire();
         }
-    }
-
-    /// A moment as this service wants it in a request: on the venue's clock without an offset, or with its offset.
-    pub(crate) fn wire_time(&self, moment: &Moment) -> String {
-        if self.local_times {
-            moment.zoned.strftime("%FT%T").to_string()
-        } else {
-            moment.wire()
-        }
+        let there = zone.map(|zone| moment.zoned.with_time_zone(zone.clone()));
+        let local = there.as_ref().unwrap_or(&moment.zoned);
+        local.strftime("%FT%T").to_string()
     }
 }
 

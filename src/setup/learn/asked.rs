@@ -49,7 +49,7 @@ fn of_name(path: &str) -> Option<Holds> {
     known.find(|(word, _)| last.contains(word)).map(|it| it.1)
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Field {
     path: String,
     /// `None` where only a person knows.
@@ -122,9 +122,7 @@ impl Asked {
             } else {
                 let mut field = Field {
                     path: it.name.clone(),
-                    holds: None,
-                    is_guess: true,
-                    why: String::new(),
+                    ..Field::default()
                 };
                 field.fill(&it.why, true);
                 self.named.push(field);

@@ -81,8 +81,8 @@ impl<'a> Reads<'a> {
         self.context.admit(&call, Duration::ZERO).await?;
         self.sent += 1;
         let client = self.context.client()?;
-        let raw = client.send_raw(&call).await;
-        let raw = raw.map_err(|failure| failure.into_error(&call))?;
+        let sent = client.send_raw(&call).await;
+        let (head, answer) = sent.map_err(|failure| failure.into_error(&call))?;
         let remaining = client.rate_limit.get().flatten().map(|it| it.remaining);
         if let Some(name) = limit {
             // Without a header nothing limits but the count of calls.
@@ -90,12 +90,12 @@ impl<'a> Reads<'a> {
             self.left.entry(name).or_insert((first, 0)).1 += 1;
         }
         self.context.record_rate_limit(&call);
-        let mut headers = raw.head.headers.iter();
+        let mut headers = head.headers.into_iter();
         let challenge = headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
-        let challenge = challenge.map(|(_, value)| value.clone());
-        match raw.answer {
+        match answer {
             Ok(document) => Ok(Seen::Answer(document.value().clone())),
             Err(failure @ Failure::Refused(_)) => {
+                let challenge = challenge.map(|(_, value)| value);
                 Ok(Seen::Refused(failure.into_error(&call), challenge))
             }
             Err(failure) => Err(failure.into_error(&call)),

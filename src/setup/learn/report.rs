@@ -98,10 +98,8 @@ impl LearnReport {
         let outline = Outline::of(&came.value);
         let key = format!("read.{}", came.kind.as_str());
         let is_own = adapter.expressions().any(|(known, _)| known == key);
-        let (objects, why) = match items {
-            Ok(objects) => (objects, None),
-            Err(why) => (Vec::new(), Some(why)),
-        };
+        let why = items.as_ref().err().cloned();
+        let objects = items.unwrap_or_default();
         // An empty list shows no field.
         let missing = if objects.is_empty() {
             Vec::new()

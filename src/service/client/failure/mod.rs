@@ -233,9 +233,7 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         format!("check the {what}; list what there is with `bookctl sandbox {command}`")
     };
     Some(match (code, segments.as_slice()) {
-        ("http_404" | "http_409", ["sandbox", "deliveries", _, ..]) => list("event id", "deliveries"),
-        ("http_404" | "http_409", ["sandbox", "faults", _, ..]) => list("id of the fault", "faults"),
-        ("http_404" | "http_409", ["sandbox", "requests", _, ..]) => list("id of the request", "requests"),
+        ("http_404" | "http_409", ["sandbox", kind @ ("deliveries" | "faults" | "requests"), _, ..]) => list("id", kind),
         ("http_404" | "http_409", ["sandbox", kind, ..])
             if kind.starts_with("organization")
                 || *kind == "faults"
