@@ -259,13 +259,7 @@ mod tests {
         // What was refused or abandoned is forgotten at once, since nothing of it is to be kept.
         let forgotten = forget_until(&journal, Timestamp::now());
         Journal::rewrite_file(&place.path()).unwrap();
-        assert_eq!(
-            forgotten,
-            Forgotten {
-                count: 0,
-                unresolved: 1
-            }
-        );
+        assert_eq!((forgotten.count, forgotten.unresolved), (0, 1));
         let open = journal.attempt("open").unwrap().unwrap();
         assert_eq!(open.request.body, request(GUEST));
         assert!(!place.holds("Another Guest") && !place.holds("Third Guest"));

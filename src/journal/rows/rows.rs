@@ -272,18 +272,17 @@ mod tests {
     #[test]
     fn a_list_of_another_terminal_moves_no_row_and_a_new_terminal_has_the_newest_list() {
         let (folder, _) = recent();
+        let path = folder.path().join("recent.db");
         let at = |terminal: &str| {
-            let path = folder.path().join("recent.db");
             let mut recent = Recent::open(&path, "a".into()).unwrap();
             recent.terminal = terminal.to_owned();
             recent
         };
-        let row =
-            |terminal: &str, position| at(terminal).listed(RecentList::Bookings, position).unwrap();
+        let kind = RecentList::Bookings;
+        let row = |terminal: &str, position| at(terminal).listed(kind, position).unwrap();
         let list = |terminal: &str, ids: &[&str]| {
-            at(terminal)
-                .remember_list(RecentList::Bookings, ids.iter().copied())
-                .unwrap();
+            let ids = ids.iter().copied();
+            at(terminal).remember_list(kind, ids).unwrap();
         };
         list("1", &["lovelace"]);
         list("2", &["byron", "hopper"]);
@@ -291,21 +290,14 @@ mod tests {
         assert_eq!(row("1", 2), None, "rows of two lists are never mixed");
         assert_eq!(row("2", 1).as_deref(), Some("byron"));
         assert_eq!(row("3", 2).as_deref(), Some("hopper"));
-        let one = at("1").remember_one(RecentList::Bookings, "lovelace");
-        one.unwrap();
+        at("1").remember_one(kind, "lovelace").unwrap();
         assert_eq!(row("3", 1).as_deref(), Some("lovelace"));
         list("2", &[]);
         assert_eq!(row("2", 1), None, "an empty list is a list");
-        at("1")
-            .write(|connection| {
-                connection.execute_batch("UPDATE lists SET listed_at = listed_at - 8 * 86400")
-            })
-            .unwrap();
+        let age = "UPDATE lists SET listed_at = listed_at - 8 * 86400";
+        at("1").write(|it| it.execute_batch(age)).unwrap();
         list("2", &["newest"]);
-        assert_eq!(
-            row("1", 1).as_deref(),
-            Some("newest"),
-            "an old list is forgotten"
-        );
+        let forgotten = row("1", 1);
+        assert_eq!(forgotten.as_deref(), Some("newest"));
     }
 }

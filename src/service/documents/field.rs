@@ -160,6 +160,7 @@ pub(crate) fn pairs(body: &Map<String, Value>) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::{Field, body, field, pairs};
+    use crate::service::documents::rows;
     use serde_json::{Value, json};
 
     fn made(fields: &[&str]) -> Option<Value> {
@@ -169,21 +170,18 @@ mod tests {
 
     #[test]
     fn brackets_nest() {
-        for (fields, made_of_them) in [
-            (&["a=1", "b=x"][..], json!({"a": 1, "b": "x"})),
-            (
-                &["a[b]=1", "a[c][d]=2"],
-                json!({"a": {"b": 1, "c": {"d": 2}}}),
-            ),
-            (&["a[]=1", "a[]=x"], json!({"a": [1, "x"]})),
-            (&["a[b][]=1", "a[b][]=2"], json!({"a": {"b": [1, 2]}})),
-            (
-                &["a[][n]=1", "a[][m]=2", "a[][n]=3"],
-                json!({"a": [{"n": 1, "m": 2}, {"n": 3}]}),
-            ),
-            (&["a=null", "b]=1"], json!({"a": null, "b]": 1})),
-        ] {
-            assert_eq!(made(fields), Some(made_of_them), "{fields:?}");
+        for [fields, made_of_them] in rows(
+            r#"
+            a=1 b=x                 | {"a": 1, "b": "x"}
+            a[b]=1 a[c][d]=2        | {"a": {"b": 1, "c": {"d": 2}}}
+            a[]=1 a[]=x             | {"a": [1, "x"]}
+            a[b][]=1 a[b][]=2       | {"a": {"b": [1, 2]}}
+            a[][n]=1 a[][m]=2 a[][n]=3 | {"a": [{"n": 1, "m": 2}, {"n": 3}]}
+            a=null b]=1             | {"a": null, "b]": 1}"#,
+        ) {
+            let made_of_them = made_of_them.parse().unwrap();
+            let fields: Vec<&str> = fields.split(' ').collect();
+            assert_eq!(made(&fields), Some(made_of_them), "{fields:?}");
         }
     }
 
@@ -206,23 +204,21 @@ mod tests {
 
     #[test]
     fn a_field_is_typed_where_its_value_is_a_json_scalar() {
-        for (text, value) in [
-            ("a=1", json!(1)),
-            ("a=true", json!(true)),
-            ("a=null", json!(null)),
-            ("a=two words", json!("two words")),
-            ("a=", json!("")),
-            ("a=x=y", json!("x=y")),
-            ("a=[1]", json!("[1]")),
-            ("a=1.50", json!(1.5)),
-            (
-                "a=12345678901234567890123",
-                json!("12345678901234567890123"),
-            ),
-            ("a=-0", json!("-0")),
-        ] {
-            let key = "a".to_owned();
-            assert_eq!(field(text).unwrap(), Field { key, value });
+        for [text, value] in rows(
+            r#"
+            1                       | 1
+            true                    | true
+            null                    | null
+            two words               | "two words"
+                                    | ""
+            x=y                     | "x=y"
+            [1]                     | "[1]"
+            1.50                    | 1.5
+            12345678901234567890123 | "12345678901234567890123"
+            -0                      | "-0""#,
+        ) {
+            let (key, value) = ("a".to_owned(), value.parse().unwrap());
+            assert_eq!(field(&format!("a={text}")).unwrap(), Field { key, value });
         }
         assert!(field("no value").is_err() && field("=x").is_err());
     }

@@ -99,17 +99,16 @@ mod tests {
     #[test]
     fn a_fixed_header_carries_no_secret_and_replaces_none_of_our_own() {
         let mut transport = Transport::default();
-        for (name, why) in [
-            ("Authorization", "may carry a secret"),
-            ("X-Api-Key", "may carry a secret"),
-            ("Cookie", "may carry a secret"),
-            ("X-Auth-Token", "may carry a secret"),
-            ("content-type", "set by bookctl"),
-            ("Idempotency-Key", "set by bookctl"),
+        let secret = "may carry a secret";
+        for (names, why) in [
+            ("Authorization|X-Api-Key|Cookie|X-Auth-Token", secret),
+            ("content-type|Idempotency-Key", "set by bookctl"),
             ("X Org", "not a valid header name"),
         ] {
-            let refused = transport.add_header(name, "x").unwrap_err();
-            assert!(refused.contains(why), "{name}: {refused}");
+            for name in names.split('|') {
+                let refused = transport.add_header(name, "x").unwrap_err();
+                assert!(refused.contains(why), "{name}: {refused}");
+            }
         }
         assert!(transport.add_header("X-Org", "a\nb").is_err());
         let key = transport
@@ -124,9 +123,7 @@ mod tests {
     #[test]
     fn a_query_parameter_has_a_plain_name() {
         let mut transport = Transport::default();
-        for name in [
-            "", "a b", "a&b", "a=b", "ä", "cursor", "page", "end_user", "Provider",
-        ] {
+        for name in "|a b|a&b|a=b|ä|cursor|page|end_user|Provider".split('|') {
             assert!(transport.set_auth_query(name).is_err(), "{name:?}");
         }
         assert_eq!(transport.set_auth_query("api_key"), Ok(()));

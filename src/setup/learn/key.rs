@@ -190,20 +190,14 @@ mod tests {
         assert_eq!(usual.len(), HEADERS.len() + 2 + PARAMETERS.len());
         assert_eq!(tried(Some("Bearer"), json!({})), usual);
         let header = "send your key in the header X-Acme-Key";
+        let basic = [
+            "Authorization: Basic ***",
+            "Authorization: Basic :***, in base64",
+        ];
+        let word = "ApiKey realm=\"x\"";
         for (challenge, said, first) in [
-            (
-                Some("ApiKey realm=\"x\""),
-                "",
-                &["Authorization: ApiKey ***"][..],
-            ),
-            (
-                Some("Basic"),
-                "",
-                &[
-                    "Authorization: Basic ***",
-                    "Authorization: Basic :***, in base64",
-                ],
-            ),
+            (Some(word), "", &["Authorization: ApiKey ***"][..]),
+            (Some("Basic"), "", &basic),
             (None, header, &["X-Acme-Key: ***"]),
         ] {
             let tried = tried(challenge, json!({"error": said}));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::service::client::call::WrittenNames;
+use crate::service::documents::rows;
 use crate::service::mapping::{Adapter, WriteKind};
 use reqwest::header::HeaderMap;
 use serde_json::json;
@@ -55,22 +56,16 @@ fn the_fields_of_a_refusal_are_found_in_every_form() {
 
 #[test]
 fn a_field_of_the_dialect_is_named_with_the_command_that_renames_it_in_each_shape() {
-    let renames = |key: &str| format!("bookctl profile set acme dialect.{key}=NAME");
-    let (time, party) = ("slots_datetime_field", "slots_party_size_field");
-    for (key, body) in [
-        (time, json!({"error": "no", "field": "datetime"})),
-        (party, json!({"error": "no", "missing": ["covers"]})),
-        (
-            time,
-            json!({"error": "no", "fields": {"datetime": "is unknown"}}),
-        ),
-        (
-            time,
-            json!({"error": {"message": "no", "details": [{"field": "datetime"}]}}),
-        ),
-        (time, json!({"error": "unknown field datetime"})),
-    ] {
-        let said = hint(body.clone()).unwrap_or_default();
+    let renames = |key: &str| format!("bookctl profile set acme dialect.slots_{key}_field=NAME");
+    for [key, body] in rows(
+        r#"
+        datetime   | {"error": "no", "field": "datetime"}
+        party_size | {"error": "no", "missing": ["covers"]}
+        datetime   | {"error": "no", "fields": {"datetime": "is unknown"}}
+        datetime   | {"error": {"message": "no", "details": [{"field": "datetime"}]}}
+        datetime   | {"error": "unknown field datetime"}"#,
+    ) {
+        let said = hint(body.parse().unwrap()).unwrap_or_default();
         assert!(said.contains(&renames(key)), "{body}: {said}");
     }
 }
