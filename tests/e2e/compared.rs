@@ -16,10 +16,7 @@ fn booking() -> Value {
 
 fn home(server: &Scripted, profile: &str) -> Home {
     Home::new()
-        .configured(&format!(
-            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"{}\"\n{profile}",
-            server.base_url()
-        ))
+        .with_profile("acme", server.base_url(), profile)
         .with("BOOKCTL_API_KEY", "sk_test_compared_0001")
 }
 

@@ -147,11 +147,11 @@ fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
         Scripted::start(move |_| Reply::json(404, &json!({"error": name, "open_bookings": []})))
     };
     let (file, environment, flag) = (answers("file"), answers("environment"), answers("flag"));
-    let home = Home::new().configured(&format!(
-        "default_profile = 'file'\n[profiles.file]\nbase_url = '{}'\n[profiles.flag]\nbase_url = '{}'\n",
+    let home = Home::new().with_profile(
+        "file",
         file.base_url(),
-        flag.base_url()
-    ));
+        &format!("[profiles.flag]\nbase_url = '{}'\n", flag.base_url()),
+    );
     let show = ["show", "bk_1", "--json"];
     home.run(show).refused(4, "no_key");
     let home = home

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Scripted, Terminal, text, words};
+use crate::harness::{Home, Key, Reply, Scripted, Terminal, has, text, words};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
@@ -149,54 +149,16 @@ fn the_organization_is_shown_and_changed_field_by_field() {
 #[test]
 fn faults_are_added_listed_met_and_cleared() {
     let home = Home::new();
-    let list = |home: &Home| {
-        document(home, &["faults"])["faults"]
-            .as_array()
-            .unwrap()
-            .len()
-    };
-    assert_eq!(list(&home), 0);
-    let add = [
-        "faults",
-        "add",
-        "--on",
-        "GET /v1/",
-        "--kind",
-        "status",
-        "--status",
-        "503",
-        "--times",
-        "2",
-        "--body",
-        r#"{"error":"busy"}"#,
-    ];
-    let added = document(&home, &add);
-    assert_eq!(
-        (&added["kind"], &added["times"]),
-        (&json!("status"), &json!(2))
-    );
-    let human = home.ok(["sandbox", "faults"]);
-    human.shows("GET /v1/\tstatus\t2");
-    let error = home.refuses("api GET /v1/", 14, "http_503");
-    assert_eq!(error["body"], json!({"error": "busy"}));
-    assert_eq!(list(&home), 1);
+    home.fault("GET /v1/", "status", 2);
+    home.ok(["sandbox", "faults"]).prints("GET /v1/\tstatus\t2");
+    home.refuses("api GET /v1/", 14, "http_500");
     home.ok(["sandbox", "faults", "clear"]);
-    assert_eq!(list(&home), 0);
+    assert_eq!(document(&home, &["faults"]), json!({"faults": []}));
     home.ok(["status"]);
-
-    for wrong in [
-        &["--kind", "nonsense"][..],
-        &["--kind", "delay", "--delay", "soon"],
-    ] {
-        let add = ["sandbox", "faults", "add", "--on", "GET /v1/", "--json"];
-        home.run(add.iter().chain(wrong)).refused(2, "usage");
-    }
-    let nowhere = words("sandbox faults add --on nonsense --kind delay --delay 1s --json");
-    let error = home.run(nowhere).refused(2, "usage");
-    assert!(
-        text(&error, "message").starts_with("--on must be the method"),
-        "{error}"
-    );
+    let add = "sandbox faults add --kind delay --on";
+    home.refuses(&format!("{add} 'GET /v1/' --delay soon"), 2, "usage");
+    let error = home.refuses(&format!("{add} nonsense --delay 1s"), 2, "usage");
+    has(&error, "message", "--on must be the method");
 }
 
 /// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)" (command line)

@@ -44,48 +44,37 @@ fn copy_of(home: &Home, journal: &Path) {
     std::fs::copy(journal, home.path().join("journal.db")).unwrap();
 }
 
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+/// Kills creates of such homes at each of their calls, or at a sample of them.
+fn kill_creates(what: &str, stride: usize, prepare: impl Fn(&Home) + Sync) {
     if strace_is_missing() {
         return;
     }
-    let calls = worth_killing(calls_of_a_create(|_| ()), 9);
-    let ways = try_each(
-        "kills of a first create",
-        4,
-        &calls,
-        |served, number, call| {
-            let (home, intent) = (served.home(), Intent::number(number));
-            let ended = run_injected(&home, intent.arguments(), &[call.inject(KILL)]);
-            assert_eq!(ended.code, None, "{}: {ended}", call.line);
-            intent.is_kept(served, &home, &ended)
-        },
-    );
-    let expected = [Kept::Nothing, Kept::Unsent, Kept::Open, Kept::Known];
-    assert!(ways.keys().eq(&expected), "{ways:?}");
-}
-
-#[test]
-#[ignore = "samples of every moment take minutes"]
-fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
-    if strace_is_missing() {
-        return;
-    }
-    // Searches were remembered; no attempt is there yet.
-    let used = Served::unlimited().home();
-    used.ok(["attempts"]);
-    let journal = used.path().join("journal.db");
-    let calls = worth_killing(calls_of_a_create(|home| copy_of(home, &journal)), 13);
-    let ways = try_each("kills of a create", 4, &calls, |served, number, call| {
+    let calls = worth_killing(calls_of_a_create(&prepare), stride);
+    let ways = try_each(what, 4, &calls, |served, number, call| {
         let (home, intent) = (served.home(), Intent::number(number));
-        copy_of(&home, &journal);
+        prepare(&home);
         let ended = run_injected(&home, intent.arguments(), &[call.inject(KILL)]);
         assert_eq!(ended.code, None, "{}: {ended}", call.line);
         intent.is_kept(served, &home, &ended)
     });
     let expected = [Kept::Nothing, Kept::Unsent, Kept::Open, Kept::Known];
     assert!(ways.keys().eq(&expected), "{ways:?}");
+}
+
+#[test]
+#[ignore = "samples of every moment take minutes"]
+fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+    kill_creates("kills of a first create", 9, |_| ());
+}
+
+#[test]
+#[ignore = "samples of every moment take minutes"]
+fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+    // Searches were remembered; no attempt is there yet.
+    let used = Served::unlimited().home();
+    used.ok(["attempts"]);
+    let journal = used.path().join("journal.db");
+    kill_creates("kills of a create", 13, |home| copy_of(home, &journal));
 }
 
 /// What kills a booking request once its request is out, where its answer is read.

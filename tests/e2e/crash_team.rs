@@ -123,7 +123,7 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
         .collect();
     assert_eq!((made.len(), guests.len()), (count, count));
     assert!(listed(&homes[0], &["attempts"]).is_empty());
-    let known = team.sql("SELECT booking_id FROM attempts WHERE state = 'settled'");
+    let known = team.sql("SELECT booking_id FROM attempts WHERE state = 'resolved'");
     let known: BTreeSet<String> = known.lines().map(str::to_owned).collect();
     assert_eq!(known, ids);
     tell(

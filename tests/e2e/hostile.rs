@@ -347,11 +347,11 @@ fn an_id_keeps_all_its_digits_and_one_of_megabytes_is_none() {
     let output = home.ok(["show", ID, "--json"]);
     assert_eq!(output.stdout.trim_end(), text);
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_test_hostile_0001");
-    let home = home.configured(&format!(
-        "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"{}\"\n[profiles.acme.read]\n\
-         booking = '{{id: (\"x\" * 3000000), status}}'\n",
-        server.base_url()
-    ));
+    let home = home.with_profile(
+        "acme",
+        server.base_url(),
+        "[profiles.acme.read]\nbooking = '{id: (\"x\" * 3000000), status}'\n",
+    );
     let output = home.run(["show", ID]).exits(15);
     assert!(output.stderr.len() < 1000, "{}", output.stderr.len());
 }

@@ -7,10 +7,11 @@ use crate::harness::listening::{App, Courier, Listening, SECRET, lines, signatur
 
 fn home(dialect: &str) -> Home {
     Home::new()
-        .configured(&format!(
-            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"http://127.0.0.1:9\"\n\
-             [profiles.acme.dialect]\nservice_name = \"Booking\"\n{dialect}"
-        ))
+        .with_profile(
+            "acme",
+            "http://127.0.0.1:9",
+            &format!("[profiles.acme.dialect]\nservice_name = 'Booking'\n{dialect}"),
+        )
         .with("BOOKCTL_WEBHOOK_SECRET", SECRET)
 }
 
@@ -140,10 +141,7 @@ fn a_signature_in_a_header_of_another_name_is_refused_and_the_key_is_named_once_
 /// A home whose profile reads events with an expression.
 fn home_with_expression(expression: &str) -> Home {
     Home::new()
-        .configured(&format!(
-            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"http://127.0.0.1:9\"\n\
-             [profiles.acme.dialect]\nservice_name = \"Booking\"\n[profiles.acme.read]\nevent = '{expression}'\n"
-        ))
+        .with_profile("acme", "http://127.0.0.1:9", &format!("[profiles.acme.dialect]\nservice_name = 'Booking'\n[profiles.acme.read]\nevent = '{expression}'\n"))
         .with("BOOKCTL_WEBHOOK_SECRET", SECRET)
 }
 

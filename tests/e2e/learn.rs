@@ -36,10 +36,7 @@ fn shown(learned: &Value, kind: &str) -> Value {
 /// A home with a profile `foreign` for this server.
 fn home_at(server: &Scripted) -> Home {
     Home::new()
-        .configured(&format!(
-            "default_profile = \"foreign\"\n[profiles.foreign]\nbase_url = \"{}\"\n",
-            server.base_url()
-        ))
+        .with_profile("foreign", server.base_url(), "")
         .with("BOOKCTL_API_KEY", FOREIGN_KEY)
 }
 

@@ -288,10 +288,11 @@ fn verbose_shows_the_causes_that_a_message_leaves_out() {
     let file = home.folder().join("authorities.pem");
     let encoded = "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n";
     fs::write(&file, encoded).unwrap();
-    let home = home.configured(&format!(
-        "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{}'\n",
-        file.display()
-    ));
+    let home = home.with_profile(
+        "p",
+        "https://127.0.0.1:9",
+        &format!("ca_file = '{}'\n", file.display()),
+    );
     let verbose = home.run(["status", "--verbose"]).exits(3);
     verbose.says("caused by: builder error");
     let terse = home.run(["status"]).exits(3);

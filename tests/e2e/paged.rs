@@ -134,11 +134,11 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
         )
     });
     let home = Home::new()
-        .configured(&format!(
-            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"{}\"\n[profiles.acme.write]\n\
-             search = '{{vertical, at: {{after: .cursor}}}}'\n",
-            server.base_url()
-        ))
+        .with_profile(
+            "acme",
+            server.base_url(),
+            "[profiles.acme.write]\nsearch = '{vertical, at: {after: .cursor}}'\n",
+        )
         .with("BOOKCTL_API_KEY", "sk_test_paged_0001");
     home.ok(SEARCH).prints("Venue 3");
     assert_eq!(server.requests().len(), 2);

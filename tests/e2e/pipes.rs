@@ -46,19 +46,22 @@ fn authorities_that_are_a_pipe_or_a_device_are_refused() {
     let pipe = home.folder().join("pipe");
     fifo(&pipe);
     for file in [pipe.to_str().unwrap(), "/dev/zero"] {
-        let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").configured(&format!(
-            "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{file}'\n"
-        ));
+        let home = Home::new()
+            .with("BOOKCTL_API_KEY", "sk_live_x")
+            .with_profile("p", "https://127.0.0.1:9", &format!("ca_file = '{file}'\n"));
         let error = home.refuses("status", 3, "config");
         let message = text(&error, "message");
         assert!(message.contains("not a regular file"), "{error}");
     }
     let large = home.folder().join("large");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").configured(&format!(
-        "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{}'\n",
-        large.display()
-    ));
+    let home = Home::new()
+        .with("BOOKCTL_API_KEY", "sk_live_x")
+        .with_profile(
+            "p",
+            "https://127.0.0.1:9",
+            &format!("ca_file = '{}'\n", large.display()),
+        );
     let error = home.refuses("status", 3, "config");
     has(&error, "message", "larger than 16 MB");
 }

@@ -140,10 +140,7 @@ fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
     let server = creating(|_| Reply::json(201, &json!({"ok": true, "booking_id": "fx-1"})));
     let home = Home::new()
         .with("BOOKCTL_API_KEY", "sk_live_x")
-        .configured(&format!(
-            "default_profile = 'acme'\n[profiles.acme]\nbase_url = '{}'\n",
-            server.base_url()
-        ));
+        .with_profile("acme", server.base_url(), "");
     book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
     let expression = r#"{id: .booking_id, object: "booking", status: "confirmed", provider: "p"}"#;
     let set = format!("read.booking={expression}");

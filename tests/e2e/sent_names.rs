@@ -7,10 +7,7 @@ use crate::harness::{Foreign, Home, Reply, Scripted, words};
 /// A home whose profile `acme` leads to this server.
 fn home(server: &Scripted, profile: &str) -> Home {
     Home::new()
-        .configured(&format!(
-            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"{}\"\n{profile}",
-            server.base_url()
-        ))
+        .with_profile("acme", server.base_url(), profile)
         .with("BOOKCTL_API_KEY", "sk_test_sent_names_0001")
 }
 

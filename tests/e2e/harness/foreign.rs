@@ -84,10 +84,7 @@ impl Foreign {
     /// A home with a profile `foreign` for it, which is used by default, and its key in the environment.
     pub(crate) fn home(&self, adapter: &str) -> Home {
         Home::new()
-            .configured(&format!(
-                "default_profile = \"foreign\"\n\n[profiles.foreign]\nbase_url = \"{}\"\n{adapter}",
-                self.base_url
-            ))
+            .with_profile("foreign", &self.base_url, adapter)
             .with("BOOKCTL_API_KEY", FOREIGN_KEY)
     }
 

@@ -67,6 +67,13 @@ impl Home {
         self
     }
 
+    /// The same home with this profile, which is used by default; `more` are further lines of it.
+    pub(crate) fn with_profile(self, name: &str, base_url: &str, more: &str) -> Self {
+        self.configured(&format!(
+            "default_profile = '{name}'\n[profiles.{name}]\nbase_url = '{base_url}'\n{more}"
+        ))
+    }
+
     /// `BOOKCTL_HOME`; it does not exist until something is kept in it.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("bookctl")
