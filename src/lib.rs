@@ -1,6 +1,6 @@
 //! bookctl: the command line of a booking service, with the whole service as an offline sandbox in the same binary.
 //!
-//! The pipeline: arguments → [`cli::Cli`] → [`app::Context`] → command → report and exit code.
+//! The pipeline: arguments → [`cli::Cli`] → [`Plan`] → [`Startup`] → [`Context`] → command → report and exit code.
 
 mod account;
 mod app;
@@ -26,7 +26,7 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
-use app::plan::{Plan, ServiceNeed};
+use app::plan::{ContextRun, Needs, Plan, ServiceNeed};
 use app::{Context, Startup};
 use cli::{Cli, completion};
 use config::Environment;
@@ -64,27 +64,16 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
             return error.exit;
         }
     };
-    let plan = match cli.command.plan() {
+    let outcome = match cli.command.plan() {
         Plan::Program(run) => {
             let parser = || cli::with_overview(cli::help_width(&environment));
-            return run(&out, &parser).unwrap_or_else(|error| {
-                plain.report(&error);
-                error.exit
-            });
+            run(&out, &parser)
         }
-        plan => plan,
+        Plan::Configuration(run) => Startup::new(&cli.flags, environment, out)
+            .and_then(|startup| block_on(unless_interrupted(run(startup)))),
+        Plan::Context(needs, run) => Startup::new(&cli.flags, environment, out)
+            .and_then(|startup| block_on(run_in_context(startup, needs, run))),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::io("the runtime cannot be started", error));
-    let outcome = runtime.and_then(|runtime| {
-        let setup = Startup::new(&cli.flags, environment, out)?;
-        let outcome = runtime.block_on(run_until_interrupted(setup, plan));
-        // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
-        runtime.shutdown_background();
-        outcome
-    });
     outcome.unwrap_or_else(|error| {
         if cli.flags.verbose {
             for cause in error.inner_causes() {
@@ -96,22 +85,23 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     })
 }
 
-/// The command, unless a signal that ends it comes first.
-async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
-    let (needs, run) = match plan {
-        // Answered before there was a runtime.
-        Plan::Program(run) => {
-            let parser = || cli::with_overview(cli::help_width(&setup.environment));
-            return run(&setup.out, &parser);
-        }
-        Plan::Configuration(run) => return unless_interrupted(run(setup)).await,
-        Plan::Context(needs, run) => (needs, run),
-    };
-    setup.options.accepts_any_key = needs.service == ServiceNeed::OwnSandbox;
+fn block_on(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::io("the runtime cannot be started", error))?;
+    let outcome = runtime.block_on(command);
+    // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> Result<Exit> {
+    startup.options.accepts_any_key = needs.service == ServiceNeed::OwnSandbox;
     let context = match needs.service {
-        ServiceNeed::None => Context::without_need(setup)?,
+        ServiceNeed::None => Context::without_need(startup)?,
         ServiceNeed::Profile | ServiceNeed::ProfileUnchecked | ServiceNeed::OwnSandbox => {
-            Context::new(setup)?
+            Context::new(startup)?
         }
     };
     let checked = async {

@@ -12,8 +12,10 @@ pub(crate) enum Plan {
     Program(ProgramRun),
     /// The configuration, which the command may repair. No service needs to be found in it.
     Configuration(Box<dyn FnOnce(Startup) -> Running<'static>>),
-    Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
+    Context(Needs, ContextRun),
 }
+
+pub(crate) type ContextRun = Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>;
 
 pub(crate) type ProgramRun = Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>;
 

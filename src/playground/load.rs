@@ -1,9 +1,4 @@
-use std::borrow::Cow;
-use std::collections::HashMap;
-
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use toml::de::{DeTable, DeValue};
 
 use super::answer::{self, List, of_organization};
 use super::lists::BOOKINGS;
@@ -68,7 +63,6 @@ const HINT: &str = "`bookctl sandbox load --example` prints fixtures that work; 
 
 pub(crate) struct FixtureFile {
     name: String,
-    text: String,
     pub(crate) document: Map<String, Value>,
 }
 
@@ -86,29 +80,15 @@ impl FixtureFile {
         let document = parse(&text).map_err(|(line, why)| {
             Error::usage(format!("{name}, line {line}: {why}")).hint(HINT)
         })?;
-        Ok(Self {
-            name,
-            text,
-            document,
-        })
+        Ok(Self { name, document })
     }
 
-    /// The error for a refusal of the document, with the line of the field. `None` for another answer.
+    /// The error for a refusal of the document, with its field. `None` for another answer.
     pub(crate) fn refused(&self, body: &Value) -> Option<Error> {
         let (field, why) = body.get("fields")?.as_object()?.iter().next()?;
-        let (name, line, why) = (&self.name, self.line(field), why.as_str()?);
-        let what = format!("{name}, line {line}: {field} {why}; nothing was loaded");
+        let (name, why) = (&self.name, why.as_str()?);
+        let what = format!("{name}: {field} {why}; nothing was loaded");
         Some(Error::usage(what).hint(HINT))
-    }
-
-    /// The line of a field such as `venues[0].slots.from`; for one that is missing, that of what it belongs to.
-    fn line(&self, field: &str) -> usize {
-        let steps: Vec<&str> = field.split(['.', '[']).collect();
-        let at = match DeTable::parse(&self.text) {
-            Ok(table) => place_in_toml(table.get_ref(), &steps),
-            Err(_) => place_in_json(&self.text, &steps),
-        };
-        line_of(&self.text, at)
     }
 }
 
@@ -151,85 +131,9 @@ fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// The number of an element, of a step such as `0]`.
-fn element(step: &str) -> Option<usize> {
-    step.strip_suffix(']')?.parse().ok()
-}
-
-/// Where the last value on the path begins that the document has.
-fn place_in_toml(document: &DeTable<'_>, steps: &[&str]) -> usize {
-    let Some((first, rest)) = steps.split_first() else {
-        return 0;
-    };
-    let mut found = document.get(*first);
-    let mut at = 0;
-    let mut steps = rest.iter();
-    while let Some(value) = found {
-        at = value.span().start;
-        found = steps.next().and_then(|step| match value.get_ref() {
-            DeValue::Table(table) => table.get(*step),
-            DeValue::Array(array) => array.get(element(step)?),
-            _ => None,
-        });
-    }
-    at
-}
-
-/// The same for JSON.
-fn place_in_json(text: &str, steps: &[&str]) -> usize {
-    let mut rest = text;
-    for step in steps {
-        let found = if let Some(place) = element(step) {
-            let elements: Vec<&RawValue> = serde_json::from_str(rest).unwrap_or_default();
-            elements.get(place).copied()
-        } else {
-            let fields: HashMap<Cow<'_, str>, &RawValue> =
-                serde_json::from_str(rest).unwrap_or_default();
-            fields.get(*step).copied()
-        };
-        let Some(found) = found else {
-            break;
-        };
-        rest = found.get();
-    }
-    // The value is a part of the text.
-    (rest.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn file(text: &str) -> FixtureFile {
-        FixtureFile {
-            name: "fixtures".to_owned(),
-            text: text.to_owned(),
-            document: parse(text).unwrap(),
-        }
-    }
-
-    #[test]
-    fn a_field_is_found_on_its_line_in_toml_and_in_json() {
-        let toml = "[[venues]]\nvenue_id = \"a\"\n\n[[venues]]\nvenue_id = \"b\"\n[venues.slots]\n\
-                    from = 18:00:00\nclosed = [\n  2026-12-25,\n]\n";
-        let json = "{\n\"venues\": [\n{\"venue_id\": \"a\"},\n{\n\"venue_id\": \"b\",\n\"slots\": {\n\
-                    \"from\": \"18:00:00\",\n\"closed\": [\n\"2026-12-25\"]}}]}";
-        for text in [toml, json] {
-            let file = file(text);
-            for (field, line) in [
-                ("venues[1].venue_id", 5),
-                ("venues[1].slots.from", 7),
-                ("venues[1].slots.closed[0]", 9),
-                ("bookings", 1),
-            ] {
-                assert_eq!(file.line(field), line, "{field}: {text}");
-            }
-            assert_eq!(file.document["venues"][1]["slots"]["from"], "18:00:00");
-        }
-        // One that is missing is told where it should be.
-        assert_eq!(file(toml).line("venues[1].name"), 4);
-        assert_eq!(file(json).line("venues[1].name"), 4);
-    }
 
     #[test]
     fn a_text_that_is_neither_is_refused_with_its_line() {
