@@ -76,7 +76,7 @@ pub(crate) struct Verify {
     /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
-    /// Code from the text message
+    /// Enter the code from the text message
     #[arg(long, value_name = "CODE", conflicts_with = "code_stdin")]
     code: Option<String>,
     /// Read the code from standard input

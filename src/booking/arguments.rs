@@ -18,19 +18,17 @@ pub(crate) const PATIENCE: &str = "2m";
 
 /// Parses a place: a city or a district, or `LAT,LON`.
 pub(crate) fn near(text: &str) -> Result<SearchLocation, String> {
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     let point = text.split_once(',');
-    let point = point.filter(|(lat, lon)| [lat, lon].iter().all(|it| is_number(it)));
-    Ok(match point {
-        None => SearchLocation::Near(text.to_owned()),
-        Some((latitude, longitude)) => SearchLocation::At {
-            latitude: degrees(latitude, 90.0)?,
-            longitude: degrees(longitude, 180.0)?,
+    Ok(
+        match point.filter(|it| is_number(it.0) && is_number(it.1)) {
+            None => SearchLocation::Near(text.to_owned()),
+            Some((latitude, longitude)) => SearchLocation::At {
+                latitude: degrees(latitude, 90.0)?,
+                longitude: degrees(longitude, 180.0)?,
+            },
         },
-    })
-}
-
-fn is_number(text: &str) -> bool {
-    text.trim().parse::<f64>().is_ok()
+    )
 }
 
 pub(crate) fn degrees(text: &str, most: f64) -> Result<f64, String> {
@@ -93,23 +91,16 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub(crate) struct Limit {
-    /// Show at most this many
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT as u32, value_parser = clap::value_parser!(u32).range(1..))]
-    limit: u32,
-}
-
-impl Default for Limit {
-    fn default() -> Self {
-        let limit = DEFAULT_LIMIT as u32;
-        Limit { limit }
-    }
+    /// Show at most this many [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
 }
 
 impl Limit {
     pub(crate) fn get(&self) -> usize {
-        self.limit as usize
+        self.limit.map_or(DEFAULT_LIMIT, |it| it as usize)
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
         bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
     Copy {
-        /// The file to copy from
+        /// Copy from this file
         #[arg(long, value_name = "FILE")]
         from: PathBuf,
     },
@@ -159,7 +159,7 @@ impl Draw for StatusView {
         let oldest = summary.oldest_open_at.as_ref();
         let oldest = oldest.map(|at| format!(", the oldest of {at}"));
         let open = summary.open_attempts.to_string();
-        page.field("open attempts", open + &oldest.unwrap_or_default());
+        page.field("unresolved", open + &oldest.unwrap_or_default());
         let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
         page.field_if("latency", latency);
         let searches = match summary.search_is_indexed {

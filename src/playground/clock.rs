@@ -28,7 +28,7 @@ pub(crate) struct Args {
 #[derive(clap::Args, Debug)]
 #[group(multiple = false)]
 struct Change {
-    /// How far to move the clock ahead, such as 21m or 31d
+    /// Move the clock ahead by this much, such as 21m or 31d
     #[arg(long, value_name = "DURATION")]
     advance: Option<String>,
     /// Move the clock ahead to this time, such as 'fri 19:30'

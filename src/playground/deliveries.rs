@@ -21,7 +21,7 @@ use crate::terminal::output::{Page, TableCell, Tone};
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Only those of this organization
+    /// Show only those of this organization
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
 }

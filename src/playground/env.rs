@@ -21,10 +21,10 @@ use crate::service::client::Call;
     BOOKCTL_BASE_URL=http://ci-sandbox:4010 bookctl sandbox env\n  \
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
-    /// How to write the lines
+    /// Write the lines for this shell
     #[arg(long, value_enum, default_value_t = Shell::USUAL)]
     shell: Shell,
-    /// The key and the webhook secret of this organization [default: the one that most keys belong to]
+    /// Print this organization's key and secret [default: org_sandbox]
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
 }

@@ -59,10 +59,10 @@ struct Fault {
     /// Choose what happens to the request or delivery
     #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"], required_unless_present = "preset")]
     kind: Option<String>,
-    /// How many requests fail: a number, or always [default: 1, with --rate always]
+    /// Fail this many requests, or always [default: 1, with --rate always]
     #[arg(long, value_name = "N", value_parser = json_or_text)]
     times: Option<Value>,
-    /// Share of the requests that fail, such as 0.2
+    /// Fail this share of the requests, such as 0.2
     #[arg(long, value_name = "SHARE")]
     rate: Option<f64>,
     /// Repeat the random choices of a --rate with this number
@@ -71,10 +71,10 @@ struct Fault {
     /// Choose only this organization's requests and webhooks
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
-    /// Length of a delay [default: 1s]
+    /// Delay by this much [default: 1s]
     #[arg(long = "delay", value_name = "DURATION", value_parser = delay)]
     delay_ms: Option<u64>,
-    /// Status to respond with [default: 500]
+    /// Respond with this status [default: 500]
     #[arg(long, value_name = "N")]
     status: Option<u16>,
     /// Respond with this body: JSON or text

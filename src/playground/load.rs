@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// File with the fixtures, or - for standard input
     #[arg(value_parser = Source::parse, required_unless_present = "example")]
     file: Option<Source>,
-    /// Organization to load them into [default: the one that most keys belong to]
+    /// Load into this organization [default: org_sandbox]
     #[arg(long, value_name = "ID", conflicts_with = "example")]
     organization: Option<String>,
     /// Print fixtures that work, and load nothing

@@ -22,7 +22,7 @@ use crate::service::documents::field::{Field, json_field};
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Organization [default: the one that most keys belong to]
+    /// Choose the organization [default: org_sandbox]
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
     /// Change a setting: JSON value or text
@@ -39,7 +39,7 @@ enum Action {
         bookctl sandbox organization add --name 'test 17'\n  \
         bookctl sandbox organization add --jq .keys.live")]
     Add {
-        /// Name, so that you recognize it in the list
+        /// Name it, to recognize it in the list
         #[arg(long)]
         name: Option<String>,
     },

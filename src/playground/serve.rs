@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Listen on this port, or on a free one with 0
     #[arg(long, value_name = "N", default_value_t = 4010)]
     port: u16,
-    /// File to keep the state in [default: the embedded sandbox's file]
+    /// Keep the state in this file [default: the embedded sandbox's file]
     #[arg(long, value_name = "FILE", conflicts_with = "ephemeral")]
     database: Option<PathBuf>,
     /// Keep the state in memory, and lose it when the server stops

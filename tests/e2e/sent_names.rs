@@ -73,7 +73,7 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
     assert_ne!(output.code, Some(16), "{output}");
     output.says("no table is left");
     assert_eq!(server.creates().len(), 1);
-    home.ok(["attempts"]).says("No open attempts.");
+    home.ok(["attempts"]).says("No unresolved requests.");
 }
 
 #[test]

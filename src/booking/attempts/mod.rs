@@ -42,10 +42,10 @@ impl Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List open attempts
+    /// List unresolved requests
     #[command(after_help = "Examples:\n  bookctl attempts list --all")]
     List {
-        /// List all attempts, not only open ones
+        /// List all requests, not only unresolved ones
         #[arg(long)]
         all: bool,
     },
@@ -103,9 +103,9 @@ fn list(context: &Context, all: bool) -> Result<()> {
     context.remember_rows(RecentList::Attempts, keys);
     let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, true));
     let none = if all {
-        "No attempts yet."
+        "No requests yet."
     } else {
-        "No open attempts."
+        "No unresolved requests."
     };
     context.out.emit_list(&view, attempts.is_empty(), none)?;
     if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// File of rows; `-` reads standard input
     #[arg(value_name = "FILE", value_parser = Source::parse)]
     rows: Source,
-    /// Name of the batch [default: the file's content]
+    /// Name the batch [default: the file's content]
     #[arg(long)]
     name: Option<String>,
     /// Wait while a booking is processing [default: 2m]

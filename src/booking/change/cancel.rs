@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// Reason to give to the venue
+    /// Give the venue this reason
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Skip the confirmation prompt

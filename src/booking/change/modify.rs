@@ -35,15 +35,15 @@ pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// New time
+    /// Move the booking to this time
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
     #[command(flatten)]
     zone: Zone,
-    /// New party size
+    /// Change the party size
     #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
-    /// New seating preference
+    /// Change the seating preference
     #[arg(long, value_name = "TEXT")]
     seating: Option<String>,
     #[command(flatten)]

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// One-time code
+    /// Answer with this one-time code
     #[arg(long, value_name = "CODE")]
     otp: Option<String>,
     /// Read the one-time code from standard input

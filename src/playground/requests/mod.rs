@@ -58,16 +58,16 @@ struct Filter {
     /// Print each request as it comes, until Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// Only this status or class, such as 404 or 4xx
+    /// Show only this status or class, such as 404 or 4xx
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Only requests about this booking
+    /// Show only requests about this booking
     #[arg(long, value_name = "ID")]
     booking: Option<String>,
-    /// Only requests with a key of this organization
+    /// Show only requests with a key of this organization
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
-    /// Longest list
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
 }

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Read only the shared journal's password from stdin
     #[arg(long, conflicts_with_all = ["base_url", "key_stdin", "webhook_secret_stdin", "dialect"])]
     journal_password_stdin: bool,
-    /// Where to store secrets [default: keyring]
+    /// Store secrets here [default: keyring]
     #[arg(long, value_enum)]
     storage: Option<Storage>,
     /// Set a name that this service uses, see `help mapping`

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Read the service's documents and show what is not read
     #[arg(long)]
     probe: bool,
-    /// A place where the service has venues, for --probe
+    /// Search here with --probe, where the service has venues
     #[arg(long, value_name = "PLACE", requires = "probe")]
     near: Option<String>,
 }

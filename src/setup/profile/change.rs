@@ -24,7 +24,7 @@ pub(crate) struct AddArgs {
     /// Name of the profile: ASCII characters without spaces
     #[arg(value_parser = profile_name)]
     name: String,
-    /// Address of the service: https, or http on this computer
+    /// Use the service at this address
     #[arg(long, value_name = "URL")]
     base_url: String,
     /// Further setting and its value, as `bookctl profile set` takes them

@@ -29,7 +29,7 @@ use crate::terminal::output::View;
 pub(crate) struct Args {
     /// Profile
     name: String,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
     /// Write nothing and exit with 3 if the service differs
@@ -41,13 +41,13 @@ pub(crate) struct Args {
     /// Read a recorded delivery: headers, a blank line, body
     #[arg(long, value_name = "FILE")]
     delivery: Vec<String>,
-    /// A recorded document, such as booking=booking.json
+    /// Read a recorded document, such as booking=booking.json
     #[arg(long, value_name = "KIND=FILE", value_parser = example)]
     example: Vec<(ReadKind, String)>,
-    /// A place where the service has venues
+    /// Search here, where the service has venues
     #[arg(long, value_name = "PLACE")]
     near: Option<String>,
-    /// What kind of venue to look for
+    /// Search this kind of venue
     #[arg(long, value_name = "KIND", default_value = "dining")]
     vertical: String,
 }

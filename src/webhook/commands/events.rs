@@ -24,16 +24,16 @@ use crate::webhook::{AttemptRow, EventRow, Query, State};
     bookctl webhook events list --booking bk_01 --json\n  \
     bookctl webhook events list --state abandoned --jq '.events[].event_id'")]
 pub(crate) struct ListArgs {
-    /// Only events of this booking
+    /// List only events of this booking
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
-    /// Only events of this kind, such as booking.confirmed
+    /// List only events of this kind, such as booking.confirmed
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Only events in this state
+    /// List only events in this state
     #[arg(long, value_name = "STATE")]
     state: Option<State>,
-    /// Only events received in this time before now, such as 2h
+    /// List only events received in this time before now
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
     /// Show at most this many, or all with 0 [default: 100]

@@ -31,13 +31,13 @@ pub(crate) struct Args {
     /// Ids of the events, @N for a row of the last list of events, or @last for the newest
     #[arg(value_name = "EVENT", conflicts_with_all = ["since", "booking"])]
     events: Vec<String>,
-    /// Events received in this time before now, such as 2h
+    /// Send events received in this time before now, such as 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
-    /// Events of this booking
+    /// Send the events of this booking
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
-    /// Address to send them to
+    /// Send them to this address
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     to: Url,
     /// Add a header, repeatable

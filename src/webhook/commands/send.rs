@@ -35,16 +35,16 @@ pub(crate) struct Args {
     /// Kind of event
     #[arg(value_parser = KINDS)]
     kind: String,
-    /// Address of your handler
+    /// Send the event to this address
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     to: Url,
-    /// Booking that the event is about [default: a sample booking]
+    /// Send an event about this booking [default: a sample]
     #[arg(long, value_name = "BOOKING")]
     pub(crate) booking: Option<String>,
     /// Set a field of the event: JSON value or text
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = json_field)]
     fields: Vec<Field>,
-    /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
+    /// Sign with this time: seconds or RFC 3339 [default: now]
     #[arg(long, value_name = "TIME", value_parser = sign::second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input

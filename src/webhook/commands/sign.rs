@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// File with the body, or - for standard input
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
-    /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
+    /// Sign with this time: seconds or RFC 3339 [default: now]
     #[arg(long, value_name = "TIME", value_parser = second)]
     timestamp: Option<i64>,
     /// Read the webhook secret from standard input

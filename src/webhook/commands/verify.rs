@@ -29,16 +29,16 @@ pub(crate) struct Args {
     /// File with the body, or - for standard input
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
-    /// Value of the signature header
+    /// Check this value of the signature header
     #[arg(long, value_name = "HEADER")]
     signature: String,
     /// Allow this time difference, or any with 0 [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
-    /// Time to compare with, as seconds since 1970 or RFC 3339 [default: now]
+    /// Compare with this time: seconds or RFC 3339 [default: now]
     #[arg(long, value_name = "TIME", value_parser = sign::second)]
     now: Option<i64>,
-    /// If the signature is invalid, look for the most likely cause
+    /// Look for the likely cause of an invalid signature
     #[arg(long)]
     explain: bool,
     /// Read the webhook secret from standard input
