@@ -13,7 +13,6 @@ use super::wish::Request;
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Row, Statements, Trouble, Value, values};
 
-/// An attempt without its runs.
 fn attempt(row: &Row) -> Answer<Attempt> {
     let json = |text: String| serde_json::from_str(&text).map_err(|_| Trouble::Unreadable);
     let asked: Option<String> = row.get("asked")?;
@@ -105,7 +104,6 @@ pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Atte
 pub(super) const OPEN: &str = "WHERE state = 'unresolved' AND origin = ?1";
 
 impl Attempt {
-    /// What was asked for, in the contract's shape.
     pub(crate) fn asked(&self) -> &Json {
         self.request.asked()
     }
@@ -140,7 +138,6 @@ impl Journal {
         })
     }
 
-    /// The attempt under a key, whatever its state.
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
         self.read(|statements, _| Ok(several(statements, WITH_KEY, values![key])?.pop()))
     }

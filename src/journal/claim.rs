@@ -10,7 +10,6 @@ use crate::platform::sql::values;
 /// The longest time for which anything is claimed: longer than a row of a batch waits for a window of the rate limit, and is sent.
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(6 * 60);
 
-/// The same in milliseconds.
 pub(super) const LONGEST: i64 = LONGEST_LEASE.as_millis() as i64;
 
 /// Whether what lasts `longest` at most, and should end at `until`, is over. If it ends later than that, the clock was set back
@@ -19,7 +18,6 @@ pub(super) fn is_over(until: i64, now: i64, longest: i64) -> bool {
     until <= now || until > now.saturating_add(longest)
 }
 
-/// Whether something is this process's to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     Ours,

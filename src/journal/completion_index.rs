@@ -11,13 +11,11 @@ const MOST: u32 = 100;
 /// The most bookings that are offered before anything is typed.
 const LAST_BOOKINGS: u32 = 20;
 
-/// The journal of one installation, limited to one service.
 pub(crate) struct CompletionIndex {
     file: Peek,
     origin: String,
 }
 
-/// A booking or an attempt of this machine.
 pub(crate) struct KnownBooking {
     /// The booking's id, or the attempt's key.
     pub(crate) id: String,

@@ -27,12 +27,10 @@ const UNKNOWN: u32 = u32::MAX;
 /// The end of a window of which the service tells nothing.
 const UNTOLD: i64 = 0;
 
-/// The window of one rate limit of a service, as it was last seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimitWindow {
     /// Named for its endpoint, such as `POST /v1/bookings`.
     pub(crate) name: String,
-    /// Requests per window.
     pub(crate) allowed: u32,
     pub(crate) remaining: u32,
     /// By the service's clock.
@@ -88,7 +86,6 @@ impl RateLimitWindow {
 /// Whether a request may be sent, as far as its rate limit is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It is counted.
     Sent,
     /// It is the first. Others wait for its answer, which shows the window.
     SentFirst,
@@ -123,7 +120,6 @@ impl Observed {
 }
 
 impl Journal {
-    /// All rate limits that were met at this service.
     pub(crate) fn rate_limits(&self) -> Result<Vec<RateLimitWindow>> {
         self.read(|statements, scope| {
             let query = "SELECT * FROM limits WHERE origin = ?1 ORDER BY bucket";
@@ -162,7 +158,6 @@ impl Journal {
         })
     }
 
-    /// Deletes all rate limits of this service.
     pub(crate) fn forget_rate_limits(&self) -> Result<()> {
         self.write(|statements, scope| {
             let delete = "DELETE FROM limits WHERE origin = ?1";

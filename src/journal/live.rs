@@ -18,7 +18,6 @@ use crate::service::time::document_time::DocumentTime;
 #[derive(Debug)]
 pub(crate) struct LiveBooking {
     pub(crate) booking: Booking,
-    /// The key that made it, if it was made here.
     pub(crate) idempotency_key: Option<String>,
     /// The request that made it: a service may show less of the guest.
     asked: Json,

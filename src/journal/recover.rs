@@ -17,15 +17,16 @@ use crate::platform::private_file::{self, beside};
 use crate::platform::sqlite::{self, Failure};
 use crate::platform::system::files::RENAMES_OPEN_FILES;
 
-/// What was done with the journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Recovery {
     /// The journal is sound, and was left alone.
     Sound,
-    /// There is no journal.
     Missing,
     /// The old journal was renamed to `kept`, and the readable attempts were copied into a new one.
-    SetAside { kept: PathBuf, attempts: usize },
+    SetAside {
+        kept: PathBuf,
+        attempts: usize,
+    },
 }
 
 /// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
@@ -102,7 +103,6 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
     Ok(attempts)
 }
 
-/// Returns the number of rows.
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {
     let (columns, rows) = readable(old, table, &columns_of(new, table)?);
     let count = rows.len();
@@ -189,7 +189,6 @@ fn readable(
     read().unwrap_or_default()
 }
 
-/// A name next to the journal that is still free.
 fn free_name(path: &Path) -> PathBuf {
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let first = beside(path, &format!(".broken-{now}"));

@@ -11,7 +11,6 @@ use crate::service::time::document_time::DocumentTime;
 
 /// The longest part of a field that is searched, in characters.
 pub(super) const LONGEST: usize = 200;
-/// What a booking is searched by.
 #[derive(Default)]
 pub(super) struct Searched {
     pub(super) guest: Option<String>,

@@ -19,7 +19,6 @@ use crate::platform::sql::{Answer, Statements, Trouble};
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{ownership, private_file, shell};
 
-/// The journal, seen from one service and one account.
 pub(crate) struct Journal {
     place: Place,
     pub(crate) scope: Scope,
@@ -113,7 +112,6 @@ impl Journal {
         }
     }
 
-    /// Whether several machines use the journal.
     pub(super) fn is_shared(&self) -> bool {
         matches!(self.place, Place::Team(_))
     }

@@ -44,7 +44,6 @@ pub(crate) fn prepare(mut database: Database) -> Result<Prepared> {
 }
 
 pub(crate) struct Prepared {
-    /// Whether the tables were made now.
     pub(crate) is_new: bool,
     /// Why searches have no index, as the end of a sentence about the server.
     pub(crate) not_indexed: Option<String>,
@@ -85,7 +84,6 @@ fn make_tables(statements: &dyn Statements) -> Answer<bool> {
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS bookings_search ON bookings USING gin
     (guest gin_trgm_ops, email gin_trgm_ops, phone gin_trgm_ops, venue gin_trgm_ops, folded_id gin_trgm_ops)";
 
-/// Whether searches have an index.
 pub(super) const IS_SEARCH_INDEXED: &str = "
     SELECT EXISTS (SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                    WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search' AND indisvalid)";
@@ -97,7 +95,6 @@ fn other_version(found: i64) -> Failure {
     }
 }
 
-/// The error (3) for a shared journal that cannot be used.
 pub(super) fn error(database: &Database, trouble: &Trouble) -> Error {
     let hint = match trouble {
         Trouble::Postgres(

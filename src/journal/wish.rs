@@ -27,7 +27,6 @@ pub(crate) struct Request {
     pub(crate) body: Json,
     /// What was asked for in the contract's shape, where the body has another one.
     pub(super) asked: Option<Json>,
-    /// The hash of the body as it was sent, including the guest.
     #[serde(skip)]
     pub(super) hash: String,
     #[serde(skip)]
@@ -44,7 +43,6 @@ impl Request {
         }
     }
 
-    /// What was asked for, in the contract's shape.
     pub(crate) fn asked(&self) -> &Json {
         self.asked.as_ref().unwrap_or(&self.body)
     }

@@ -88,20 +88,15 @@ impl Adapter {
     }
 
     pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
-        let field = &self.dialect.venues_field;
-        let make = Venue::from_value;
-        self.list(ReadKind::Venues, Shape::Venue, field, document, make)
+        self.list(ReadKind::Venues, document, Venue::from_value)
     }
 
     pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, Misread> {
-        let field = &self.dialect.slots_field;
-        let make = Slot::from_value;
-        self.list(ReadKind::Slots, Shape::Slot, field, document, make)
+        self.list(ReadKind::Slots, document, Slot::from_value)
     }
 
     pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>, Misread> {
-        let field = &self.dialect.sessions_field;
-        self.list(ReadKind::Sessions, Shape::Session, field, document, Some)
+        self.list(ReadKind::Sessions, document, Some)
     }
 
     /// Reads a session or a card answer, in the contract's shape, with what stands around it.
@@ -149,11 +144,14 @@ impl Adapter {
     fn list<T>(
         &self,
         kind: ReadKind,
-        shape: Shape,
-        own_field: &str,
         document: &Document,
         make: impl Fn(Value) -> Option<T>,
     ) -> Result<Reading<List<T>>, Misread> {
+        let (shape, own_field) = match kind {
+            ReadKind::Venues => (Shape::Venue, &self.dialect.venues_field),
+            ReadKind::Slots => (Shape::Slot, &self.dialect.slots_field),
+            _ => (Shape::Session, &self.dialect.sessions_field),
+        };
         let (value, is_translated) = self.source(kind, document)?;
         let name = kind.as_str();
         let settings = || format!("`{name}_field` or `read.{name}`");

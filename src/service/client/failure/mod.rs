@@ -146,36 +146,34 @@ impl Failure {
 
     /// The error where nothing can have been changed.
     fn of_a_read(&self, said: String) -> Error {
-        let error = |code, hint| Error::new(code, said.clone()).hint(hint);
-        match self {
-            Failure::NoKey(_) => error(Code::NoKey, Code::NoKey.entry().next),
+        const UNCHANGED: &str = "check the base URL and the network; nothing was changed";
+        let (code, what, hint) = match self {
             Failure::NotSent(_) => {
-                Error::new(Code::Network, format!("cannot send the request: {said}"))
+                return Error::new(Code::Network, format!("cannot send the request: {said}"));
             }
-            Failure::TimedOut(_) => Error::new(Code::Timeout, said),
-            Failure::NoAnswer(_) => {
-                Error::new(Code::Network, format!("the service did not answer: {said}"))
-                    .hint("check the base URL and the network; nothing was changed")
-            }
-            Failure::NotReached { .. } => error(
-                Code::Network,
-                "check the base URL and the network; nothing was changed",
-            ),
-            Failure::Unusable(_) => error(
-                Code::UnexpectedAnswer,
-                "request less, or check the base URL; nothing was changed",
-            ),
-            Failure::Redirected { .. } => error(
-                Code::UnexpectedAnswer,
-                "set the base URL to the final address; bookctl never sends a key to another one",
-            ),
+            Failure::TimedOut(_) => return Error::new(Code::Timeout, said),
             Failure::Unreadable { status, .. } if *status >= 500 => {
                 let code = ErrorCode::of_refusal(None, *status);
-                Error::of(code, Exit::Service, said)
-                    .hint("the service or a proxy failed; try again")
+                let hint = "the service or a proxy failed; try again";
+                return Error::of(code, Exit::Service, said).hint(hint);
             }
-            _ => error(Code::UnexpectedAnswer, NOT_THE_SERVICE),
-        }
+            Failure::NoKey(_) => (Code::NoKey, said, Code::NoKey.entry().next),
+            Failure::NotReached { .. } => (Code::Network, said, UNCHANGED),
+            Failure::NoAnswer(_) => {
+                let what = format!("the service did not answer: {said}");
+                (Code::Network, what, UNCHANGED)
+            }
+            Failure::Unusable(_) => {
+                let hint = "request less, or check the base URL; nothing was changed";
+                (Code::UnexpectedAnswer, said, hint)
+            }
+            Failure::Redirected { .. } => {
+                let hint = "set the base URL to the final address; bookctl never sends a key to another one";
+                (Code::UnexpectedAnswer, said, hint)
+            }
+            _ => (Code::UnexpectedAnswer, said, NOT_THE_SERVICE),
+        };
+        Error::new(code, what).hint(hint)
     }
 }
 
