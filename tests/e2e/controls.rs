@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Scripted, Terminal, has, text, words};
+use crate::harness::{Home, Key, Reply, Scripted, Terminal, each, has, words};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
@@ -60,12 +60,7 @@ fn the_sandboxs_bookings_are_a_table_with_the_newest_first_and_a_document_with_t
         home.booked("ven_otp", &[], 10),
     ];
     let bookings = document(&home, &["bookings"]);
-    let listed: Vec<String> = bookings["bookings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|booking| text(booking, "id"))
-        .collect();
+    let listed: Vec<String> = each(&bookings["bookings"], "id");
     assert_eq!(listed, ids);
     let human = home.ok(["sandbox", "bookings"]);
     for (line, id) in human.stdout.lines().zip(ids.iter().rev()) {

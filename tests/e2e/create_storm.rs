@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use self::wrongs::{Task, Wrong, guest_of, wrongs};
-use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, text};
+use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, each, text};
 use crate::promise::{all_cases, tell};
 
 /// Three tries, the pauses between them, a rate limit and a journal that others hold take less than five seconds; the
@@ -396,8 +396,7 @@ fn ends_within(running: &mut Running, bound: Duration) -> bool {
 
 fn open_keys(home: &Home) -> Vec<String> {
     let list = home.json("attempts");
-    let open = list["attempts"].as_array().unwrap().iter();
-    open.map(|it| text(it, "idempotency_key")).collect()
+    each(&list["attempts"], "idempotency_key")
 }
 
 fn all_attempts(home: &Home) -> Vec<Value> {

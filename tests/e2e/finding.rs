@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bookings::journal_holds;
 use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
-use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, has, text};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, each, has, text};
 
 /// Books for a guest, on an hour of a day.
 fn booked(home: &Home, venue: &str, at: &str, guest: &[&str], code: i32) -> String {
@@ -16,8 +16,7 @@ fn booked(home: &Home, venue: &str, at: &str, guest: &[&str], code: i32) -> Stri
 fn found(home: &Home, more: &[&str]) -> Vec<String> {
     let output = home.ok(["bookings", "--json"].iter().chain(more));
     let document = output.json();
-    let bookings = document["bookings"].as_array().unwrap();
-    bookings.iter().map(|it| text(it, "id")).collect()
+    each(&document["bookings"], "id")
 }
 
 /// Three guests: on Friday, on Saturday, and one whose booking waits for a code.

@@ -88,10 +88,8 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_installs_what_has_the_right_checksum() {
-    let Some((server, home)) = served() else {
-        return;
-    };
-    let from = ["--from", server.base_url()];
+    let Some((site, home)) = served() else { return };
+    let from = ["--from", site.base_url()];
     let output = install(&home, &from, &[], &[]).exits(0);
     let prefix = home.folder().join(".local");
     let program = prefix.join("bin/bookctl");
@@ -121,10 +119,8 @@ fn the_installer_installs_what_has_the_right_checksum() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
-    let Some((server, home)) = served() else {
-        return;
-    };
-    let from = ["--from", server.base_url()];
+    let Some((site, home)) = served() else { return };
+    let from = ["--from", site.base_url()];
     place(&home.folder().join(".local/bin/bookctl"), "bookctl 0.0.1");
     let other = home.folder().join("on-path/bin/bookctl");
     place(&other, "bookctl 0.0.2");
@@ -152,12 +148,10 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
-    let Some((server, home)) = served() else {
-        return;
-    };
+    let Some((site, home)) = served() else { return };
     let folder = home.folder().join(".local/bin/bookctl");
     fs::create_dir_all(&folder).unwrap();
-    install(&home, &["--from", server.base_url()], &[], &[])
+    install(&home, &["--from", site.base_url()], &[], &[])
         .exits(1)
         .says("bookctl is a folder: nothing was installed");
     assert_eq!(below(&folder), [] as [PathBuf; 0]);
@@ -167,14 +161,12 @@ fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_documented_command_downloads_the_installer_and_runs_it() {
-    let Some((server, home)) = served() else {
-        return;
-    };
+    let Some((site, home)) = served() else { return };
     let page = fs::read_to_string(root().join("docs/install.md")).unwrap();
     let row = page.lines().find(|line| line.starts_with("| Linux"));
     let line = row.unwrap().split('`').nth(1).unwrap();
     assert!(line.contains(" https://example.com/bookctl/"), "{line}");
-    let line = line.replace("https://example.com/bookctl", server.base_url());
+    let line = line.replace("https://example.com/bookctl", site.base_url());
     let mut command = shell(&home, &[], &[]);
     command.args(["-c", &line]);
     Running::start(command).end().exits(0);
@@ -184,14 +176,12 @@ fn the_documented_command_downloads_the_installer_and_runs_it() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_asks_for_a_folder_where_there_is_no_home() {
-    let Some((server, home)) = served() else {
-        return;
-    };
+    let Some((site, home)) = served() else { return };
     let run = |prefix: &[&str]| {
         let mut command = shell(&home, &[], &[]);
         command
             .arg(root().join("packaging/install.sh"))
-            .args(["--from", server.base_url()])
+            .args(["--from", site.base_url()])
             .args(prefix)
             .env_remove("HOME");
         Running::start(command).end()
@@ -241,12 +231,10 @@ fn the_installer_leaves_the_old_program_alone_if_the_new_one_cannot_take_its_pla
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_takes_the_archive_of_its_system() {
-    let Some((server, home)) = served() else {
-        return;
-    };
+    let Some((site, home)) = served() else { return };
     let mac = ("uname", "[ \"$1\" = -m ] && echo arm64 || echo Darwin");
-    install(&home, &["--from", server.base_url()], &[mac], &[]).exits(0);
-    let taken = server.requests().pop().unwrap().path;
+    install(&home, &["--from", site.base_url()], &[mac], &[]).exits(0);
+    let taken = site.requests().pop().unwrap().path;
     assert_eq!(taken, format!("/{}.tar.gz", archive(MACOS)));
 }
 
@@ -274,10 +262,8 @@ fn the_installer_installs_nothing_that_has_another_checksum() {
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_says_what_is_missing_and_what_to_do() {
-    let Some((server, home)) = served() else {
-        return;
-    };
-    let from = ["--from", server.base_url()];
+    let Some((site, home)) = served() else { return };
+    let from = ["--from", site.base_url()];
     let mips = ("uname", "[ \"$1\" = -m ] && echo mips || echo Linux");
     let bsd = ("uname", "[ \"$1\" = -m ] && echo amd64 || echo FreeBSD");
     let arm = ("uname", "[ \"$1\" = -m ] && echo aarch64 || echo Linux");
@@ -294,7 +280,7 @@ fn the_installer_says_what_is_missing_and_what_to_do() {
             assert!(below(&home.folder().join(".local")).is_empty(), "{output}");
         };
     let with = |flag: &'static str, value| [from[0], from[1], flag, value];
-    let (url, downloads) = (server.base_url(), ["curl", "wget"]);
+    let (url, downloads) = (site.base_url(), ["curl", "wget"]);
     refused(&from, &[], &downloads, "neither curl nor wget is installed");
     refused(
         &from,
@@ -334,10 +320,8 @@ fn the_installer_works_with_wget_alone() {
         // Not in the list of what tests need: curl is what most systems have.
         return;
     }
-    let Some((server, home)) = served() else {
-        return;
-    };
-    install(&home, &["--from", server.base_url()], &[], &["curl"]).exits(0);
+    let Some((site, home)) = served() else { return };
+    install(&home, &["--from", site.base_url()], &[], &["curl"]).exits(0);
     assert!(home.folder().join(".local/bin/bookctl").exists());
     install(&home, &["--from", "http://127.0.0.1:1"], &[], &["curl"])
         .exits(1)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{asked, booking, creating, home};
 use crate::harness::listening::until;
-use crate::harness::{HANG, Home, Reply, Served, has, text, words};
+use crate::harness::{HANG, Home, Reply, Served, each, has, text, words};
 #[cfg(unix)]
 use crate::harness::{Key, Terminal};
 
@@ -45,12 +45,7 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
     let attempt = &attempts(&home)[0];
     assert_eq!(attempt["state"], "resolved");
     assert_eq!(attempt["booking_id"], "bk_ada");
-    let outcomes: Vec<String> = attempt["runs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|run| text(run, "outcome"))
-        .collect();
+    let outcomes: Vec<String> = each(&attempt["runs"], "outcome");
     assert_eq!(outcomes, ["in_doubt", "booked"]);
 }
 

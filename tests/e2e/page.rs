@@ -85,68 +85,64 @@ pub(crate) fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let Some(page) = Browser::start() else { return };
     let served = Served::start();
-    opened(&browser, &served, "");
-    browser.shows("No bookings yet");
+    opened(&page, &served, "");
+    page.shows("No bookings yet");
 
     let hostile = "<img src=x onerror=\"document.title='owned'\"><b>Mallory</b>";
     let booking = book(&served, "ven_otp", hostile, &json!({}));
     let link = link_to(&booking);
     let row = format!("document.querySelector('{link}')");
-    browser.until(AT_ONCE, &row);
-    let shown = browser.run(&format!("return {row}.innerText"), &[]);
+    page.until(AT_ONCE, &row);
+    let shown = page.run(&format!("return {row}.innerText"), &[]);
     assert!(shown.as_str().unwrap().contains(hostile), "{shown}");
     let drawn = "return document.querySelectorAll('main img, main a b b').length";
-    assert_eq!(browser.run(drawn, &[]), 0);
+    assert_eq!(page.run(drawn, &[]), 0);
 
-    browser.click(&link);
-    browser.click("#use-code");
-    browser.until(HANG, IS_CONFIRMED);
+    page.click(&link);
+    page.click("#use-code");
+    page.until(HANG, IS_CONFIRMED);
     assert_eq!(status_of(&served, &booking), "confirmed");
-    browser.shows("became confirmed");
-    browser.shows("message to +442079460000");
-    browser.shows("POST /v1/bookings answered 201");
+    page.shows("became confirmed");
+    page.shows("message to +442079460000");
+    page.shows("POST /v1/bookings answered 201");
 
     let pays = json!({"payment_collection": "vendor_external"});
     let paid = book(&served, "ven_payment", "Ada Lovelace", &pays);
-    opened(&browser, &served, &page_of(&paid));
-    browser.shows("46.00 EUR for 2 guests");
-    browser.press("Decline");
-    browser.shows("malformed psp_response");
-    browser.click("#approve");
-    browser.until(HANG, IS_CONFIRMED);
+    opened(&page, &served, &page_of(&paid));
+    page.shows("46.00 EUR for 2 guests");
+    page.press("Decline");
+    page.shows("malformed psp_response");
+    page.click("#approve");
+    page.until(HANG, IS_CONFIRMED);
     assert_eq!(status_of(&served, &paid), "confirmed");
 
     let asked = book(&served, "ven_confirm_details", "Ada Lovelace", &json!({}));
-    opened(&browser, &served, &page_of(&asked));
-    browser.click("form input");
-    browser.keys("window");
+    opened(&page, &served, &page_of(&asked));
+    page.click("form input");
+    page.keys("window");
     for _ in 1..asked["next_action"]["fields"].as_array().unwrap().len() {
-        browser.keys(&format!("{TAB}yes"));
+        page.keys(&format!("{TAB}yes"));
     }
-    browser.press("Answer");
-    browser.until(HANG, IS_CONFIRMED);
+    page.press("Answer");
+    page.until(HANG, IS_CONFIRMED);
 
     let left = book(&served, "ven_payment", "Grace Hopper", &pays);
-    opened(&browser, &served, "#clock");
-    browser.press("+20 min");
-    browser.click("nav a[href='#bookings']");
-    browser.click(&link_to(&left));
-    browser.shows("payment_approval_expired");
+    opened(&page, &served, "#clock");
+    page.press("+20 min");
+    page.click("nav a[href='#bookings']");
+    page.click(&link_to(&left));
+    page.shows("payment_approval_expired");
     let owned = "return document.title.includes('owned')";
-    assert_eq!(browser.run(owned, &[]), false);
+    assert_eq!(page.run(owned, &[]), false);
 }
 
 /// "a refused delivery is inspected and resent"; the URL is set on the page.
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let Some(page) = Browser::start() else { return };
     let served = Served::start();
     let app = Scripted::start(|request| {
         let is_first = request.header("booking-delivery-attempt") == Some("1");
@@ -155,42 +151,40 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
             false => Reply::json(200, &json!({"taken": true})),
         }
     });
-    opened(&browser, &served, "#webhook");
-    browser.until(
+    opened(&page, &served, "#webhook");
+    page.until(
         HANG,
         "document.querySelector('select').value === 'org_sandbox'",
     );
-    browser.click("input[type=url]");
-    browser.keys(&format!("{}{ENTER}", app.base_url()));
-    browser.shows("Events go to");
-    browser.press("Make a test booking");
-    browser.shows("is made");
-    browser.click("nav a[href='#deliveries']");
-    browser.until(HANG, "document.querySelectorAll('main li a').length === 2");
-    browser.shows("last: 503");
-    browser.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('last: 503')).click()", &[]);
-    browser.shows("the app is being deployed");
-    browser.press("Send again");
-    browser.until(
+    page.click("input[type=url]");
+    page.keys(&format!("{}{ENTER}", app.base_url()));
+    page.shows("Events go to");
+    page.press("Make a test booking");
+    page.shows("is made");
+    page.click("nav a[href='#deliveries']");
+    page.until(HANG, "document.querySelectorAll('main li a').length === 2");
+    page.shows("last: 503");
+    page.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('last: 503')).click()", &[]);
+    page.shows("the app is being deployed");
+    page.press("Send again");
+    page.until(
         HANG,
         "document.querySelector('main b').textContent === 'delivered'",
     );
-    browser.shows("Attempt 2: 200");
-    browser.run("document.querySelector('summary').click()", &[]);
-    browser.shows("booking-signature: t=");
+    page.shows("Attempt 2: 200");
+    page.run("document.querySelector('summary').click()", &[]);
+    page.shows("booking-signature: t=");
 }
 
 /// "another origin can read and change nothing"
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_a_page_of_another_origin_reads_and_changes_nothing() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let Some(page) = Browser::start() else { return };
     let served = Served::start();
     book(&served, "ven_otp", "Ada Lovelace", &json!({}));
     let elsewhere = Scripted::start(|_| Reply::html());
-    browser.open(elsewhere.base_url());
+    page.open(elsewhere.base_url());
     let attack = "const [base, done] = arguments; \
         const tries = ['/', '/sandbox/bookings', '/sandbox/keys', '/sandbox/stream'].map((it) => fetch(base + it).then((a) => a.text(), () => 'refused')); \
         for (const it of ['text/plain', 'application/json']) tries.push(fetch(base + '/sandbox/clock', {method: 'POST', headers: {'Content-Type': it}, \
@@ -200,7 +194,7 @@ fn in_a_browser_a_page_of_another_origin_reads_and_changes_nothing() {
         tries.push(new Promise((end) => { const it = document.createElement('iframe'); it.src = base + '/'; it.onload = () => { \
           let read = 'refused'; try { read = it.contentDocument ? it.contentDocument.body.innerText || 'refused' : 'refused'; } catch {} end(read); }; document.body.append(it); })); \
         Promise.all(tries).then(done)";
-    let answers = browser.run_async(attack, &[json!(served.base_url())]);
+    let answers = page.run_async(attack, &[json!(served.base_url())]);
     for answer in answers.as_array().unwrap() {
         // An answer without CORS is opaque: its text is empty.
         assert!(answer == "refused" || answer == "", "{answers}");
@@ -214,42 +208,40 @@ fn in_a_browser_a_page_of_another_origin_reads_and_changes_nothing() {
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_the_keyboard_alone_answers_a_booking_and_moves_the_clock() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let Some(page) = Browser::start() else { return };
     let served = Served::start();
     let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
-    opened(&browser, &served, "");
-    browser.shows("Ada Lovelace");
+    opened(&page, &served, "");
+    page.shows("Ada Lovelace");
     let tab_to = |wanted: &str| {
         for _ in 0..60 {
             let is_there = format!("return document.activeElement.matches({})", json!(wanted));
-            if browser.run(&is_there, &[]) == true {
+            if page.run(&is_there, &[]) == true {
                 return;
             }
-            browser.keys(TAB);
+            page.keys(TAB);
         }
         panic!("Tab never reaches {wanted}");
     };
     tab_to(&link_to(&booking));
-    browser.keys(ENTER);
-    browser.until(HANG, "document.querySelector('#use-code')");
+    page.keys(ENTER);
+    page.until(HANG, "document.querySelector('#use-code')");
     tab_to("#use-code");
-    browser.keys(ENTER);
-    browser.until(HANG, IS_CONFIRMED);
+    page.keys(ENTER);
+    page.until(HANG, IS_CONFIRMED);
     assert_eq!(status_of(&served, &booking), "confirmed");
     // The focus is somewhere in the page still, not at its very beginning.
     let is_in_the_page = "return document.activeElement !== document.body";
-    assert_eq!(browser.run(is_in_the_page, &[]), true);
-    browser.run(
+    assert_eq!(page.run(is_in_the_page, &[]), true);
+    page.run(
         "document.activeElement.blur(); document.querySelector('.skip').focus()",
         &[],
     );
     tab_to("nav a[href='#clock']");
-    browser.keys(ENTER);
+    page.keys(ENTER);
     tab_to("main button");
-    browser.keys(ENTER);
-    browser.shows("30 s ahead");
+    page.keys(ENTER);
+    page.shows("30 s ahead");
 }
 
 /// Writes the picture of the documents anew under `UPDATE_DOCS=1`. Browsers draw differently, so it is not compared.
@@ -284,9 +276,7 @@ fn axe() -> Option<String> {
 #[ignore = "needs a browser"]
 fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
     let Some(axe) = axe() else { return };
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let Some(page) = Browser::start() else { return };
     let served = Served::start();
     let app = Scripted::start(|_| Reply::json(500, &json!({"no": true})));
     let url = json!({"webhook_url": app.base_url()});
@@ -312,22 +302,22 @@ fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
         "#bookings {one} #requests #requests/{request} #messages #deliveries #deliveries/{delivery} #webhook #clock \
          #faults #venues #keys"
     );
-    browser.resize(900, 880);
-    opened(&browser, &served, &one);
-    browser.shows("message to");
-    keep_picture(&browser, "sandbox-page");
-    browser.run(&axe, &[]);
+    page.resize(900, 880);
+    opened(&page, &served, &one);
+    page.shows("message to");
+    keep_picture(&page, "sandbox-page");
+    page.run(&axe, &[]);
     for (scheme, width) in [("light", 1100), ("dark", 360)] {
-        browser.prefers(scheme);
-        browser.resize(width, 800);
+        page.prefers(scheme);
+        page.resize(width, 800);
         for section in sections.split(' ') {
-            browser.run("location.hash = arguments[0]", &[json!(section)]);
-            browser.until(HANG, "document.querySelector('main').innerText.length > 20");
+            page.run("location.hash = arguments[0]", &[json!(section)]);
+            page.until(HANG, "document.querySelector('main').innerText.length > 20");
             let check = "axe.run().then((it) => arguments[0](it.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html)])))";
-            let found = browser.run_async(check, &[]);
+            let found = page.run_async(check, &[]);
             assert_eq!(found, json!([]), "{section}, {scheme}");
             let wider = "return document.documentElement.scrollWidth - innerWidth";
-            let overflow = browser.run(wider, &[]);
+            let overflow = page.run(wider, &[]);
             assert!(
                 overflow.as_i64().unwrap() <= 0,
                 "{section} is {overflow} px too wide for {width}"

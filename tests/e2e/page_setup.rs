@@ -22,36 +22,34 @@ fn choose(browser: &Browser, label: &str, value: &str) {
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at_once() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let Some(page) = Browser::start() else { return };
     let served = Served::start();
-    opened(&browser, &served, "#faults");
-    browser.until(
+    opened(&page, &served, "#faults");
+    page.until(
         HANG,
         "document.querySelector('select').value === 'POST /v1/bookings'",
     );
-    choose(&browser, "Request", "webhook");
+    choose(&page, "Request", "webhook");
     for kind in ["delay", "drop", "duplicate", "reorder"] {
-        choose(&browser, "Fault", kind);
+        choose(&page, "Fault", kind);
     }
-    browser.press("Add");
-    browser.shows("delivers after the next event of the booking");
+    page.press("Add");
+    page.shows("delivers after the next event of the booking");
     let faults = control(&served, "GET", "/sandbox/faults", &json!({}));
     assert_eq!(faults["faults"][0]["kind"], "reorder", "{faults}");
     assert_eq!(faults["faults"][0]["on"], "webhook", "{faults}");
 
-    browser.press("flaky");
-    browser.shows("rate 0.2, seed ");
+    page.press("flaky");
+    page.shows("rate 0.2, seed ");
 
-    browser.click("nav a[href='#keys']");
+    page.click("nav a[href='#keys']");
     let added = control(
         &served,
         "POST",
         "/sandbox/organizations",
         &json!({"name": "test 17"}),
     );
-    browser.shows(&text(&added["keys"], "live"));
+    page.shows(&text(&added["keys"], "live"));
 }
 
 /// "`Last-Event-ID` resumes": after a restart, with a `reset` event.

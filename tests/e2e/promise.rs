@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-use crate::harness::{Home, Output, Served, text};
+use crate::harness::{Home, Output, Served, each, text};
 
 /// Whether every case is tried; else a sample of them, the same each time.
 pub(crate) fn all_cases() -> bool {
@@ -176,12 +176,7 @@ impl Intent {
     #[track_caller]
     pub(crate) fn is_kept(&self, served: &Served, home: &Home, ended: &Output) -> Kept {
         let list = home.json("attempts list");
-        let open: Vec<String> = list["attempts"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|attempt| text(attempt, "idempotency_key"))
-            .collect();
+        let open: Vec<String> = each(&list["attempts"], "idempotency_key");
         let made = self.bookings(served);
         assert!(made.len() <= 1, "booked twice: {made:?}\n{ended}");
         let journal = attempts(home);

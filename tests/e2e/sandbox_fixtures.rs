@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::http::send;
-use crate::harness::{Home, Output, Served, text};
+use crate::harness::{Home, Output, Served, each, text};
 
 /// A venue with one table at each hour of the evening.
 const SMALL: &str = r#"
@@ -32,8 +32,7 @@ fn search(home: &Home, vertical: &str, place: &[&str]) -> Output {
 
 fn venues_near(home: &Home, place: &[&str]) -> Vec<String> {
     let found = search(home, "dining", place).exits(0).json();
-    let venues = found["venues"].as_array().unwrap();
-    venues.iter().map(|it| text(it, "venue_id")).collect()
+    each(&found["venues"], "venue_id")
 }
 
 fn slots(home: &Home, venue: &str, at: &str) -> Output {
@@ -137,10 +136,7 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     let example = home.ok(["sandbox", "load", "--example"]).stdout;
     let (first, second) = (load(&home, &example), load(&home, &example));
     assert_eq!(first["venues"], second["venues"]);
-    let ids = |loaded: &Value| {
-        let bookings = loaded["bookings"].as_array().unwrap();
-        bookings.iter().map(|it| text(it, "id")).collect::<Vec<_>>()
-    };
+    let ids = |loaded: &Value| each(&loaded["bookings"], "id");
     assert_eq!(ids(&first), ids(&second));
     let all = || {
         home.json("sandbox bookings")["bookings"]
@@ -153,12 +149,7 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
     assert_eq!(inbox["messages"].as_array().unwrap().len(), 1);
     let events = ["api", "GET", "/sandbox/bookings/bk_0000000000001/events"];
     let events = home.ok(events).json();
-    let kinds: Vec<String> = events["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| text(it, "type"))
-        .collect();
+    let kinds: Vec<String> = each(&events["events"], "type");
     assert_eq!(kinds, ["booking.created", "booking.requires_action"]);
     // A venue of the same id takes the place of the earlier one.
     load(&home, &example.replace("The Old Mill", "The New Mill"));

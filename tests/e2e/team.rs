@@ -268,10 +268,8 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
         Some(gate) => Act::proper().answer_held(gate),
         None => Act::proper(),
     });
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    let Some(db) = Postgres::start() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let killed = ada.start(booking("order-1", &[]));
     first.wait_for(1);
@@ -286,8 +284,7 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
     assert_eq!(service.posted().len(), 2, "{:?}", service.posted());
     assert_eq!(service.ledger().len(), 1);
     // Another organization's key settles nothing.
-    let stranger =
-        at(&service, &postgres.url(), "eve").with("BOOKCTL_API_KEY", "sk_live_another_one");
+    let stranger = at(&service, &db.url(), "eve").with("BOOKCTL_API_KEY", "sk_live_another_one");
     stranger.run(resume).refused(3, "config");
 }
 

@@ -20,10 +20,8 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
         0 => Act::proper().answer_held(&held),
         _ => Act::proper(),
     });
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    let Some(db) = Postgres::start() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let rows = (1..=9).map(|guest| {
         format!("{{\"venue_id\": \"ven_1\", \"availability_id\": \"slot_1\", \"datetime\": \"2031-12-01T19:30:00Z\", \"party_size\": 2, \"customer\": {{\"name\": \"Guest {guest}\"}}}}\n")
@@ -42,7 +40,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     }
     killed.kill();
     // The time of the dead machine's claim passes.
-    postgres.sql("bookctl", "UPDATE claims SET until = 0");
+    db.sql("bookctl", "UPDATE claims SET until = 0");
     for other in others {
         let ended = other.end().exits(0);
         assert_eq!(ended.stdout.lines().count(), 9, "{ended}");
@@ -76,10 +74,8 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
         0 => Act::refused(422),
         _ => Act::proper(),
     });
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    let Some(db) = Postgres::start() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let file = ada.folder().join("rows.jsonl");
     let row = r#"{"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2031-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#;
@@ -142,10 +138,8 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
         "first" => Act::proper().answer_held(&held),
         _ => Act::proper(),
     });
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    let Some(db) = Postgres::start() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let killed = ada.start(booking("first", &[]));
     gate.wait_for(1);
@@ -203,16 +197,14 @@ fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine
         0 => Act::proper().answer_held(&held),
         _ => Act::proper(),
     });
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    let Some(db) = Postgres::start() else { return };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let killed = ada.start(booking("order-1", &[]));
     gate.wait_for(1);
     killed.kill();
     gate.open();
-    let sql = |statement: &str| postgres.sql("bookctl", statement);
+    let sql = |statement: &str| db.sql("bookctl", statement);
     sql("UPDATE limits SET resets_at = resets_at + 86400000");
     bob.ok(booking("order-2", &[]));
     sql("INSERT INTO claims SELECT 'order-1', 'ada@dead 1', \
@@ -225,14 +217,12 @@ fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine
 #[ignore = "needs PostgreSQL"]
 fn machines_that_prepare_one_journal_at_once_all_succeed() {
     let served = Served::start();
-    let Some(postgres) = Postgres::start() else {
-        return;
-    };
+    let Some(db) = Postgres::start() else { return };
     std::thread::scope(|scope| {
         for number in 0..5 {
-            let home = sharing(served.home(), &postgres.url(), &format!("user {number}"));
+            let home = sharing(served.home(), &db.url(), &format!("user {number}"));
             scope.spawn(move || drop(home.ok(["journal", "init"])));
         }
     });
-    sharing(served.home(), &postgres.url(), "ada").booked("ven_confirms", &[], 0);
+    sharing(served.home(), &db.url(), "ada").booked("ven_confirms", &[], 0);
 }

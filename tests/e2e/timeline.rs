@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::harness::listening::{Courier, Listening, SECRET};
-use crate::harness::{Home, Reply, Scripted, Terminal, text, words};
+use crate::harness::{Home, Reply, Scripted, Terminal, each, text, words};
 
 fn kinds(story: &Value) -> Vec<String> {
-    let timeline = story["timeline"].as_array().unwrap().iter();
-    timeline.map(|it| text(it, "kind")).collect()
+    each(&story["timeline"], "kind")
 }
 
 fn story(home: &Home, id: &str) -> Value {

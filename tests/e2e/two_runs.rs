@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, strace_is_missing,
-    text, words,
+    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, each,
+    strace_is_missing, words,
 };
 
 const KEY: &str = "order-1";
@@ -34,9 +34,7 @@ pub(crate) fn home(service: &Misbehaving, forgets: bool) -> Home {
 /// The keys of the attempts that are open.
 pub(crate) fn open(home: &Home) -> Vec<String> {
     let list = home.json("attempts");
-    let open = list["attempts"].as_array().unwrap().iter();
-    open.map(|attempt| text(attempt, "idempotency_key"))
-        .collect()
+    each(&list["attempts"], "idempotency_key")
 }
 
 /// Asserts that the attempt is open with its guest, and that the very command that a lost answer names finds the one

@@ -13,7 +13,7 @@ const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consu
 const SECRET: &str = "whsec_of_the_drill";
 
 /// A Python of any kind, with a word to whoever runs the tests where there is none.
-fn python_or_skipped() -> Option<String> {
+fn python() -> Option<String> {
     let python = std::env::var("BOOKCTL_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let probed = {
         let _alone = one_start_at_a_time();
@@ -96,9 +96,7 @@ fn checks(report: &Value, verdict: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_events_does_not() {
-    let Some(python) = python_or_skipped() else {
-        return;
-    };
+    let Some(python) = python() else { return };
     let served = Served::start();
     let home = served.home().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
     let booking = home.booked("ven_confirms", &[], 0);
@@ -242,9 +240,7 @@ const MISTAKES: &[Mistake] = &[
 
 #[test]
 fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
-    let Some(python) = python_or_skipped() else {
-        return;
-    };
+    let Some(python) = python() else { return };
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let (home, python) = (&home, &python);
@@ -275,9 +271,7 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
 
 #[test]
 fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there_is_15() {
-    let Some(python) = python_or_skipped() else {
-        return;
-    };
+    let Some(python) = python() else { return };
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
     let mistake = [(
         "    base = os.environ.get(\"BOOKING_BASE_URL\")",

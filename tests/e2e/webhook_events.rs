@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::listening::{
     App, Listening, deliver, event, free_port, home_without_a_service, signature,
 };
-use crate::harness::{Home, Terminal, has, text, words};
+use crate::harness::{Home, Terminal, each, has, text, words};
 
 /// A home in which three events of two bookings were received.
 fn received() -> Home {
@@ -25,8 +25,7 @@ fn received() -> Home {
 fn ids(home: &Home, more: &[&str]) -> Vec<String> {
     let list = ["webhook", "events", "list", "--json"];
     let list = home.ok(list.iter().chain(more)).json();
-    let events = list["events"].as_array().unwrap().iter();
-    events.map(|it| text(it, "event_id")).collect()
+    each(&list["events"], "event_id")
 }
 
 #[test]

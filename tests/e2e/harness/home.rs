@@ -248,6 +248,15 @@ pub(crate) fn text(document: &Value, field: &str) -> String {
         .to_owned()
 }
 
+/// This field of each element of a list.
+#[track_caller]
+pub(crate) fn each(list: &Value, field: &str) -> Vec<String> {
+    let list = list
+        .as_array()
+        .unwrap_or_else(|| panic!("{list} is no list"));
+    list.iter().map(|it| text(it, field)).collect()
+}
+
 /// Asserts that a field of a document holds this.
 #[track_caller]
 pub(crate) fn has(document: &Value, field: &str, part: &str) {

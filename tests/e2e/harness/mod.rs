@@ -38,7 +38,7 @@ pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
 pub(crate) use foreign::{FOREIGN_KEY, Foreign};
 #[cfg(unix)]
 pub(crate) use home::for_guest;
-pub(crate) use home::{GUEST, Home, Output, Running, has, text, words};
+pub(crate) use home::{GUEST, Home, Output, Running, each, has, text, words};
 pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
 pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
 pub(crate) use postgres::{Postgres, free_port, unprivileged};
