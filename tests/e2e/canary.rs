@@ -215,19 +215,10 @@ fn a_stored_secret_is_in_its_file_alone() {
             _ => answer(service, request),
         });
         let home = Home::new();
-        let login = [
-            "auth",
-            "login",
-            "--profile",
-            "t",
-            "--base-url",
-            server.base_url(),
-            "--key-stdin",
-            "--webhook-secret-stdin",
-            "--storage",
-            "file",
-            "-v",
-        ];
+        let login = words(format!(
+            "auth login --profile t --base-url {} --key-stdin --webhook-secret-stdin --storage file -v",
+            server.base_url()
+        ));
         let output = home.feed(login, &format!("{KEY}\n{WEBHOOK_SECRET}\n"));
         is_silent(&output.exits(0), "auth login");
         let kept = fs::read_to_string(home.path().join("secrets.toml")).unwrap();

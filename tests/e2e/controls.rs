@@ -26,16 +26,9 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     let output = home.ok(["sandbox", "run", "--", "sh", "-c", &script]);
     assert_eq!(output.stdout, "0\ntrue\n", "{output}");
     let script = "echo $BOOKCTL_SANDBOX_VENUE $BOOKCTL_API_KEY; cat";
-    let run = [
-        "sandbox",
-        "run",
-        "--scenario",
-        "payment",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ];
+    let run = words(format!(
+        "sandbox run --scenario payment -- sh -c '{script}'"
+    ));
     let output = home.feed(run, "its own input").exits(0);
     assert_eq!(output.stdout, "ven_payment sk_live_sandbox\nits own input");
     home.run(["sandbox", "run", "--", "no-such-command-here"])
@@ -119,16 +112,7 @@ fn the_organization_is_shown_and_changed_field_by_field() {
     assert_eq!(after["webhook_secret"], before["webhook_secret"]);
     assert_eq!(document(&home, &["organization"]), after);
 
-    let other = document(
-        &home,
-        &[
-            "organization",
-            "--organization",
-            "other",
-            "-F",
-            "billing=false",
-        ],
-    );
+    let other = home.json("sandbox organization --organization other -F billing=false");
     assert_eq!(other["billing"], false);
     assert_eq!(document(&home, &["organization"])["billing"], true);
     let human = home.ok(["sandbox", "organization"]);

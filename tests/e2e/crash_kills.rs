@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{
     Home, Running, Served, SystemCall, random, run_injected, run_traced, strace_is_missing, text,
+    words,
 };
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
@@ -129,14 +130,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
         return;
     }
     let kill = kill_at_the_answer();
-    let forget = [
-        "bookings",
-        "forget",
-        "--before",
-        "2100-01-01",
-        "--yes",
-        "--json",
-    ];
+    let forget = words("bookings forget --before 2100-01-01 --yes --json");
     let prepared = |served: &Served, number: usize| -> (Home, Intent) {
         let intent = Intent::number(number);
         let (home, key) = open_attempt(served, &intent, &kill);
@@ -149,7 +143,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
     };
     let served = Served::unlimited();
     let (home, _) = prepared(&served, 0);
-    let (output, calls) = run_traced(&home, forget, &[]);
+    let (output, calls) = run_traced(&home, &forget, &[]);
     output.exits(0);
     let calls = worth_killing(calls, 17);
     try_each(
@@ -158,7 +152,7 @@ fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attemp
         &calls,
         |served, number, call| {
             let (home, intent) = prepared(served, number);
-            let ended = run_injected(&home, forget, &[call.inject(KILL)]);
+            let ended = run_injected(&home, &forget, &[call.inject(KILL)]);
             // How many pages there are to write differs from run to run.
             let as_meant = matches!(ended.code, None | Some(0));
             assert!(as_meant, "{}: {ended}", call.line);

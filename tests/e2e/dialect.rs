@@ -248,16 +248,8 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
         "{card}"
     );
 
-    let change = [
-        "--at",
-        "tomorrow 20:30",
-        "--party",
-        "3",
-        "--seating",
-        "terrace",
-        "--json",
-    ];
-    let changed = home.ok(["modify", &id].iter().chain(&change)).json();
+    let change = "--at 'tomorrow 20:30' --party 3 --seating terrace";
+    let changed = home.json(&format!("modify {id} {change}"));
     assert_eq!(changed["party_size"], 3);
     assert_eq!(changed["seating_preference"], "terrace");
     let cancelled = home.json(&format!("cancel {id} --reason rain --yes"));

@@ -211,17 +211,8 @@ fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
         shows(life, &few, &of_b);
         assert_eq!(few.stdout.lines().count(), 2, "{}: {few}", life.variant);
 
-        let slots = [
-            "slots",
-            &id,
-            "--at",
-            "tomorrow 19:30",
-            "--party",
-            "2",
-            "--provider",
-            &b,
-        ];
-        let slots = life.run(slots, 0);
+        let slots = format!("slots '{id}' --at 'tomorrow 19:30' --party 2 --provider '{b}'");
+        let slots = life.run(words(slots), 0);
         assert_eq!(
             slots.stdout.lines().count(),
             25,
@@ -259,17 +250,8 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
         assert_eq!(known["guest_phone"], guest[2], "{}", life.variant);
         assert_eq!(known["guest_email"], guest[1], "{}", life.variant);
 
-        let modify = [
-            "modify",
-            &id,
-            "--at",
-            "tomorrow 20:30",
-            "--party",
-            "4",
-            "--seating",
-            "terrace",
-        ];
-        let changed = life.run(modify, 0);
+        let modify = format!("modify '{id}' --at 'tomorrow 20:30' --party 4 --seating terrace");
+        let changed = life.run(words(modify), 0);
         shows(life, &changed, &["20:30", "party\t4", "seating\tterrace"]);
         assert!(!changed.stderr.contains("warning"), "{changed}");
         let now = life.known(&id);

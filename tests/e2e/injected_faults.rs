@@ -181,15 +181,7 @@ fn a_control_refuses_a_field_that_it_does_not_know() {
 fn a_fault_that_always_happens_ends_when_it_is_removed() {
     let server = Served::unlimited();
     let home = server.home();
-    let add = [
-        "sandbox",
-        "faults",
-        "add",
-        "--preset",
-        "rate_limited",
-        "--json",
-    ];
-    let added = home.ok(add).json();
+    let added = home.json("sandbox faults add --preset rate_limited");
     let refused = exchange(server.base_url(), "GET", "/v1/", &[], "");
     assert_eq!(refused.status(), 429);
     assert_eq!(refused.header("retry-after"), Some("30"));
@@ -201,10 +193,8 @@ fn a_fault_that_always_happens_ends_when_it_is_removed() {
     assert_eq!(home.ok(remove).json(), json!({"faults": []}));
     assert_eq!(index(&server, LIVE), 200);
     home.run(remove).refused(6, "http_404");
-    let unknown = ["sandbox", "faults", "add", "--preset", "gloomy", "--json"];
-    home.run(unknown).refused(2, "usage");
-    let nothing = ["sandbox", "faults", "add", "--json"];
-    home.run(nothing).refused(2, "usage");
+    home.refuses("sandbox faults add --preset gloomy", 2, "usage");
+    home.refuses("sandbox faults add", 2, "usage");
 }
 
 #[test]

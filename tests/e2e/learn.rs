@@ -483,16 +483,10 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     let Some(service) = Foreign::start("jsonapi") else {
         return;
     };
-    let login = [
-        "auth",
-        "login",
-        "--profile",
-        "foreign",
-        "--base-url",
-        service.base_url(),
-        "--storage",
-        "file",
-    ];
+    let url = service.base_url();
+    let login = words(format!(
+        "auth login --profile foreign --base-url {url} --storage file"
+    ));
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &login);
     terminal.answer("API key for", FOREIGN_KEY);
@@ -511,10 +505,8 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     assert!(!config(&home).contains(FOREIGN_KEY));
 
     let other = Home::new();
-    let piped = login
-        .iter()
-        .chain(&["--key-stdin", "--dialect", "auth_scheme=Key"]);
-    other.feed(piped, FOREIGN_KEY).exits(0);
+    let piped = words("--key-stdin --dialect auth_scheme=Key");
+    other.feed(login.iter().chain(&piped), FOREIGN_KEY).exits(0);
     assert!(config(&other).contains("auth_scheme = \"Key\""));
 }
 

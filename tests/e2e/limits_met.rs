@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Request, Scripted, has, text};
+use crate::harness::{Home, Reply, Request, Scripted, has, text, words};
 
 const SLOT_TIME: &str = "2030-01-01T19:30:00Z";
 
@@ -42,36 +42,24 @@ fn service(first: impl Fn() -> Reply + Send + 'static) -> Scripted {
 
 #[test]
 fn a_limit_that_is_over_at_once_is_told_with_a_wait_that_helps() {
-    let at = [
-        "book",
-        "ven_1",
-        "--at",
-        SLOT_TIME,
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-        "--json",
-    ];
-    for arguments in [
-        &["show", "bk_1", "--json"][..],
-        &at,
-        &["cancel", "bk_1", "--yes", "--json"],
-        &["continue", "bk_1", "--otp", "123456", "--json"],
-        &["api", "GET", "/v1/x", "--json"],
-        &["session", "verify", "ses_1", "--code", "123456", "--json"],
+    let book = format!("book ven_1 --at {SLOT_TIME} --party 2 --name 'Ada Lovelace'");
+    for line in [
+        "show bk_1",
+        &book,
+        "cancel bk_1 --yes",
+        "continue bk_1 --otp 123456",
+        "api GET /v1/x",
+        "session verify ses_1 --code 123456",
     ] {
         let server = service(limited_for_no_time);
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let error = home.run(arguments).refused(9, "rate_limited");
-        let hint = text(&error, "hint");
-        assert!(hint.contains("--max-wait 1s"), "{arguments:?} {error}");
+        let error = home.refuses(line, 9, "rate_limited");
+        has(&error, "hint", "--max-wait 1s");
         assert!(!text(&error, "message").contains("in 0 s"), "{error}");
         // What the hint says helps.
         let server = service(limited_for_no_time);
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let patient = arguments.iter().chain(&["--max-wait", "1s"]);
-        let output = home.run(patient);
+        let output = home.run(words(format!("{line} --json --max-wait 1s")));
         assert!(!output.stderr.contains("rate_limited"), "{output}");
         assert!(server.requests().len() >= 2, "{output}");
     }

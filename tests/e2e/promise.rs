@@ -149,17 +149,8 @@ impl Intent {
     /// The command line that books it.
     pub(crate) fn arguments(&self) -> Vec<&str> {
         let (time, guest) = (&self.time, &self.guest);
-        vec![
-            "book",
-            "ven_confirms",
-            "--json",
-            "--at",
-            time,
-            "--party",
-            "2",
-            "--name",
-            guest,
-        ]
+        let book = ["book", "ven_confirms", "--json", "--at", time];
+        [&book[..], &["--party", "2", "--name", guest]].concat()
     }
 
     /// The bookings of it that the service holds.

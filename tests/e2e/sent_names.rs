@@ -11,14 +11,7 @@ fn home(server: &Scripted, profile: &str) -> Home {
         .with("BOOKCTL_API_KEY", "sk_test_sent_names_0001")
 }
 
-const SLOTS: [&str; 6] = [
-    "slots",
-    "ven_1",
-    "--at",
-    "2026-12-01T19:30:00Z",
-    "--party",
-    "2",
-];
+const SLOTS: &str = "slots ven_1 --at 2026-12-01T19:30:00Z --party 2";
 
 #[test]
 fn a_refused_name_of_the_dialect_comes_with_the_command_that_changes_it() {
@@ -29,7 +22,7 @@ fn a_refused_name_of_the_dialect_comes_with_the_command_that_changes_it() {
     ] {
         let said = body.clone();
         let server = Scripted::start(move |_| Reply::json(422, &said));
-        let output = home(&server, "").run(SLOTS).exits(7);
+        let output = home(&server, "").run(SLOTS.split(' ')).exits(7);
         output.says("bookctl profile set acme dialect.slots_party_size_field=NAME");
     }
 }
@@ -38,7 +31,7 @@ fn a_refused_name_of_the_dialect_comes_with_the_command_that_changes_it() {
 fn a_field_that_was_not_sent_is_named_with_the_ways_to_add_it() {
     let body = json!({"error": "a field is missing", "missing": ["channel"]});
     let server = Scripted::start(move |_| Reply::json(400, &body));
-    let output = home(&server, "").run(SLOTS).exits(12);
+    let output = home(&server, "").run(SLOTS.split(' ')).exits(12);
     output
         .says("-F channel=VALUE")
         .says("bookctl profile set acme write.slots=EXPRESSION");
@@ -52,7 +45,7 @@ fn everything_that_a_refusal_says_is_shown_whatever_its_shape() {
         "reference": "req-77",
     });
     let server = Scripted::start(move |_| Reply::json(400, &body));
-    let output = home(&server, "").run(SLOTS).exits(12);
+    let output = home(&server, "").run(SLOTS.split(' ')).exits(12);
     output.says("is closed in winter").says("reference: req-77");
 }
 
@@ -170,7 +163,7 @@ fn each_way_to_send_the_key_is_taken_by_a_foreign_service() {
 fn a_failure_of_the_service_at_a_search_names_no_setting() {
     let body = json!({"error": "unexpected party_size overflow", "fields": ["party_size"]});
     let server = Scripted::start(move |_| Reply::json(500, &body));
-    let output = home(&server, "").run(SLOTS).exits(14);
+    let output = home(&server, "").run(SLOTS.split(' ')).exits(14);
     let output = output.says("the service failed, and nothing was changed");
     assert!(!output.stderr.contains("profile set"), "{output}");
     assert!(!output.stderr.contains("idempotency"), "{output}");

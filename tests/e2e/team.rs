@@ -297,15 +297,9 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     local.ok(["cancel", &id, "--yes"]);
     let shared = team.machine("ada");
     let file = local.path().join("journal.db");
-    let copy = [
-        "journal",
-        "copy",
-        "--json",
-        "--from",
-        file.to_str().unwrap(),
-    ];
+    let copy = words(format!("journal copy --json --from {}", file.display()));
     for _ in 0..2 {
-        let copied = shared.ok(copy).json();
+        let copied = shared.ok(&copy).json();
         assert_eq!(
             (&copied["attempts"], &copied["bookings"]),
             (&1.into(), &1.into())
@@ -321,10 +315,10 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     );
     // A guest who was forgotten does not come back.
     shared.ok(["bookings", "forget", &id]);
-    shared.ok(copy);
+    shared.ok(&copy);
     assert!(listed(&shared, &["bookings"]).is_empty());
-    let mut missing = copy;
-    missing[4] = "/nowhere/journal.db";
+    let mut missing = copy.clone();
+    missing[4] = "/nowhere/journal.db".into();
     shared.run(missing).refused(3, "journal");
 }
 

@@ -316,18 +316,11 @@ fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
     let offered = text(slot, "datetime");
     assert!(offered.ends_with("+01:00"), "{offered}");
     let local = offered[..16].replace('T', " ");
-    let book = [
-        "book",
-        venue,
-        "--slot",
-        &text(slot, "availability_id"),
-        "--at",
-        &local,
-    ];
-    let guest = ["--party", "2", "--name", "Ada Lovelace", "--json"];
-    let arguments: Vec<&str> = book.into_iter().chain(guest).collect();
-    let preview = home.ok(arguments.iter().chain(&["--dry-run"])).json();
+    let id = text(slot, "availability_id");
+    let guest = "--party 2 --name 'Ada Lovelace'";
+    let book = format!("book {venue} --slot {id} --at '{local}' {guest}");
+    let preview = home.json(&format!("{book} --dry-run"));
     assert_eq!(preview["body"]["datetime"], offered.as_str());
-    let booked = home.ok(&arguments).json();
+    let booked = home.json(&book);
     assert_eq!(booked["datetime"], offered.as_str());
 }
