@@ -27,7 +27,7 @@ pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
 }
 
 /// The limits as they are now, if nobody else has used them since.
-pub(crate) fn known(context: &Context) -> Result<Vec<RateLimit>> {
+pub(crate) fn known(context: &Context) -> Result<Vec<RateLimitRow>> {
     if !context.has_journal() {
         return Ok(Vec::new());
     }
@@ -38,7 +38,7 @@ pub(crate) fn known(context: &Context) -> Result<Vec<RateLimit>> {
         let ours = Timestamp::now().saturating_add(window.ahead);
         let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
         let (remaining, resets_in) = window.left(now);
-        RateLimit {
+        RateLimitRow {
             endpoint: window.name,
             limit: window.allowed,
             remaining,
@@ -51,7 +51,7 @@ pub(crate) fn known(context: &Context) -> Result<Vec<RateLimit>> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct RateLimit {
+pub(crate) struct RateLimitRow {
     endpoint: String,
     limit: u32,
     remaining: u32,
@@ -61,7 +61,7 @@ pub(crate) struct RateLimit {
     seen_at: String,
 }
 
-impl RateLimit {
+impl RateLimitRow {
     /// What is said of a limit that leaves no request; `None` if one is left.
     pub(crate) fn exhausted(&self) -> Option<String> {
         let is_exhausted = self.remaining == 0 && self.resets_in_seconds > 0;
@@ -73,7 +73,7 @@ impl RateLimit {
 
 #[derive(Serialize)]
 struct LimitList {
-    limits: Vec<RateLimit>,
+    limits: Vec<RateLimitRow>,
 }
 
 impl Draw for LimitList {

@@ -17,7 +17,7 @@ use crate::platform::shell;
 use crate::service::client::{Call, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::id::{id, id_in, same_id};
-use crate::service::mapping::{Misread, ReadKind, Shape, same_words};
+use crate::service::mapping::{MappingError, ReadKind, Shape, same_words};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
@@ -31,14 +31,14 @@ const CHECK_FIRST: &str = "check before trying again: bookctl session list";
 pub(crate) enum Command {
     Connect(Connect),
     Verify(Verify),
-    List(List),
+    List(SessionListArgs),
     Show(One),
     Disconnect(Disconnect),
 }
 
 impl Default for Command {
     fn default() -> Self {
-        Command::List(List::default())
+        Command::List(SessionListArgs::default())
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Verify {
 #[command(after_help = "Examples:\n  \
     bookctl session list\n  \
     bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
-pub(crate) struct List {
+pub(crate) struct SessionListArgs {
     /// List only sessions of this guest
     #[arg(long, value_name = "ID")]
     end_user: Option<String>,
@@ -140,7 +140,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Show(args) => {
             let id = locate_session(context, &args.session)?;
             let document = context.read(session::show(&id)).await?.document;
-            read_session(context, &document).map_err(Misread::into_error)?;
+            read_session(context, &document).map_err(MappingError::into_error)?;
             emit_one(context, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(context, args).await,
@@ -304,7 +304,7 @@ async fn ask_code(context: &Context) -> Result<String> {
     Ok(context.prompter.text(&question, None, &check).await?)
 }
 
-async fn list(context: &Context, args: &List) -> Result<Exit> {
+async fn list(context: &Context, args: &SessionListArgs) -> Result<Exit> {
     let call = session::list(&[
         ("end_user", args.end_user.as_deref()),
         ("provider", args.provider.as_deref()),
@@ -418,7 +418,7 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
     let adapter = context.adapter();
     let (card, around) = adapter
         .object(ReadKind::Card, Shape::Card, &answer.document)
-        .map_err(Misread::into_error)?;
+        .map_err(MappingError::into_error)?;
     let page = |_: &Document| card_page(&card, &around);
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)

@@ -13,7 +13,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{
-    List, Misread, NextPage, ReadKind, Reading, Shape, next_page, same_words,
+    List, MappingError, NextPage, ReadKind, Reading, Shape, next_page, same_words,
 };
 
 /// How many elements are read where nothing else is said.
@@ -34,7 +34,7 @@ pub(crate) struct Pages<T> {
     pub(crate) around: Vec<(String, String)>,
 }
 
-type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, Misread> + 'a;
+type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, MappingError> + 'a;
 
 pub(crate) struct Listing<'a, T> {
     /// What its elements are called.
@@ -303,7 +303,7 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
 pub(crate) fn read_session(
     context: &Context,
     document: &Document,
-) -> Result<(Value, Vec<(String, String)>), Misread> {
+) -> Result<(Value, Vec<(String, String)>), MappingError> {
     let adapter = context.adapter();
     adapter.object(ReadKind::Session, Shape::Session, document)
 }

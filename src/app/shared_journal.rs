@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::config::{Environment, Paths, SharedJournal};
-use crate::journal::Maker;
+use crate::journal::Actor;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::{Database, Login};
 use crate::platform::system::{files, process};
@@ -47,12 +47,12 @@ pub(crate) fn database(
 }
 
 /// Who begins runs here.
-pub(crate) fn maker(environment: &Environment) -> Maker {
+pub(crate) fn maker(environment: &Environment) -> Actor {
     let user = Environment::text(environment.user.as_ref()).or_else(process::user_name);
     let host =
         process::host_name().or_else(|| Environment::text(environment.computername.as_ref()));
     let unknown = || "unknown".to_owned();
-    Maker {
+    Actor {
         user: user.unwrap_or_else(unknown),
         host: host.unwrap_or_else(unknown),
     }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn whoever_begins_a_run_has_a_name_also_where_the_environment_lacks_it() {
         let windows = |name: &str| (name == "COMPUTERNAME").then(|| "DESK-1".into());
-        let Maker { user, host } = maker(&Environment::read(windows));
+        let Actor { user, host } = maker(&Environment::read(windows));
         for name in [user, host] {
             assert!(!name.is_empty() && name != "unknown", "{name}");
         }

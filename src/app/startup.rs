@@ -51,7 +51,7 @@ impl Startup {
             ci: Environment::on(environment.ci.as_ref()),
             term_is_dumb: is_dumb(environment.term.as_deref()),
             accessible: Environment::on(environment.accessible.as_ref()),
-            colour: out.stderr_style().colour,
+            color: out.stderr_style().color,
         });
         Ok(Startup {
             out,

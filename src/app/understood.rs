@@ -5,14 +5,17 @@ use crate::json::Document;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
-use crate::service::mapping::{Misread, Reading};
+use crate::service::mapping::{MappingError, Reading};
 
 /// Takes what was read, and warns of what could not be.
 ///
 /// # Errors
 /// `unexpected_answer` (15) with the answer as its body.
-pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>, Misread>) -> Result<T> {
-    let reading = read.map_err(Misread::into_error)?;
+pub(crate) fn understood<T>(
+    context: &Context,
+    read: Result<Reading<T>, MappingError>,
+) -> Result<T> {
+    let reading = read.map_err(MappingError::into_error)?;
     for warning in &reading.warnings {
         context.out.warn(warning);
     }

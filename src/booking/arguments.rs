@@ -117,7 +117,7 @@ pub(crate) struct JournalFlags {
 
 impl JournalFlags {
     /// Opens the journal, so only once the rest of the input is known to be usable.
-    pub(crate) fn tell(self, context: &Context) -> Result<()> {
+    pub(crate) fn apply(self, context: &Context) -> Result<()> {
         if self.same_organization {
             context.journal()?.scope.takes_any_account.set(true);
         }

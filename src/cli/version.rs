@@ -14,7 +14,7 @@ use crate::terminal::output::{DocumentView, Page};
 /// `--version` among global flags and without a command.
 #[derive(Parser, Debug)]
 #[command(name = "bookctl", disable_version_flag = true)]
-struct Asked {
+struct VersionFlags {
     #[arg(long, short = 'V')]
     version: bool,
     #[command(flatten)]
@@ -23,7 +23,7 @@ struct Asked {
 
 /// Writes the details if `--verbose` stands beside `--version`. `None` means that the version alone was asked for.
 pub(super) fn details(arguments: &[OsString], environment: &Environment) -> Option<Exit> {
-    let asked = Asked::try_parse_from(arguments).ok()?;
+    let asked = VersionFlags::try_parse_from(arguments).ok()?;
     if !asked.version || !asked.flags.verbose {
         return None;
     }

@@ -42,12 +42,12 @@ variables! {
     pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass";
     user = "USER", "name under which attempts are recorded there, and its user if the URL names none";
     computername = "COMPUTERNAME", "name of this machine there, on Windows";
-    no_color = "NO_COLOR", "disable colour";
-    clicolor_force = "CLICOLOR_FORCE", "use colour even if the output is not a terminal";
+    no_color = "NO_COLOR", "disable color";
+    clicolor_force = "CLICOLOR_FORCE", "use color even if the output is not a terminal";
     complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";
     ci = "CI", "set by continuous integration; disables prompts";
     columns = "COLUMNS", "width of help where nothing is a terminal; 100 if not set";
-    term = "TERM", "`dumb` disables colour and redrawing";
+    term = "TERM", "`dumb` disables color and redrawing";
     bookctl_pager = "BOOKCTL_PAGER", "pager for lists longer than the screen; `cat` or empty for none";
     pager = "PAGER", "that pager if BOOKCTL_PAGER is not set";
     less = "LESS", "options of less; `FRX` if not set";

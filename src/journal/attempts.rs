@@ -8,20 +8,20 @@ use uuid::Uuid;
 
 use super::Journal;
 use super::protocol::Attempt;
-use super::runs::{Maker, Outcome, Run, State};
-use super::wish::Request;
+use super::runs::{Actor, Outcome, Run, State};
+use super::wish::RecordedRequest;
 use crate::outcome::{Error, Result};
-use crate::platform::sql::{Answer, Row, Statements, Trouble, Value, values};
+use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, SqlRow, Value, values};
 
-fn attempt(row: &Row) -> Answer<Attempt> {
-    let json = |text: String| serde_json::from_str(&text).map_err(|_| Trouble::Unreadable);
+fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
+    let json = |text: String| serde_json::from_str(&text).map_err(|_| SqlError::Unreadable);
     let asked: Option<String> = row.get("asked")?;
     Ok(Attempt {
         idempotency_key: row.get("idempotency_key")?,
         origin: row.get("origin")?,
         profile: row.get("profile")?,
         account: row.get("account")?,
-        request: Request {
+        request: RecordedRequest {
             body: json(row.get("request")?)?,
             hash: row.get("request_hash")?,
             asked: asked.map(json).transpose()?,
@@ -36,7 +36,7 @@ fn attempt(row: &Row) -> Answer<Attempt> {
     })
 }
 
-fn run(row: &Row) -> Answer<Run> {
+fn run(row: &SqlRow) -> SqlResult<Run> {
     let user: Option<String> = row.get("username")?;
     Ok(Run {
         number: row.get("number")?,
@@ -44,7 +44,7 @@ fn run(row: &Row) -> Answer<Run> {
         account: row.get("account")?,
         maker: user
             .zip(row.get("host")?)
-            .map(|(user, host)| Maker { user, host }),
+            .map(|(user, host)| Actor { user, host }),
         process: row.get("process")?,
         outcome: Outcome::parse(&row.get::<String>("outcome")?),
         abandoned: row.get("abandoned")?,
@@ -57,19 +57,19 @@ fn run(row: &Row) -> Answer<Run> {
 
 /// The attempts that meet a condition, oldest first, each with its runs.
 pub(super) fn several(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     condition: &str,
     values: &[Value<'_>],
-) -> Answer<Vec<Attempt>> {
+) -> SqlResult<Vec<Attempt>> {
     select(statements, condition, values, "")
 }
 
 fn select(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     condition: &str,
     values: &[Value<'_>],
     lock: &str,
-) -> Answer<Vec<Attempt>> {
+) -> SqlResult<Vec<Attempt>> {
     let attempts = format!("SELECT * FROM attempts {condition} ORDER BY created_at{lock}");
     let runs = format!(
         "SELECT * FROM runs WHERE idempotency_key IN (SELECT idempotency_key FROM attempts {condition})
@@ -77,7 +77,7 @@ fn select(
     );
     let found = statements.together(&[(&attempts, values), (&runs, values)])?;
     let [attempts, runs] = found.as_slice() else {
-        return Err(Trouble::Unreadable);
+        return Err(SqlError::Unreadable);
     };
     let mut of_key: HashMap<String, Vec<Run>> = HashMap::new();
     for row in runs {
@@ -96,7 +96,7 @@ fn select(
 const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
 /// The attempt under a key, for a transaction that changes it: others wait until the transaction ends.
-pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
+pub(super) fn hold(statements: &dyn SqlExecutor, key: &str) -> SqlResult<Option<Attempt>> {
     Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
 
@@ -164,10 +164,10 @@ impl Journal {
 /// Writes an attempt and its runs as they are now. An attempt that is none any more is removed. If another process has added
 /// the attempt in between, this is a conflict, and the transaction is repeated.
 pub(super) fn save(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     before: Option<&Attempt>,
     now: Option<&Attempt>,
-) -> Answer<()> {
+) -> SqlResult<()> {
     let Some(attempt) = now else {
         for table in ["attempts", "runs"] {
             let delete = format!("DELETE FROM {table} WHERE idempotency_key = ?1");
@@ -188,7 +188,7 @@ pub(super) fn save(
     Ok(())
 }
 
-fn write_attempt(statements: &dyn Statements, is_known: bool, attempt: &Attempt) -> Answer<()> {
+fn write_attempt(statements: &dyn SqlExecutor, is_known: bool, attempt: &Attempt) -> SqlResult<()> {
     const CHANGED: &str = "ON CONFLICT (idempotency_key) DO UPDATE SET account = excluded.account, state = excluded.state,
          booking_id = excluded.booking_id, http_status = excluded.http_status, updated_at = excluded.updated_at,
          request = excluded.request, request_hash = excluded.request_hash, asked = excluded.asked,
@@ -220,11 +220,11 @@ fn write_attempt(statements: &dyn Statements, is_known: bool, attempt: &Attempt)
 }
 
 fn write_run(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     is_known: bool,
     attempt: &Attempt,
     run: &Run,
-) -> Answer<()> {
+) -> SqlResult<()> {
     const ENDED: &str = "ON CONFLICT (idempotency_key, number) DO UPDATE SET outcome = excluded.outcome,
          abandoned = excluded.abandoned, http_status = excluded.http_status, booking_id = excluded.booking_id,
          ended_at = excluded.ended_at";

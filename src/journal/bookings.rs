@@ -12,7 +12,7 @@ use super::searched::Searched;
 use super::{Journal, guests};
 use crate::json::Document;
 use crate::outcome::Result;
-use crate::platform::sql::{Answer, Row, Statements, Value, values};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, Value, values};
 use crate::secrets::redact_document;
 use crate::service::documents::booking::Booking;
 
@@ -26,7 +26,7 @@ pub(crate) struct KeptBooking {
 
 impl KeptBooking {
     /// `None` if its document cannot be read.
-    pub(super) fn read(row: &Row) -> Answer<Option<Self>> {
+    pub(super) fn read(row: &SqlRow) -> SqlResult<Option<Self>> {
         let document: String = row.get("document")?;
         let document = if document.is_empty() {
             let (id, status): (String, String) = (row.get("id")?, row.get("status")?);
@@ -44,7 +44,7 @@ impl KeptBooking {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Sighting {
+pub(crate) struct StatusObservation {
     pub(crate) status: String,
     /// Some fields of the booking, none of them the guest's. Empty after the guest was deleted.
     pub(crate) facts: Json,
@@ -61,7 +61,11 @@ pub(super) struct Held {
     asked: Option<Json>,
 }
 
-pub(super) fn hold(statements: &dyn Statements, origin: &str, id: &str) -> Answer<Option<Held>> {
+pub(super) fn hold(
+    statements: &dyn SqlExecutor,
+    origin: &str,
+    id: &str,
+) -> SqlResult<Option<Held>> {
     let query = "SELECT forgotten_at IS NOT NULL AS is_forgotten, idempotency_key IS NOT NULL AS is_made, document, seen_at,
                         (SELECT coalesce(asked, request) FROM attempts
                          WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked
@@ -84,7 +88,7 @@ pub(super) fn hold(statements: &dyn Statements, origin: &str, id: &str) -> Answe
 }
 
 #[derive(Default)]
-pub(super) struct Seen<'a> {
+pub(super) struct SeenBooking<'a> {
     pub(super) origin: &'a str,
     pub(super) profile: Option<&'a str>,
     pub(super) seen_at: &'a str,
@@ -99,12 +103,12 @@ pub(super) struct Seen<'a> {
 
 /// Stores a booking. If another process has added it in between, this is a conflict, and the transaction is repeated.
 pub(super) fn store(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     held: Option<&Held>,
     booking: &Booking,
-    seen: &Seen<'_>,
-) -> Answer<()> {
+    seen: &SeenBooking<'_>,
+) -> SqlResult<()> {
     let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
     let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
     let (document, terms, searched) = if is_forgotten {
@@ -158,14 +162,14 @@ fn stored_terms(terms: &Json) -> String {
 
 /// Stores the booking of an attempt, in the transaction that settles it.
 pub(super) fn keep(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     attempt: &Attempt,
     booking: &Booking,
     terms: Option<&Json>,
-) -> Answer<()> {
+) -> SqlResult<()> {
     let held = hold(statements, &attempt.origin, booking.id())?;
-    let seen = Seen {
+    let seen = SeenBooking {
         origin: &attempt.origin,
         profile: attempt.profile.as_deref(),
         seen_at: &Timestamp::now().to_string(),
@@ -180,19 +184,19 @@ pub(super) fn keep(
 
 /// Stores a booking that nobody here may have made, seen at a moment.
 fn keep_seen(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     held: Option<&Held>,
     booking: &Booking,
     at: Timestamp,
-) -> Answer<()> {
+) -> SqlResult<()> {
     let at = at.to_string();
-    let seen = Seen {
+    let seen = SeenBooking {
         origin: &scope.origin,
         profile: scope.profile.as_deref(),
         seen_at: &at,
         created_at: &at,
-        ..Seen::default()
+        ..SeenBooking::default()
     };
     store(statements, scope, held, booking, &seen)
 }
@@ -308,14 +312,14 @@ impl Journal {
     }
 
     /// The states in which a booking was seen, oldest first. Triggers of the schema record them.
-    pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<Sighting>> {
+    pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<StatusObservation>> {
         self.read(|statements, scope| {
             let query =
                 "SELECT * FROM sightings WHERE origin = ?1 AND booking_id = ?2 ORDER BY number";
             let rows = statements.query(query, values![&scope.origin, booking_id])?;
-            let sighting = |row: &Row| {
+            let sighting = |row: &SqlRow| {
                 let facts: String = row.get("facts")?;
-                Ok(Sighting {
+                Ok(StatusObservation {
                     status: row.get("status")?,
                     facts: serde_json::from_str(&facts).unwrap_or_default(),
                     seen_at: row.get("seen_at")?,

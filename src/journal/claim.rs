@@ -68,7 +68,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Maker, Scope};
+    use crate::journal::{Actor, Scope};
 
     const LEASE: Duration = Duration::from_secs(60);
 
@@ -78,7 +78,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |host: &str| {
-            let maker = Maker {
+            let maker = Actor {
                 user: "ada".into(),
                 host: host.into(),
             };

@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::attempts::{hold, save};
-use super::bookings::{self, KeptBooking, Seen};
+use super::bookings::{self, KeptBooking, SeenBooking};
 use super::protocol::Attempt;
 use super::scope::Scope;
 use super::{Journal, protocol};
 use crate::outcome::{Error, Result};
-use crate::platform::sql::{Answer, Row, Statements, values};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
 
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Copied {
@@ -55,7 +55,7 @@ pub(crate) fn copy(from: &Path, into: &Journal) -> Result<Copied> {
 }
 
 /// Copies an attempt with its runs. Returns `false` if the key stands for another request there.
-fn copy_attempt(statements: &dyn Statements, scope: &Scope, attempt: &Attempt) -> Answer<bool> {
+fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) -> SqlResult<bool> {
     let mut attempt = attempt.clone();
     for run in &mut attempt.runs {
         run.maker.get_or_insert_with(|| scope.maker.clone());
@@ -71,11 +71,11 @@ fn copy_attempt(statements: &dyn Statements, scope: &Scope, attempt: &Attempt) -
 /// Copies a booking that is newer than what is known there, and the states in which it was seen. The other journal adds the
 /// last of them by itself. A guest that was deleted in either of them does not come back.
 fn copy_booking(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
-    row: &Row,
-    sightings: &[Row],
-) -> Answer<()> {
+    row: &SqlRow,
+    sightings: &[SqlRow],
+) -> SqlResult<()> {
     let Some(KeptBooking { booking, seen_at }) = KeptBooking::read(row)? else {
         return Ok(());
     };
@@ -106,7 +106,7 @@ fn copy_booking(
     let (key, terms, profile): (Option<String>, Option<String>, Option<String>) =
         (key?, terms?, profile?);
     let terms: Option<Json> = terms.and_then(|it| serde_json::from_str(&it).ok());
-    let seen = Seen {
+    let seen = SeenBooking {
         origin: &origin,
         profile: profile.as_deref(),
         seen_at: &seen_at,

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::Journal;
 use super::scope::Scope;
 use crate::outcome::Result;
-use crate::platform::sql::{Answer, Statements, Trouble, values};
+use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, values};
 
 /// How many guests a transaction deletes at most, so that a booking request stays fast, and nobody waits long where a person
 /// deletes many. More than one request ever adds.
@@ -44,7 +44,7 @@ const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 /// Deletes the guests of attempts at this service that are older than the retention. Of a booking, its id, its status
 /// and its creation time remain. Returns the number of changed rows, as far as it is known before the commit, as it is in the
 /// file. What another process is deleting is left to it.
-pub(super) fn purge(statements: &dyn Statements, scope: &Scope) -> Answer<usize> {
+pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<usize> {
     let now = Timestamp::now().to_string();
     let ended = scope.retention_ended().to_string();
     let row = values![&scope.origin, &ended, &now, AT_ONCE];
@@ -87,7 +87,7 @@ impl Journal {
         );
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, until.to_string()])?;
-            let row = row.ok_or(Trouble::Unreadable)?;
+            let row = row.ok_or(SqlError::Unreadable)?;
             Ok(Forgotten {
                 count: row.get("guests")?,
                 unresolved: row.get("unresolved")?,

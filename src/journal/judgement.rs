@@ -45,7 +45,7 @@ pub(crate) struct ShownBooking {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum LastTry {
+pub(crate) enum TryResult {
     /// No byte of the request left this machine.
     NotSent,
     /// The service refused the request, and so created nothing for this try.
@@ -69,14 +69,14 @@ pub(crate) fn judge(
     key: KeyOrigin,
     in_doubt: bool,
     earlier: Earlier,
-) -> LastTry {
+) -> TryResult {
     let is_foreign = existed_before(shown.is_older, in_doubt, earlier);
     match (shown.agrees, is_foreign, key) {
-        _ if shown.is_known => LastTry::Booked,
-        (true, true, KeyOrigin::Generated { .. }) => LastTry::NoProof,
-        (true, ..) => LastTry::Booked,
-        (false, true, KeyOrigin::Caller) if shown.is_200 => LastTry::AnotherBooking,
-        (false, ..) => LastTry::NoProof,
+        _ if shown.is_known => TryResult::Booked,
+        (true, true, KeyOrigin::Generated { .. }) => TryResult::NoProof,
+        (true, ..) => TryResult::Booked,
+        (false, true, KeyOrigin::Caller) if shown.is_200 => TryResult::AnotherBooking,
+        (false, ..) => TryResult::NoProof,
     }
 }
 
@@ -84,15 +84,15 @@ pub(crate) fn judge(
 ///
 /// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing about it.
 /// `is_of_another_key` is whether another attempt at the service has the booking: it cannot be both (spec, Limits 7).
-pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, is_of_another_key: bool) -> Outcome {
+pub(crate) fn outcome_of(last: TryResult, in_doubt: bool, is_of_another_key: bool) -> Outcome {
     match last {
-        LastTry::Booked if is_of_another_key => Outcome::InDoubt,
-        LastTry::Booked => Outcome::Booked,
-        LastTry::AnotherBooking => Outcome::AnotherBooking,
-        LastTry::NoProof => Outcome::InDoubt,
-        LastTry::Refused | LastTry::NotSent if in_doubt => Outcome::InDoubt,
-        LastTry::Refused => Outcome::Refused,
-        LastTry::NotSent => Outcome::NotSent,
+        TryResult::Booked if is_of_another_key => Outcome::InDoubt,
+        TryResult::Booked => Outcome::Booked,
+        TryResult::AnotherBooking => Outcome::AnotherBooking,
+        TryResult::NoProof => Outcome::InDoubt,
+        TryResult::Refused | TryResult::NotSent if in_doubt => Outcome::InDoubt,
+        TryResult::Refused => Outcome::Refused,
+        TryResult::NotSent => Outcome::NotSent,
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
         const MADE: Earlier = Earlier::Booked;
         use Earlier::{MayHaveBooked, Nothing};
         use KeyOrigin::{Caller, SameRequestOnly};
-        use LastTry::{AnotherBooking, Booked, NoProof};
+        use TryResult::{AnotherBooking, Booked, NoProof};
         const GENERATED: KeyOrigin = KeyOrigin::Generated {
             may_be_second: false,
         };

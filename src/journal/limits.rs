@@ -11,7 +11,7 @@ use super::Journal;
 use super::claim::is_over;
 use super::scope::Scope;
 use crate::outcome::Result;
-use crate::platform::sql::{Answer, Row, Statements, values};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
 
 /// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
@@ -100,7 +100,7 @@ pub(super) struct Observed(String, Option<RateLimitWindow>);
 
 impl Observed {
     /// Updates the stored window, within a transaction. An answer never gives back what others have taken of it meanwhile.
-    pub(super) fn store(&self, statements: &dyn Statements, scope: &Scope) -> Answer<()> {
+    pub(super) fn store(&self, statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<()> {
         let Observed(name, seen) = self;
         let Some(seen) = seen else {
             let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
@@ -124,7 +124,7 @@ impl Journal {
         self.read(|statements, scope| {
             let query = "SELECT * FROM limits WHERE origin = ?1 ORDER BY bucket";
             let rows = statements.query(query, values![&scope.origin])?;
-            let mut windows: Vec<_> = rows.iter().map(window).collect::<Answer<_>>()?;
+            let mut windows: Vec<_> = rows.iter().map(window).collect::<SqlResult<_>>()?;
             windows.retain(|window| !window.is_unknown());
             Ok(windows)
         })
@@ -183,13 +183,13 @@ impl Journal {
 
 /// Counts a request, within the transaction in which `known` was held.
 pub(super) fn count(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     is_shared: bool,
     name: &str,
     known: Option<RateLimitWindow>,
     clock: ServiceClock<'_>,
-) -> Answer<Admission> {
+) -> SqlResult<Admission> {
     match known {
         None if !is_shared => Ok(Admission::Sent),
         Some(known) if !known.is_unknown() => Ok(
@@ -201,11 +201,11 @@ pub(super) fn count(
 
 /// Takes a request from a window that is known. Returns the window if it is exhausted.
 fn take(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     known: RateLimitWindow,
     clock: ServiceClock<'_>,
-) -> Answer<Option<RateLimitWindow>> {
+) -> SqlResult<Option<RateLimitWindow>> {
     let Some(taken) = known.clone().taken(clock(Some(&known))) else {
         return Ok(Some(known));
     };
@@ -215,11 +215,11 @@ fn take(
 
 /// Lets one machine after the other send the first request, until an answer shows the window.
 fn learn(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     name: &str,
     begun: Option<RateLimitWindow>,
-) -> Answer<Admission> {
+) -> SqlResult<Admission> {
     let until = begun.map(|begun| begun.resets_at.as_millisecond());
     if until == Some(UNTOLD) {
         return Ok(Admission::Sent);
@@ -245,11 +245,11 @@ fn learn(
 /// Ends the learning of a window which no answer has shown. The next machine learns it, unless the service has answered
 /// without telling of one.
 pub(super) fn end_learning(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     name: &str,
     was_answered: bool,
-) -> Answer<()> {
+) -> SqlResult<()> {
     let ended = format!("UPDATE limits SET resets_at = {UNTOLD}");
     let end = if was_answered {
         &ended
@@ -265,19 +265,19 @@ pub(super) fn end_learning(
 
 /// A window for a transaction that changes it: others wait until the transaction ends.
 pub(super) fn hold(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     name: &str,
-) -> Answer<Option<RateLimitWindow>> {
+) -> SqlResult<Option<RateLimitWindow>> {
     find(statements, scope, name, " FOR UPDATE")
 }
 
 fn find(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     name: &str,
     lock: &str,
-) -> Answer<Option<RateLimitWindow>> {
+) -> SqlResult<Option<RateLimitWindow>> {
     let query = format!("SELECT * FROM limits WHERE origin = ?1 AND bucket = ?2{lock}");
     let row = statements.first(&query, values![&scope.origin, name])?;
     row.as_ref().map(window).transpose()
@@ -288,11 +288,11 @@ const REPLACE: &str = "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excl
     remaining = excluded.remaining, resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
 
 fn store(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     window: &RateLimitWindow,
     if_stored: &str,
-) -> Answer<()> {
+) -> SqlResult<()> {
     let store = format!(
         "INSERT INTO limits (origin, bucket, allowed, remaining, resets_at, ahead, seen_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) {if_stored}"
@@ -313,7 +313,7 @@ fn moment(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN)
 }
 
-fn window(row: &Row) -> Answer<RateLimitWindow> {
+fn window(row: &SqlRow) -> SqlResult<RateLimitWindow> {
     Ok(RateLimitWindow {
         name: row.get("bucket")?,
         allowed: row.get("allowed")?,

@@ -90,7 +90,7 @@ impl Journal {
                     idempotency_key: row.get("idempotency_key")?,
                     asked: asked.unwrap_or_default(),
                 };
-                if found.booking.status().is_alive() && venues.contains(&found.venue()) {
+                if found.booking.status().has_not_ended() && venues.contains(&found.venue()) {
                     live.push(found);
                 }
             }

@@ -33,26 +33,26 @@ mod wish;
 const VERSION: i64 = 23;
 
 pub(crate) use attempts::another_account;
-pub(crate) use bookings::{KeptBooking, Sighting};
+pub(crate) use bookings::{KeptBooking, StatusObservation};
 pub(crate) use claim::{Claim, LONGEST_LEASE};
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
 pub(crate) use judgement::{
-    Conclusion, KeyOrigin, LastTry, ShownBooking, conclusion, existed_before, judge, outcome_of,
+    Conclusion, KeyOrigin, ShownBooking, TryResult, conclusion, existed_before, judge, outcome_of,
 };
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
 pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};
-pub(crate) use runs::{Earlier, Maker, Outcome, Run, State};
+pub(crate) use runs::{Actor, Earlier, Outcome, Run, State};
 pub(crate) use scope::Scope;
-pub(crate) use search::Sought;
+pub(crate) use search::SearchCriteria;
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
-pub(crate) use wish::{Request, Wish, is_same_but_time, is_same_time};
+pub(crate) use wish::{ComparableRequest, RecordedRequest, is_same_but_time, is_same_time};
 
 #[cfg(test)]
 mod tests;

@@ -4,13 +4,13 @@
 
 use serde::Serialize;
 
-use super::judgement::{LastTry, outcome_of};
+use super::judgement::{TryResult, outcome_of};
 use super::runs::{Earlier, Outcome, Run, State, may_be_sent_by, state_of};
-use super::wish::{Request, Wish};
+use super::wish::{ComparableRequest, RecordedRequest};
 
 /// An idempotency key, the request that was to be sent under it, and its runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Attempt<I = String, R = Request> {
+pub(crate) struct Attempt<I = String, R = RecordedRequest> {
     pub(crate) idempotency_key: I,
     /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: I,
@@ -55,7 +55,7 @@ pub(crate) struct Begun<I, R> {
 /// Begins a run. `first` is the attempt as it is if the key is not known yet: with this run alone. `others` are the open
 /// attempts that may have made the same booking, if the wish is not one of its own: every one but where the caller chose
 /// the key, or a person wants to book twice.
-pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: Wish + 'a>(
+pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     known: Option<Attempt<I, R>>,
     first: Attempt<I, R>,
     takes_any_account: bool,
@@ -106,7 +106,10 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: Wish + 'a>(
 
 /// Whether an open attempt may have made, or may yet make, the booking that is asked for under another key. Whether it is
 /// still being sent, and with which API key, makes no difference.
-pub(crate) fn blocks<I: PartialEq, R: Wish>(open: &Attempt<I, R>, wanted: &Attempt<I, R>) -> bool {
+pub(crate) fn blocks<I: PartialEq, R: ComparableRequest>(
+    open: &Attempt<I, R>,
+    wanted: &Attempt<I, R>,
+) -> bool {
     open.state == State::Unresolved
         && open.origin == wanted.origin
         && open.idempotency_key != wanted.idempotency_key
@@ -117,7 +120,7 @@ pub(crate) fn blocks<I: PartialEq, R: Wish>(open: &Attempt<I, R>, wanted: &Attem
 pub(crate) struct End<I> {
     /// Distinguishes the run from all others.
     pub(crate) token: I,
-    pub(crate) last: LastTry,
+    pub(crate) last: TryResult,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
     /// The booking that was asked for, if it was answered with.
@@ -167,7 +170,7 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
 /// What `there` becomes when an attempt under the same key is copied from another journal; `None` if that is for another
 /// request or service, and is not copied. Nothing that is known there changes, except by what is newer: a run is known by
 /// its token, and one that was under way may have ended since.
-pub(crate) fn copy<I: Clone + PartialEq, R: Wish>(
+pub(crate) fn copy<I: Clone + PartialEq, R: ComparableRequest>(
     there: Option<Attempt<I, R>>,
     copied: Attempt<I, R>,
 ) -> Option<Attempt<I, R>> {

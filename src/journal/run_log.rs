@@ -5,16 +5,16 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::attempts::{OPEN, another_account, hold, save, several};
-use super::judgement::LastTry;
+use super::judgement::TryResult;
 use super::limits::{self, Admission, RateLimitWindow, ServiceClock};
 use super::protocol::{Attempt, End, Forbidden, begin, end};
 use super::runs::{Earlier, Outcome, Run, State};
 use super::scope::Scope;
-use super::wish::Request;
+use super::wish::RecordedRequest;
 use super::{Journal, bookings, guests};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
-use crate::platform::sql::{Answer, Statements, values};
+use crate::platform::sql::{SqlExecutor, SqlResult, values};
 use crate::service::documents::booking::Booking;
 
 /// A run that this process has begun.
@@ -46,7 +46,7 @@ pub(crate) enum BeginOutcome {
 
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
-    pub(crate) last: LastTry,
+    pub(crate) last: TryResult,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
     /// The status of the last answer, if one came.
@@ -134,11 +134,11 @@ impl Intent<'_> {
     /// are looked at.
     fn write(
         &self,
-        statements: &dyn Statements,
+        statements: &dyn SqlExecutor,
         scope: &Scope,
         is_shared: bool,
         token: &str,
-    ) -> Answer<Result<BeginOutcome>> {
+    ) -> SqlResult<Result<BeginOutcome>> {
         let known = hold(statements, self.key)?;
         let window = match self.counted_in {
             Some((limit, _)) => limits::hold(statements, scope, limit)?,
@@ -184,7 +184,7 @@ impl Intent<'_> {
             process: Some(std::process::id()),
             ..Run::begun(token.to_owned(), account, Timestamp::now().to_string())
         };
-        let request = Request::new(self.request, self.asked);
+        let request = RecordedRequest::new(self.request, self.asked);
         Attempt {
             profile: scope.profile.clone(),
             ..Attempt::first(self.key.to_owned(), scope.origin.clone(), request, run)
@@ -198,11 +198,11 @@ const OTHER_ATTEMPT: &str = "
 
 /// Returns, beside what is known then, how many guests were deleted.
 fn write_end(
-    statements: &dyn Statements,
+    statements: &dyn SqlExecutor,
     scope: &Scope,
     run: &RunId,
     told: &RunEnd<'_>,
-) -> Answer<(Ended, usize)> {
+) -> SqlResult<(Ended, usize)> {
     if let Some(limit) = &run.awaited_limit {
         limits::end_learning(statements, scope, limit, told.http_status.is_some())?;
     }
@@ -224,7 +224,7 @@ fn write_end(
         http_status: told.http_status,
         ended_at: Timestamp::now().to_string(),
     };
-    let sent = Request::new(told.request, told.asked);
+    let sent = RecordedRequest::new(told.request, told.asked);
     let (attempt, outcome, state) = end(before.clone(), told_end, sent);
     save(statements, before.as_ref(), attempt.as_ref())?;
     if let (Some(booking), Some(attempt), Outcome::Booked) = (told.booking, &attempt, outcome) {

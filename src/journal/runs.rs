@@ -72,7 +72,7 @@ pub(crate) struct Run<I = String> {
     pub(super) account: Option<I>,
     /// Who began it, unless the run was recovered.
     #[serde(flatten)]
-    pub(crate) maker: Option<Maker>,
+    pub(crate) maker: Option<Actor>,
     /// The id of the process, unless the run was recovered.
     pub(crate) process: Option<u32>,
     pub(crate) outcome: Outcome,
@@ -107,7 +107,7 @@ impl<I> Run<I> {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Maker {
+pub(crate) struct Actor {
     pub(crate) user: String,
     pub(crate) host: String,
 }

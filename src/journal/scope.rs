@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::runs::{Maker, Run, may_be_sent_by};
+use super::runs::{Actor, Run, may_be_sent_by};
 use crate::service::documents::venue::Venue;
 use crate::service::time::retention::Retention;
 
@@ -21,7 +21,7 @@ pub(crate) struct Scope {
     pub(crate) profile: Option<String>,
     /// The fingerprint of the API key. It decides which attempts may be sent, and nothing else.
     pub(crate) account: String,
-    pub(crate) maker: Maker,
+    pub(crate) maker: Actor,
     pub(crate) retention: Cell<Retention>,
     /// The service's clock minus ours, as far as an answer has told it.
     pub(crate) skew: Cell<SignedDuration>,
@@ -52,7 +52,7 @@ impl Scope {
 
     /// Distinguishes this process from all others that may claim something.
     pub(super) fn claimer(&self) -> String {
-        let Maker { user, host } = &self.maker;
+        let Actor { user, host } = &self.maker;
         // In containers, processes of the same host may have the same number.
         static TOKEN: LazyLock<Uuid> = LazyLock::new(Uuid::now_v7);
         format!("{user}@{host}/{}/{}", std::process::id(), *TOKEN)

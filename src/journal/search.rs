@@ -6,10 +6,10 @@ use jiff::civil::Date;
 
 use super::Journal;
 use super::bookings::KeptBooking;
-use super::runs::Maker;
+use super::runs::Actor;
 use super::searched::LONGEST;
 use crate::outcome::Result;
-use crate::platform::sql::{Answer, Value};
+use crate::platform::sql::{SqlResult, Value};
 use crate::service::documents::text_fold::{digits, fold};
 
 const MOST_WORDS: usize = 32;
@@ -18,7 +18,7 @@ const SHORTEST_NUMBER: usize = 3;
 
 /// What to look for. Every given field has to match.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sought {
+pub(crate) struct SearchCriteria {
     /// Words that may stand in any field, or a part of a phone number.
     pub(crate) text: Option<String>,
     pub(crate) guest: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Sought {
     pub(crate) days: Option<(Date, Date)>,
     pub(crate) status: Option<String>,
     /// Only what this user has made on this machine.
-    pub(crate) mine: Option<Maker>,
+    pub(crate) mine: Option<Actor>,
 }
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl<'a> Query<'a> {
         format!("({})", each.collect::<Vec<_>>().join(" OR "))
     }
 
-    fn of(sought: &'a Sought, origin: &'a str) -> Self {
+    fn of(sought: &'a SearchCriteria, origin: &'a str) -> Self {
         let mut query = Query {
             conditions: "origin = ?1 AND gone_at IS NULL".to_owned(),
             values: vec![Value::from(origin)],
@@ -76,7 +76,7 @@ impl<'a> Query<'a> {
             let [first, last] = [first, last].map(|day| query.parameter(day.to_string()));
             all.push(format!("day BETWEEN {first} AND {last}"));
         }
-        if let Some(Maker { user, host }) = &sought.mine {
+        if let Some(Actor { user, host }) = &sought.mine {
             let [user, host] = [user, host].map(|it| query.parameter(it));
             all.push(format!(
                 "EXISTS (SELECT 1 FROM bookings made JOIN runs ON runs.idempotency_key = made.idempotency_key
@@ -130,14 +130,20 @@ impl<'a> Query<'a> {
 
 impl Journal {
     /// The bookings at this service that match, newest first, without those that the service lost. `None` lists all.
-    pub(crate) fn find(&self, sought: &Sought, limit: Option<u32>) -> Result<FoundBookings> {
+    pub(crate) fn find(
+        &self,
+        sought: &SearchCriteria,
+        limit: Option<u32>,
+    ) -> Result<FoundBookings> {
         let limit = limit.map_or(i32::MAX as usize, |limit| limit as usize);
         self.read(|statements, scope| {
             let query = Query::of(sought, &scope.origin);
             let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
             let kept = rows.iter().take(limit).map(KeptBooking::read);
             Ok(FoundBookings {
-                kept: kept.filter_map(Answer::transpose).collect::<Answer<_>>()?,
+                kept: kept
+                    .filter_map(SqlResult::transpose)
+                    .collect::<SqlResult<_>>()?,
                 more: rows.len() > limit,
             })
         })

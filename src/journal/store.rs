@@ -15,18 +15,18 @@ use super::scope::Scope;
 use super::{VERSION, team};
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
-use crate::platform::sql::{Answer, Statements, Trouble};
-use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::sql::{SqlError, SqlExecutor, SqlResult};
+use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
 use crate::platform::{ownership, private_file, shell};
 
 pub(crate) struct Journal {
-    place: Place,
+    place: Backend,
     pub(crate) scope: Scope,
     /// What answers showed of rate limits, still to be written.
     pub(super) observed: RefCell<Vec<Observed>>,
 }
 
-enum Place {
+enum Backend {
     File {
         connection: Connection,
         path: PathBuf,
@@ -78,14 +78,14 @@ impl Journal {
     }
 
     /// Like `open`, but returns the reason why the journal cannot be used.
-    pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, Failure> {
+    pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqliteFailure> {
         let connection = sqlite::open(path, &KIND)?;
         private_file::close_folder_of(path);
         Ok(Journal::in_file(connection, path, scope))
     }
 
     /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
-    pub(super) fn make(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn make(path: &Path) -> Result<Self, SqliteFailure> {
         let connection = sqlite::build(path, &KIND)?;
         Ok(Journal::in_file(connection, path, Scope::default()))
     }
@@ -93,7 +93,7 @@ impl Journal {
     fn in_file(connection: Connection, path: &Path, scope: Scope) -> Self {
         let path = path.to_owned();
         Journal {
-            place: Place::File { connection, path },
+            place: Backend::File { connection, path },
             scope,
             observed: RefCell::default(),
         }
@@ -106,14 +106,14 @@ impl Journal {
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
         Journal {
-            place: Place::Team(Box::new(database)),
+            place: Backend::Team(Box::new(database)),
             scope,
             observed: RefCell::default(),
         }
     }
 
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self.place, Place::Team(_))
+        matches!(self.place, Backend::Team(_))
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
@@ -122,17 +122,17 @@ impl Journal {
     /// [`Database::transaction`].
     pub(super) fn write<T>(
         &self,
-        work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
+        work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
     ) -> Result<T> {
         let observed = self.observed.take();
-        let work = |statements: &dyn Statements| {
+        let work = |statements: &dyn SqlExecutor| {
             for seen in &observed {
                 seen.store(statements, &self.scope)?;
             }
             work(statements, &self.scope)
         };
         match &self.place {
-            Place::File { connection, path } => {
+            Backend::File { connection, path } => {
                 let write = || {
                     let behavior = TransactionBehavior::Immediate;
                     let transaction = Transaction::new_unchecked(connection, behavior)?;
@@ -142,19 +142,22 @@ impl Journal {
                 };
                 write().map_err(|why| in_words(path, &why))
             }
-            Place::Team(database) => {
+            Backend::Team(database) => {
                 let written = database.transaction(&work);
                 written.map_err(|why| team::error(database, &why))
             }
         }
     }
 
-    pub(super) fn read<T>(&self, work: impl Fn(&dyn Statements, &Scope) -> Answer<T>) -> Result<T> {
+    pub(super) fn read<T>(
+        &self,
+        work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
+    ) -> Result<T> {
         match &self.place {
-            Place::File { connection, path } => {
+            Backend::File { connection, path } => {
                 work(connection, &self.scope).map_err(|why| in_words(path, &why))
             }
-            Place::Team(database) => {
+            Backend::Team(database) => {
                 let found = database.read(&|statements| work(statements, &self.scope));
                 found.map_err(|why| team::error(database, &why))
             }
@@ -164,7 +167,7 @@ impl Journal {
     /// Begins to connect to a shared journal that a booking is going to need. Connecting takes as long as much of what
     /// comes before the first use.
     pub(crate) fn connect_ahead(&self) {
-        if let Place::Team(database) = &self.place {
+        if let Backend::Team(database) = &self.place {
             database.connect_ahead();
         }
     }
@@ -172,7 +175,7 @@ impl Journal {
     /// While the service is asked, has the server of a shared journal load what the end of a run needs: a new connection
     /// has loaded nothing, and the answer is shown only when it is stored.
     pub(super) fn prepare_the_end(&self) {
-        if let Place::Team(database) = &self.place {
+        if let Backend::Team(database) = &self.place {
             database.load_ahead(team::OF_AN_END);
         }
     }
@@ -182,7 +185,7 @@ impl Journal {
     ///
     /// PostgreSQL does it by itself, when it vacuums.
     pub(super) fn rewrite(&self) -> Result<()> {
-        let Place::File { connection, path } = &self.place else {
+        let Backend::File { connection, path } = &self.place else {
             return Ok(());
         };
         let rewritten = connection.execute_batch("VACUUM");
@@ -197,8 +200,8 @@ impl Journal {
     /// The file's connection and path; `None` for a shared database.
     pub(super) fn file(&self) -> Option<(&Connection, &Path)> {
         match &self.place {
-            Place::File { connection, path } => Some((connection, path)),
-            Place::Team(_) => None,
+            Backend::File { connection, path } => Some((connection, path)),
+            Backend::Team(_) => None,
         }
     }
 }
@@ -229,42 +232,42 @@ fn refuse_second_name(_: &Path) -> Result<()> {
     Ok(())
 }
 
-fn in_words(path: &Path, trouble: &Trouble) -> Error {
+fn in_words(path: &Path, trouble: &SqlError) -> Error {
     match trouble {
-        Trouble::Sqlite(failure) => into_error(path, failure),
-        other => into_error(path, &Failure::Other(other.to_string())),
+        SqlError::Sqlite(failure) => into_error(path, failure),
+        other => into_error(path, &SqliteFailure::Other(other.to_string())),
     }
 }
 
-pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
+pub(super) fn into_error(path: &Path, failure: &SqliteFailure) -> Error {
     let (why, hint) = match failure {
-        Failure::Unreachable(reason) => (
+        SqliteFailure::Unreachable(reason) => (
             format!("cannot be kept: {reason}"),
             "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        Failure::Damaged | Failure::OtherVersion { .. } => (
+        SqliteFailure::Damaged | SqliteFailure::OtherVersion { .. } => (
             failure.to_string(),
             "start a new journal with `bookctl journal recover`; it keeps the old file",
         ),
-        Failure::Empty | Failure::Foreign => (
+        SqliteFailure::Empty | SqliteFailure::Foreign => (
             "is empty: its attempts are lost".to_owned(),
             "look for its bookings at the service, then start a new journal with `bookctl journal recover`; it \
              keeps the old file",
         ),
-        Failure::Moved => (
+        SqliteFailure::Moved => (
             failure.to_string(),
             "run the command again; `bookctl attempts list` shows what the journal in its place knows",
         ),
-        Failure::Full => (failure.to_string(), "free some space, then try again"),
-        Failure::ReadOnly => (
+        SqliteFailure::Full => (failure.to_string(), "free some space, then try again"),
+        SqliteFailure::ReadOnly => (
             "cannot be written: it is read-only".to_owned(),
             "make it writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        Failure::Held => (
+        SqliteFailure::Held => (
             failure.to_string(),
             "check which other bookctl is running, then try again",
         ),
-        Failure::Tables(_) | Failure::Other(_) => {
+        SqliteFailure::Tables(_) | SqliteFailure::Other(_) => {
             (failure.to_string(), "check the file and its folder")
         }
     };

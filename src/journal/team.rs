@@ -3,15 +3,15 @@
 
 use super::VERSION;
 use crate::outcome::{Error, Result};
-use crate::platform::postgres::{Database, Failure, Guard};
-use crate::platform::sql::{Answer, Statements, Trouble, values};
+use crate::platform::postgres::{Database, Guard, PostgresFailure};
+use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, values};
 
 /// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
 pub(super) const GUARD: Guard = Guard {
     query: FIND_VERSION,
     check: |found| match found {
         VERSION => Ok(()),
-        0 => Err(Failure::NotPrepared),
+        0 => Err(PostgresFailure::NotPrepared),
         found => Err(other_version(found)),
     },
 };
@@ -49,7 +49,7 @@ pub(crate) struct Prepared {
     pub(crate) not_indexed: Option<String>,
 }
 
-fn make_tables(statements: &dyn Statements) -> Answer<bool> {
+fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
     let make = "CREATE TABLE IF NOT EXISTS bookctl_journal (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
     let fill =
         "INSERT INTO bookctl_journal (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
@@ -58,7 +58,7 @@ fn make_tables(statements: &dyn Statements) -> Answer<bool> {
     let row = statements.first("SELECT current_setting('server_encoding')", &[])?;
     let encoding: String = row.map_or(Ok(String::new()), |row| row.at(0))?;
     if encoding != "UTF8" {
-        return Err(Trouble::Postgres(Failure::Encoding(encoding)));
+        return Err(SqlError::Postgres(PostgresFailure::Encoding(encoding)));
     }
     statements.execute(make, &[])?;
     statements.execute(fill, &[])?;
@@ -66,7 +66,7 @@ fn make_tables(statements: &dyn Statements) -> Answer<bool> {
     match row.map_or(Ok(0), |row| row.at(0))? {
         VERSION => return Ok(false),
         0 => {}
-        found => return Err(Trouble::Postgres(other_version(found))),
+        found => return Err(SqlError::Postgres(other_version(found))),
     }
     // Times are RFC 3339 in UTC, which sort as text under the collation "C".
     let tables = include_str!("schema.sql")
@@ -88,34 +88,37 @@ pub(super) const IS_SEARCH_INDEXED: &str = "
     SELECT EXISTS (SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                    WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search' AND indisvalid)";
 
-fn other_version(found: i64) -> Failure {
-    Failure::OtherVersion {
+fn other_version(found: i64) -> PostgresFailure {
+    PostgresFailure::OtherVersion {
         found,
         known: VERSION,
     }
 }
 
-pub(super) fn error(database: &Database, trouble: &Trouble) -> Error {
+pub(super) fn error(database: &Database, trouble: &SqlError) -> Error {
     let hint = match trouble {
-        Trouble::Postgres(
-            Failure::Unreachable(_) | Failure::Lost(_) | Failure::NotReady(_) | Failure::Late(_),
+        SqlError::Postgres(
+            PostgresFailure::Unreachable(_)
+            | PostgresFailure::Lost(_)
+            | PostgresFailure::NotReady(_)
+            | PostgresFailure::Late(_),
         ) => {
             "bookctl does not book without a journal: check the server and the network, then try again"
         }
-        Trouble::Postgres(Failure::NotAllowed(_)) => {
+        SqlError::Postgres(PostgresFailure::NotAllowed(_)) => {
             "check the user's rights and its password: PGPASSWORD, PGPASSFILE, ~/.pgpass, or `bookctl auth login \
              --journal-password-stdin`"
         }
-        Trouble::Postgres(Failure::ReadOnly) => {
+        SqlError::Postgres(PostgresFailure::ReadOnly) => {
             "connect to the primary server: bookctl does not book without a journal"
         }
-        Trouble::Postgres(Failure::NotPrepared) => {
+        SqlError::Postgres(PostgresFailure::NotPrepared) => {
             "prepare it once, as a user who may create tables: `bookctl journal init`"
         }
-        Trouble::Postgres(Failure::OtherVersion { .. }) => {
+        SqlError::Postgres(PostgresFailure::OtherVersion { .. }) => {
             "use the bookctl that prepared it, or prepare another database with `bookctl journal init`"
         }
-        Trouble::Postgres(Failure::Encoding(_)) => {
+        SqlError::Postgres(PostgresFailure::Encoding(_)) => {
             "use a database in UTF8: `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
         }
         _ => "see the state of the journal with `bookctl journal status`",

@@ -8,10 +8,10 @@
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 use super::claim::{LONGEST, is_over};
-use super::judgement::{Conclusion, LastTry, conclusion};
+use super::judgement::{Conclusion, TryResult, conclusion};
 use super::protocol::{self, End, begin, end};
 use super::runs::{Run, State};
-use super::wish::Wish;
+use super::wish::ComparableRequest;
 
 /// What may happen how often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ enum Phase {
     Claimed,
     /// Its request is under way.
     Sent,
-    Told(LastTry),
+    Told(TryResult),
     /// Whether it showed a booking; `None` if the outcome is unknown.
     Done(Option<bool>),
     Dead,
@@ -45,7 +45,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Request;
 
-impl Wish for Request {
+impl ComparableRequest for Request {
     fn is_same_request(&self, _: &Self) -> bool {
         true
     }
@@ -114,7 +114,7 @@ enum Action {
     /// The next transaction of a runner.
     Write(usize, Commit),
     /// The request of a runner arrives, and its answer, too.
-    Answer(usize, LastTry),
+    Answer(usize, TryResult),
     /// The runner gives its request up. It may arrive later.
     GiveUp(usize),
     Arrive,
@@ -219,9 +219,9 @@ impl Model for Team {
                 }
             }
             if *phase == Phase::Sent {
-                actions.push(Action::Answer(runner, LastTry::Booked));
+                actions.push(Action::Answer(runner, TryResult::Booked));
                 if !world.is_booked {
-                    actions.push(Action::Answer(runner, LastTry::Refused));
+                    actions.push(Action::Answer(runner, TryResult::Refused));
                 }
                 actions.push(Action::GiveUp(runner));
             }
@@ -260,12 +260,12 @@ impl Model for Team {
                 }
             }
             Action::Answer(runner, last) => {
-                next.is_booked |= last == LastTry::Booked;
+                next.is_booked |= last == TryResult::Booked;
                 next.runners[runner] = Phase::Told(last);
             }
             Action::GiveUp(runner) => {
                 next.late += 1;
-                next.runners[runner] = Phase::Told(LastTry::NoProof);
+                next.runners[runner] = Phase::Told(TryResult::NoProof);
             }
             Action::Arrive => {
                 next.late -= 1;

@@ -5,10 +5,11 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use super::{
-    BeginOutcome, Intent, Journal, KeptBooking, LastTry, RunEnd, RunId, Scope, Sought, State,
+    BeginOutcome, Intent, Journal, KeptBooking, RunEnd, RunId, Scope, SearchCriteria, State,
+    TryResult,
 };
 use crate::outcome::Result;
-use crate::platform::sql::{Statements, Value};
+use crate::platform::sql::{SqlExecutor, Value};
 use crate::service::documents::booking::Booking;
 
 /// The rows of one service.
@@ -68,7 +69,7 @@ impl Journal {
     fn end_with(
         &self,
         run: &RunId,
-        last: LastTry,
+        last: TryResult,
         http_status: Option<u16>,
         booking: Option<&Booking>,
         request: &Json,
@@ -88,7 +89,7 @@ impl Journal {
     pub(crate) fn end_booked(&self, run: &RunId, booking: &Booking, status: u16) -> Result<State> {
         self.end_with(
             run,
-            LastTry::Booked,
+            TryResult::Booked,
             Some(status),
             Some(booking),
             &Json::Null,
@@ -96,11 +97,11 @@ impl Journal {
     }
 
     pub(crate) fn end_refused(&self, run: &RunId, status: u16) -> Result<State> {
-        self.end_with(run, LastTry::Refused, Some(status), None, &Json::Null)
+        self.end_with(run, TryResult::Refused, Some(status), None, &Json::Null)
     }
 
     pub(crate) fn end_not_sent(&self, run: &RunId) -> Result<State> {
-        self.end_with(run, LastTry::NotSent, None, None, &Json::Null)
+        self.end_with(run, TryResult::NotSent, None, None, &Json::Null)
     }
 
     pub(crate) fn end_in_doubt(
@@ -109,7 +110,7 @@ impl Journal {
         request: &Json,
         status: Option<u16>,
     ) -> Result<State> {
-        self.end_with(run, LastTry::NoProof, status, None, request)
+        self.end_with(run, TryResult::NoProof, status, None, request)
     }
 
     /// Its bookings, newest first.
@@ -118,9 +119,9 @@ impl Journal {
         status: Option<&str>,
         limit: Option<u32>,
     ) -> Result<Vec<KeptBooking>> {
-        let sought = Sought {
+        let sought = SearchCriteria {
             status: status.map(str::to_owned),
-            ..Sought::default()
+            ..SearchCriteria::default()
         };
         Ok(self.find(&sought, limit)?.kept)
     }

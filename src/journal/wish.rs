@@ -10,7 +10,7 @@ use crate::service::documents::text_fold::fold;
 use crate::service::time::document_time::DocumentTime;
 
 /// What the protocol asks of a request.
-pub(crate) trait Wish {
+pub(crate) trait ComparableRequest {
     /// Whether another request may be sent under the key of this one: it is the same, even if its guest was deleted
     /// here or it is written for the service in another way.
     fn is_same_request(&self, other: &Self) -> bool;
@@ -21,7 +21,7 @@ pub(crate) trait Wish {
 
 /// A booking request.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Request {
+pub(crate) struct RecordedRequest {
     /// As it was sent, and as it is sent again.
     #[serde(rename = "request")]
     pub(crate) body: Json,
@@ -33,9 +33,9 @@ pub(crate) struct Request {
     pub(super) asked_hash: Option<String>,
 }
 
-impl Request {
+impl RecordedRequest {
     pub(crate) fn new(body: &Json, asked: Option<&Json>) -> Self {
-        Request {
+        RecordedRequest {
             body: body.clone(),
             asked: asked.cloned(),
             hash: request_hash(body),
@@ -58,7 +58,7 @@ impl Request {
     }
 }
 
-impl Wish for Request {
+impl ComparableRequest for RecordedRequest {
     fn is_same_request(&self, other: &Self) -> bool {
         self.hash == other.hash || self.is_intact() && self.asks_for(other.asked())
     }
@@ -128,7 +128,7 @@ mod tests {
             let body = json!({
                 "venue_id": "v", "datetime": time, "party_size": party, "customer": {"name": name, "email": name},
             });
-            Request::new(&body, None)
+            RecordedRequest::new(&body, None)
         };
         let wish = of("Ada Lovelace", 2, "2026-12-01T19:30:00Z");
         assert!(wish.is_same_wish(&of("  ADA   Lovélace ", 2, "2026-12-01T20:30:00+01:00")));

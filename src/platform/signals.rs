@@ -14,11 +14,11 @@ static BEGUN: Once = Once::new();
 static CAUGHT: OnceLock<Exit> = OnceLock::new();
 
 /// Waits for one signal. It has come when the function is ready.
-type Listener = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
+type SignalListener = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
 
 /// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C, Ctrl-Break, the closed console,
 /// and the end of the session, after which the process has some seconds.
-pub(crate) struct EndSignals(Vec<(Exit, Listener)>);
+pub(crate) struct EndSignals(Vec<(Exit, SignalListener)>);
 
 impl EndSignals {
     #[cfg(unix)]
@@ -48,7 +48,7 @@ impl EndSignals {
         let (mut interrupt, mut ctrl_break) = (ctrl_c()?, ctrl_break()?);
         let (mut close, mut logoff, mut shutdown) =
             (ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);
-        let listeners: [(Exit, Listener); 5] = [
+        let listeners: [(Exit, SignalListener); 5] = [
             (
                 Exit::Interrupted,
                 Box::new(move |context| interrupt.poll_recv(context)),
@@ -87,7 +87,7 @@ impl EndSignals {
 }
 
 /// Notices that the process was stopped and continues. Windows stops no process by keys.
-pub(crate) struct Continued(Listener);
+pub(crate) struct Continued(SignalListener);
 
 impl Continued {
     pub(crate) fn listen() -> io::Result<Self> {
@@ -96,7 +96,7 @@ impl Continued {
             signal_hook::consts::SIGCONT,
         ))?;
         #[cfg(windows)]
-        let listener: Listener = Box::new(|_| Poll::Pending);
+        let listener: SignalListener = Box::new(|_| Poll::Pending);
         Ok(Continued(listener))
     }
 
@@ -106,7 +106,7 @@ impl Continued {
 }
 
 #[cfg(unix)]
-fn listener(kind: tokio::signal::unix::SignalKind) -> io::Result<Listener> {
+fn listener(kind: tokio::signal::unix::SignalKind) -> io::Result<SignalListener> {
     let mut signal = tokio::signal::unix::signal(kind)?;
     Ok(Box::new(move |context| signal.poll_recv(context)))
 }

@@ -10,60 +10,60 @@ use std::sync::Arc;
 pub(crate) use rusqlite::types::FromSql as FromCell;
 use rusqlite::types::Value as Cell;
 
-use super::postgres::failure::Failure as PostgresFailure;
-use super::sqlite::Failure as SqliteFailure;
+use super::postgres::failure::PostgresFailure;
+use super::sqlite::SqliteFailure;
 
-pub(crate) type Answer<T> = Result<T, Trouble>;
+pub(crate) type SqlResult<T> = Result<T, SqlError>;
 
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum SqlError {
     Sqlite(SqliteFailure),
     Postgres(PostgresFailure),
     /// A column does not hold what is expected there.
     Unreadable,
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Sqlite(failure) => failure.fmt(f),
-            Trouble::Postgres(failure) => failure.fmt(f),
-            Trouble::Unreadable => {
+            SqlError::Sqlite(failure) => failure.fmt(f),
+            SqlError::Postgres(failure) => failure.fmt(f),
+            SqlError::Unreadable => {
                 f.write_str("cannot be used: a column does not hold what is expected there")
             }
         }
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for SqlError {
     fn from(error: rusqlite::Error) -> Self {
-        Trouble::Sqlite(error.into())
+        SqlError::Sqlite(error.into())
     }
 }
 
 /// Runs statements within a transaction, or each by itself.
-pub(crate) trait Statements {
+pub(crate) trait SqlExecutor {
     /// The rows of several statements that are sent together. Each sees what those before it have done.
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>>;
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>>;
 
     /// Runs a statement, and returns the number of rows that it changed.
-    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize>;
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize>;
 
     /// The time by the clock that all users of the database share, in milliseconds since 1970.
-    fn clock(&self) -> Answer<i64>;
+    fn clock(&self) -> SqlResult<i64>;
 
     /// Runs a statement whose result nobody waits for: it may be sent only with the next one, or with the commit. Returns
     /// the number of rows that it changed, or 0 if that is not known yet.
-    fn later(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
+    fn later(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         self.execute(sql, values)
     }
 
-    fn query(&self, sql: &str, values: &[Value<'_>]) -> Answer<Vec<Row>> {
+    fn query(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<Vec<SqlRow>> {
         let rows = self.together(&[(sql, values)])?.pop();
         Ok(rows.unwrap_or_default())
     }
 
-    fn first(&self, sql: &str, values: &[Value<'_>]) -> Answer<Option<Row>> {
+    fn first(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<Option<SqlRow>> {
         Ok(self.query(sql, values)?.into_iter().next())
     }
 }
@@ -108,21 +108,21 @@ value_from! {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct SqlRow {
     pub(super) columns: Arc<[String]>,
     pub(super) cells: Vec<Cell>,
 }
 
-impl Row {
+impl SqlRow {
     /// The value of the column of this name: the one after `AS`, where the statement has it.
-    pub(crate) fn get<T: FromCell>(&self, column: &str) -> Answer<T> {
+    pub(crate) fn get<T: FromCell>(&self, column: &str) -> SqlResult<T> {
         let at = self.columns.iter().position(|name| name == column);
-        self.at(at.ok_or(Trouble::Unreadable)?)
+        self.at(at.ok_or(SqlError::Unreadable)?)
     }
 
     /// The value of a column, counted from 0.
-    pub(crate) fn at<T: FromCell>(&self, column: usize) -> Answer<T> {
-        let cell = self.cells.get(column).ok_or(Trouble::Unreadable)?;
-        T::column_result(cell.into()).map_err(|_| Trouble::Unreadable)
+    pub(crate) fn at<T: FromCell>(&self, column: usize) -> SqlResult<T> {
+        let cell = self.cells.get(column).ok_or(SqlError::Unreadable)?;
+        T::column_result(cell.into()).map_err(|_| SqlError::Unreadable)
     }
 }

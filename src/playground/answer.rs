@@ -96,7 +96,7 @@ fn readable(name: &str, value: &Value) -> String {
 }
 
 /// A column: its heading, and its cell of an element.
-pub(crate) type Column = (&'static str, fn(&Value) -> TableCell);
+pub(crate) type AnswerColumn = (&'static str, fn(&Value) -> TableCell);
 
 /// A field of an element as a cell.
 pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
@@ -104,22 +104,22 @@ pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
 }
 
 /// The array `field` of an answer as a table, the newest first.
-pub(crate) struct List {
+pub(crate) struct AnswerList {
     pub(crate) document: Document,
     pub(crate) field: &'static str,
-    pub(crate) columns: &'static [Column],
+    pub(crate) columns: &'static [AnswerColumn],
     /// Whose rows are then `@1` and so on.
     pub(crate) recent: Option<RecentList>,
 }
 
-impl List {
+impl AnswerList {
     pub(crate) async fn read(
         context: &Context,
         call: Call,
         field: &'static str,
-        columns: &'static [Column],
+        columns: &'static [AnswerColumn],
     ) -> Result<Self> {
-        Ok(List {
+        Ok(AnswerList {
             document: context.control(call).await?.document,
             field,
             columns,
@@ -152,7 +152,7 @@ impl List {
     }
 }
 
-impl View for List {
+impl View for AnswerList {
     fn json(&self) -> Document {
         self.document.clone()
     }

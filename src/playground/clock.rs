@@ -22,12 +22,12 @@ const PATH: &str = "/sandbox/clock";
     bookctl sandbox clock --next")]
 pub(crate) struct Args {
     #[command(flatten)]
-    change: Change,
+    change: ClockFlags,
 }
 
 #[derive(clap::Args, Debug)]
 #[group(multiple = false)]
-struct Change {
+struct ClockFlags {
     /// Move the clock ahead by this much, such as 21m or 31d
     #[arg(long, value_name = "DURATION")]
     advance: Option<String>,

@@ -1,6 +1,8 @@
 use serde_json::{Value, json};
 
-use super::answer::{self, Column, List, add_fields, add_message, cell, of_organization};
+use super::answer::{
+    self, AnswerColumn, AnswerList, add_fields, add_message, cell, of_organization,
+};
 use super::requests::time_of_day;
 use crate::app::Context;
 use crate::booking::find::locate::{LAST, locate_row};
@@ -20,14 +22,14 @@ use crate::terminal::output::{Page, TableCell, Tone};
     bookctl sandbox deliveries resend evt_01")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<DeliveriesAction>,
     /// Show only those of this organization
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Action {
+enum DeliveriesAction {
     /// List deliveries, newest first; --json has the oldest first, with each attempt
     List,
     /// Show a delivery: what each attempt sent, and what your app answered
@@ -49,7 +51,7 @@ enum Action {
 const PATH: &str = "/sandbox/deliveries";
 
 /// A delivery with the time and the answer of its last attempt.
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[AnswerColumn] = &[
     ("at", |it| time_of_day(&last_attempt(it)["at"]).into()),
     ("type", |it| {
         let kind = plain(&it["type"]);
@@ -66,12 +68,12 @@ const COLUMNS: &[Column] = &[
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let organization = args.organization.as_deref();
     let call = match args.action {
-        None | Some(Action::List) => {
+        None | Some(DeliveriesAction::List) => {
             let none = "no deliveries yet; they need a URL: bookctl sandbox organization -F webhook_url=URL";
             return list(context, organization).await?.emit(context, none);
         }
-        Some(Action::Show { event }) => Call::get(located(context, &event).await?),
-        Some(Action::Resend { event }) => {
+        Some(DeliveriesAction::Show { event }) => Call::get(located(context, &event).await?),
+        Some(DeliveriesAction::Resend { event }) => {
             let path = located(context, &event).await?;
             Call::post(format!("{path}/resend"), json!({}))
         }
@@ -91,11 +93,11 @@ async fn located(context: &Context, event: &str) -> Result<String> {
     Ok(format!("{PATH}/{}", Call::segment(&id)))
 }
 
-async fn list(context: &Context, organization: Option<&str>) -> Result<List> {
+async fn list(context: &Context, organization: Option<&str>) -> Result<AnswerList> {
     let call = Call::get(of_organization(PATH, organization));
-    Ok(List {
+    Ok(AnswerList {
         recent: Some(RecentList::Deliveries),
-        ..List::read(context, call, "deliveries", COLUMNS).await?
+        ..AnswerList::read(context, call, "deliveries", COLUMNS).await?
     })
 }
 

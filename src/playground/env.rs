@@ -22,8 +22,8 @@ use crate::service::client::Call;
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
     /// Write the lines for this shell
-    #[arg(long, value_enum, default_value_t = Shell::USUAL)]
-    shell: Shell,
+    #[arg(long, value_enum, default_value_t = EnvFormat::USUAL)]
+    shell: EnvFormat,
     /// Print this organization's key and secret [default: org_sandbox]
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 /// How a shell writes a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
+pub(crate) enum EnvFormat {
     Bash,
     Zsh,
     Fish,
@@ -39,7 +39,7 @@ pub(crate) enum Shell {
     Json,
 }
 
-impl Shell {
+impl EnvFormat {
     /// The one that people use on this system.
     pub(crate) const USUAL: Self = if cfg!(windows) {
         Self::Powershell
@@ -78,7 +78,7 @@ impl Variables {
         ]
     }
 
-    pub(crate) fn lines(&self, shell: Shell) -> Vec<String> {
+    pub(crate) fn lines(&self, shell: EnvFormat) -> Vec<String> {
         let set = |(name, value)| shell.export(name, value);
         self.all().map(set).to_vec()
     }
@@ -106,7 +106,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let document = json!(BTreeMap::from(variables.all()));
     let text = match args.shell {
-        Shell::Json => format!("{document:#}"),
+        EnvFormat::Json => format!("{document:#}"),
         shell => variables.lines(shell).join("\n"),
     };
     answer::script(context, &text, document.into())
@@ -114,13 +114,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 #[cfg(test)]
 mod tests {
-    use super::Shell;
+    use super::EnvFormat;
 
     #[test]
     fn each_shell_reads_the_value_as_it_is() {
-        let line = |shell: Shell| shell.export("NAME", r"a'b\c");
-        assert_eq!(line(Shell::Bash), r"export NAME='a'\''b\c'");
-        assert_eq!(line(Shell::Fish), r"set -gx NAME 'a\'b\\c'");
-        assert_eq!(line(Shell::Powershell), r"$env:NAME = 'a''b\c'");
+        let line = |shell: EnvFormat| shell.export("NAME", r"a'b\c");
+        assert_eq!(line(EnvFormat::Bash), r"export NAME='a'\''b\c'");
+        assert_eq!(line(EnvFormat::Fish), r"set -gx NAME 'a\'b\\c'");
+        assert_eq!(line(EnvFormat::Powershell), r"$env:NAME = 'a''b\c'");
     }
 }

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::answer::{self, Column, List, cell};
+use super::answer::{self, AnswerColumn, AnswerList, cell};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -17,11 +17,11 @@ use crate::service::time::duration::duration;
     bookctl sandbox faults clear")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<FaultsAction>,
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Action {
+enum FaultsAction {
     /// List faults
     List,
     /// Add a fault
@@ -36,7 +36,7 @@ enum Action {
           --kind status --status 502\n  \
         bookctl sandbox faults add --preset flaky --seed 7\n  \
         bookctl sandbox faults add --on webhook --kind duplicate --times always")]
-    Add(Box<Fault>),
+    Add(Box<FaultFlags>),
     /// Remove one fault
     #[command(after_help = "Examples:\n  bookctl sandbox faults remove flt_01")]
     Remove {
@@ -49,7 +49,7 @@ enum Action {
 
 /// The flags by the names of the sandbox's fields.
 #[derive(clap::Args, Debug, Serialize)]
-struct Fault {
+struct FaultFlags {
     /// Add a fault for all requests, changed by the other flags
     #[arg(long, value_parser = ["flaky", "slow", "down", "rate_limited"])]
     preset: Option<String>,
@@ -94,7 +94,7 @@ fn json_or_text(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text).or_else(|_| Ok(text.into()))
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[AnswerColumn] = &[
     ("id", |it| cell(it, "id")),
     ("on", |it| cell(it, "on")),
     ("kind", |it| cell(it, "kind")),
@@ -108,16 +108,16 @@ const COLUMNS: &[Column] = &[
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
-    let call = match args.action.unwrap_or(Action::List) {
-        Action::List => Call::get(PATH),
-        Action::Add(fault) => {
+    let call = match args.action.unwrap_or(FaultsAction::List) {
+        FaultsAction::List => Call::get(PATH),
+        FaultsAction::Add(fault) => {
             let add = Call::post(PATH, json!(fault));
             let shown = answer::show(context, add, answer::fields).await;
             return shown.map_err(answer::by_flags);
         }
-        Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
-        Action::Clear => Call::delete(PATH),
+        FaultsAction::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
+        FaultsAction::Clear => Call::delete(PATH),
     };
-    let list = List::read(context, call, "faults", COLUMNS).await?;
+    let list = AnswerList::read(context, call, "faults", COLUMNS).await?;
     list.emit(context, "no faults configured")
 }

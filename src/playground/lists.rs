@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::answer::{Column, List, cell, of_organization};
+use super::answer::{AnswerColumn, AnswerList, cell, of_organization};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -37,7 +37,7 @@ pub(crate) struct InboxArgs {
       bookctl search dining --near London --at 'tomorrow 19:30'")]
 pub(crate) struct KeysArgs {}
 
-pub(crate) const BOOKINGS: &[Column] = &[
+pub(crate) const BOOKINGS: &[AnswerColumn] = &[
     ("id", |it| cell(it, "id")),
     ("status", |it| cell(it, "status")),
     ("venue", |it| cell(it, "venue_name")),
@@ -46,7 +46,7 @@ pub(crate) const BOOKINGS: &[Column] = &[
     ("provider", |it| cell(it, "provider")),
     ("error", |it| cell(it, "error_code")),
 ];
-const MESSAGES: &[Column] = &[
+const MESSAGES: &[AnswerColumn] = &[
     ("code", |it| cell(it, "code")),
     ("for", |it| {
         let field = if it["booking_id"].is_string() {
@@ -66,7 +66,7 @@ const MESSAGES: &[Column] = &[
     }),
     ("text", |it| cell(it, "text")),
 ];
-const KEYS: &[Column] = &[
+const KEYS: &[AnswerColumn] = &[
     ("key", |it| cell(it, "key")),
     ("kind", |it| cell(it, "kind")),
     ("organization", |it| cell(it, "organization")),
@@ -92,8 +92,8 @@ async fn list(
     context: &Context,
     path: String,
     field: &'static str,
-    columns: &'static [Column],
+    columns: &'static [AnswerColumn],
 ) -> Result<Exit> {
-    let list = List::read(context, Call::get(path), field, columns).await?;
+    let list = AnswerList::read(context, Call::get(path), field, columns).await?;
     list.emit(context, &format!("no {field} yet"))
 }

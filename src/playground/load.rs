@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-use super::answer::{self, List, of_organization};
+use super::answer::{self, AnswerList, of_organization};
 use super::lists::BOOKINGS;
 use crate::app::Context;
 use crate::app::input::{read_file, read_stdin};
@@ -47,7 +47,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let venues = &answer.document.value()["venues"];
     let count = venues.as_array().map_or(0, Vec::len);
     context.out.note(&format!("{count} venues loaded"));
-    let list = List {
+    let list = AnswerList {
         document: answer.document,
         field: "bookings",
         columns: BOOKINGS,

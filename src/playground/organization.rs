@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::answer::{self, Column, List, cell, of_organization};
+use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -21,7 +21,7 @@ use crate::service::documents::field::{Field, json_field};
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<OrganizationAction>,
     /// Choose the organization [default: org_sandbox]
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Action {
+enum OrganizationAction {
     /// List organizations, with their keys
     List,
     /// Add an organization, and print its keys and webhook secret
@@ -51,7 +51,7 @@ enum Action {
     },
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[AnswerColumn] = &[
     ("id", |it| cell(it, "id")),
     ("name", |it| cell(it, "name")),
     ("live key", |it| cell(&it["keys"], "live")),
@@ -62,12 +62,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const ADDED: &str = "/sandbox/organizations";
     let path = of_organization("/sandbox/organization", args.organization.as_deref());
     let call = match args.action {
-        Some(Action::List) => {
-            let list = List::read(context, Call::get(ADDED), "organizations", COLUMNS).await?;
+        Some(OrganizationAction::List) => {
+            let list =
+                AnswerList::read(context, Call::get(ADDED), "organizations", COLUMNS).await?;
             return list.emit(context, "");
         }
-        Some(Action::Add { name }) => Call::post(ADDED, json!({ "name": name })),
-        Some(Action::Remove { organization }) => {
+        Some(OrganizationAction::Add { name }) => Call::post(ADDED, json!({ "name": name })),
+        Some(OrganizationAction::Remove { organization }) => {
             Call::delete(format!("{ADDED}/{}", Call::segment(&organization)))
         }
         None if args.fields.is_empty() => Call::get(path),

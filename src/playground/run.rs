@@ -12,7 +12,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::files::create_folder;
 use crate::platform::system::process::{exit_of, pass_on};
 use crate::sandbox::seed::Scenario;
-use crate::sandbox::{Database, Options};
+use crate::sandbox::{Options, StoreLocation};
 
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let options = Options::new(Database::Memory);
+    let options = Options::new(StoreLocation::Memory);
     let address = (Ipv4Addr::LOCALHOST.into(), 0);
     let starting = start(context, options, args.files, address, false).await?;
     let (stop, stopped) = oneshot::channel::<()>();

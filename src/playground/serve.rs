@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::env::Shell;
+use super::env::EnvFormat;
 use super::start::{Files, start};
 use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Database, Options};
+use crate::sandbox::{Options, StoreLocation};
 use crate::service::time::duration::lasting;
 use crate::terminal::output::{Draw, Page, Tone};
 
@@ -58,9 +58,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let database = match &file {
         Some(file) => {
             ownership::refuse_others(file)?;
-            Database::File(file.clone())
+            StoreLocation::File(file.clone())
         }
-        None => Database::Memory,
+        None => StoreLocation::Memory,
     };
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     if !address.is_loopback() {
@@ -80,12 +80,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut signals = listen_for_signals()?;
     let address = starting.address;
     let variables = starting.variables;
-    context.out.emit_line(&Ready {
+    context.out.emit_line(&ServeReady {
         openapi_url: format!("{}/openapi.json", variables.base_url),
         page: format!("{}/", variables.base_url),
         database: file.map(|it| it.display().to_string()),
         reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
-        lines: variables.lines(Shell::USUAL),
+        lines: variables.lines(EnvFormat::USUAL),
         base_url: variables.base_url,
     })?;
     let shutdown = async move {
@@ -102,7 +102,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 #[derive(Serialize)]
-struct Ready {
+struct ServeReady {
     base_url: String,
     openapi_url: String,
     page: String,
@@ -115,7 +115,7 @@ struct Ready {
     lines: Vec<String>,
 }
 
-impl Draw for Ready {
+impl Draw for ServeReady {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "sandbox", &self.base_url);

@@ -21,11 +21,11 @@ use tokio::net::TcpListener;
 pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
-pub(crate) use store::{Database, OpenError, is_of_another_version};
+pub(crate) use store::{OpenError, StoreLocation, is_of_another_version};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) database: Database,
+    pub(crate) database: StoreLocation,
     /// Whether rate limits and the test allowance apply.
     pub(crate) limits: bool,
     pub(crate) delivery_interval: Duration,
@@ -37,7 +37,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// The service's own behaviour, with a delivery worker that ticks every second.
-    pub(crate) const fn new(database: Database) -> Self {
+    pub(crate) const fn new(database: StoreLocation) -> Self {
         Self {
             database,
             limits: true,
@@ -92,7 +92,7 @@ impl Sandbox {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
         let exchanges = self.options.keeps_requests.then(http::ExchangeLog::new);
-        let service = http::Service {
+        let service = http::SandboxService {
             store: self.store,
             options: self.options,
             address: listener.local_addr()?,

@@ -1,7 +1,7 @@
 //! Where a service's key comes from. It is looked up when the first request needs it.
 
 use super::secret::Secret;
-use super::vault::{Found, Vault};
+use super::vault::{FoundSecret, Vault};
 use super::{Account, Item};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
@@ -57,7 +57,7 @@ pub(crate) async fn look_up(
     vault: &Vault,
     account: &Account,
     noted_origin: Option<&str>,
-) -> Result<Option<Found>> {
+) -> Result<Option<FoundSecret>> {
     let found = vault.find(account, Item::ApiKey).await;
     let unread = match &found {
         Ok(Some(_)) => return found,

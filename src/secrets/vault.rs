@@ -28,7 +28,7 @@ impl Storage {
 }
 
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundSecret {
     pub(crate) secret: Secret,
     pub(crate) storage: Storage,
 }
@@ -51,18 +51,18 @@ impl Vault {
 
     /// Looks in the keyring, then in the file. If the keyring does not answer, that is an error only if the file has
     /// no secret.
-    pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<Found>> {
+    pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<FoundSecret>> {
         let unanswered = match self.keyring.get(account, item).await {
             Ok(Some(secret)) => {
                 let storage = Storage::Keyring;
-                return Ok(Some(Found { secret, storage }));
+                return Ok(Some(FoundSecret { secret, storage }));
             }
             Ok(None) => None,
             Err(why) => Some(why),
         };
         let storage = Storage::File;
         match (self.file.get(account, item)?, unanswered) {
-            (Some(secret), _) => Ok(Some(Found { secret, storage })),
+            (Some(secret), _) => Ok(Some(FoundSecret { secret, storage })),
             (None, Some(why)) => Err(silent(&why)),
             (None, None) => Ok(None),
         }

@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::app::App;
-use super::reporter::{Attempt, Exchange, ListenerEvent, Outcome};
-use super::store::{State, Webhooks};
+use super::reporter::{ForwardAttempt, ForwardOutcome, ForwardedExchange, ListenerEvent};
+use super::store::{EventState, Webhooks};
 use crate::outcome::{Error, Result};
 use crate::service::time::duration::duration;
 
@@ -148,9 +148,11 @@ impl Forwarder {
         let reaction = self.app.handler.post(&headers, body).await;
         let next = self.schedule.next(delivery.failures + 1, Timestamp::now());
         let (outcome, state, next) = match next {
-            _ if reaction.is_delivered() => (Outcome::Delivered, State::Delivered, None),
-            Some(next) => (Outcome::Failed, State::Waiting, Some(next)),
-            None => (Outcome::Abandoned, State::Abandoned, None),
+            _ if reaction.is_delivered() => {
+                (ForwardOutcome::Delivered, EventState::Delivered, None)
+            }
+            Some(next) => (ForwardOutcome::Failed, EventState::Waiting, Some(next)),
+            None => (ForwardOutcome::Abandoned, EventState::Abandoned, None),
         };
         // If the response were lost, the app would get the event again.
         while let Err(error) = self
@@ -167,9 +169,9 @@ impl Forwarder {
             sleep(WRITE_PAUSE).await;
         }
         let _ = self.reporter.send(ListenerEvent {
-            attempt: Some(Attempt::new(delivery.attempt, &reaction)),
+            attempt: Some(ForwardAttempt::new(delivery.attempt, &reaction)),
             next_attempt_at: next,
-            exchange: shown.map(|(headers, body)| Exchange {
+            exchange: shown.map(|(headers, body)| ForwardedExchange {
                 headers,
                 body,
                 reaction: Some(reaction),
@@ -179,7 +181,7 @@ impl Forwarder {
     }
 
     fn report_unwritten(&self, error: &Error) {
-        let unwritten = ListenerEvent::because(Outcome::Unwritten, error.message.clone());
+        let unwritten = ListenerEvent::because(ForwardOutcome::Unwritten, error.message.clone());
         let _ = self.reporter.send(unwritten);
     }
 }

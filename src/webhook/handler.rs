@@ -42,13 +42,13 @@ pub(crate) fn endpoint(text: &str) -> Result<Url, String> {
 
 /// A handler's response, and how long it took.
 #[derive(Clone, Debug)]
-pub(crate) struct Reaction {
-    pub(crate) outcome: Result<Reply, NoReply>,
+pub(crate) struct HandlerVerdict {
+    pub(crate) outcome: Result<HandlerResponse, NoReply>,
     pub(crate) elapsed: Duration,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Reply {
+pub(crate) struct HandlerResponse {
     #[serde(skip)]
     pub(crate) status: u16,
     pub(crate) headers: Map<String, Value>,
@@ -75,7 +75,7 @@ impl fmt::Display for NoReply {
     }
 }
 
-impl Reaction {
+impl HandlerVerdict {
     pub(crate) fn status(&self) -> Option<u16> {
         self.outcome.as_ref().ok().map(|reply| reply.status)
     }
@@ -117,7 +117,11 @@ impl Handler {
         })
     }
 
-    pub(crate) async fn post(&self, headers: &[HeaderLine], body: impl Into<Body>) -> Reaction {
+    pub(crate) async fn post(
+        &self,
+        headers: &[HeaderLine],
+        body: impl Into<Body>,
+    ) -> HandlerVerdict {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
@@ -134,13 +138,13 @@ impl Handler {
     }
 
     /// Reads a document from the handler. It is not a delivery, so a shorter deadline does not apply.
-    pub(crate) async fn get(&self, url: &Url) -> Reaction {
+    pub(crate) async fn get(&self, url: &Url) -> HandlerVerdict {
         let deadline = self.deadline.max(DEADLINE);
         exchange(self.http.get(url.clone()), MAX_DOCUMENT, deadline).await
     }
 }
 
-async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> Reaction {
+async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> HandlerVerdict {
     let started = Instant::now();
     let outcome = match request.timeout(deadline).send().await {
         Ok(mut response) => {
@@ -151,7 +155,7 @@ async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> R
             {
                 body.extend_from_slice(&chunk);
             }
-            Ok(Reply {
+            Ok(HandlerResponse {
                 status: response.status().as_u16(),
                 headers: header_fields(response.headers()),
                 truncated: body.len() > kept,
@@ -162,7 +166,7 @@ async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> R
         Err(error) if error.is_timeout() => Err(NoReply::TooLate),
         Err(error) => Err(NoReply::Broken(reason(&error))),
     };
-    Reaction {
+    HandlerVerdict {
         outcome,
         elapsed: started.elapsed(),
     }

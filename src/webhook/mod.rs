@@ -16,4 +16,4 @@ pub(crate) mod store;
 
 pub(crate) use event::Event;
 pub(crate) use receiver::Listening;
-pub(crate) use store::{AttemptRow, EventRow, Query, State, Webhooks};
+pub(crate) use store::{AttemptRow, EventQuery, EventRow, EventState, Webhooks};

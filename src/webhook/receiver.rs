@@ -18,9 +18,9 @@ use tokio::time::timeout;
 
 use super::event::Event;
 use super::handler::HeaderLine;
-use super::reporter::{Exchange, ListenerEvent, Outcome};
+use super::reporter::{ForwardOutcome, ForwardedExchange, ListenerEvent};
 use super::signature::{DEFAULT_TOLERANCE, Unverified, verify};
-use super::store::{ReceivedDelivery, State as StoreState, Webhooks};
+use super::store::{EventState as StoreState, ReceivedDelivery, Webhooks};
 use crate::outcome::Result;
 use crate::platform::shell;
 use crate::secrets::Secret;
@@ -58,9 +58,9 @@ pub(super) struct Receiver {
 }
 
 /// The status of the response, and why.
-type Refusal = (StatusCode, String);
+type DeliveryRejection = (StatusCode, String);
 
-fn refusal(status: StatusCode, why: &str) -> Refusal {
+fn refusal(status: StatusCode, why: &str) -> DeliveryRejection {
     (status, why.to_owned())
 }
 
@@ -94,7 +94,7 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
         Ok(how) => ([(LISTENER, how)], Json(json!({ "received": true }))).into_response(),
         Err((status, why)) => {
             let error = Json(json!({ "error": &why }));
-            let refused = ListenerEvent::because(Outcome::Refused, why);
+            let refused = ListenerEvent::because(ForwardOutcome::Refused, why);
             let _ = receiver.reporter.send(refused);
             (status, error).into_response()
         }
@@ -103,7 +103,11 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
 
 impl Receiver {
     /// Verifies, reads, stores and forwards a delivery; returns the value of the listener's header.
-    async fn receive(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<&'static str, Refusal> {
+    async fn receive(
+        &self,
+        headers: &HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<&'static str, DeliveryRejection> {
         let received_at = Timestamp::now();
         let name = self.listening.adapter.dialect.signature_header();
         if let Err(why) = self.verify(&name, headers, &body, received_at) {
@@ -167,12 +171,12 @@ impl Receiver {
     }
 
     fn warn(&self, warning: String) {
-        let warning = ListenerEvent::because(Outcome::Warning, warning);
+        let warning = ListenerEvent::because(ForwardOutcome::Warning, warning);
         let _ = self.reporter.send(warning);
     }
 
     /// Reads an event on a thread of its own, because an expression of the profile may take seconds.
-    async fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<Event, Refusal> {
+    async fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<Event, DeliveryRejection> {
         let (adapter, headers) = (self.listening.adapter.clone(), headers.clone());
         let header = move |name: &str| {
             let value = headers.get(name)?;
@@ -193,7 +197,7 @@ impl Receiver {
             Some(_) => StoreState::Waiting,
             None => StoreState::Kept,
         };
-        let exchange = self.listening.shows_exchanges.then(|| Exchange {
+        let exchange = self.listening.shows_exchanges.then(|| ForwardedExchange {
             headers: delivery.headers.clone(),
             body: delivery.body.clone(),
             reaction: None,
@@ -203,13 +207,13 @@ impl Receiver {
             self.warn(warning);
         }
         let (outcome, exchange, said) = match (is_new, forwarder) {
-            (false, _) => (Outcome::Duplicate, None, DUPLICATE),
-            (true, None) => (Outcome::Kept, exchange, STORED),
-            (true, Some(_)) => (Outcome::Received, None, STORED),
+            (false, _) => (ForwardOutcome::Duplicate, None, DUPLICATE),
+            (true, None) => (ForwardOutcome::Kept, exchange, STORED),
+            (true, Some(_)) => (ForwardOutcome::Received, None, STORED),
         };
         let _ = self.reporter.send(ListenerEvent {
             exchange,
-            is_shown: is_wanted && outcome != Outcome::Received,
+            is_shown: is_wanted && outcome != ForwardOutcome::Received,
             ..ListenerEvent::new(Some(event), outcome)
         });
         if is_new && let Some(arrived) = forwarder {

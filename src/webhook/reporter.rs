@@ -4,24 +4,24 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::event::Event;
-use super::handler::{HeaderLine, Reaction};
+use super::handler::{HandlerVerdict, HeaderLine};
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ListenerEvent {
     pub(crate) at: Timestamp,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ForwardOutcome,
     /// `None` if the event could not be read or its signature did not verify.
     #[serde(flatten)]
     pub(crate) event: Option<Event>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) attempt: Option<Attempt>,
+    pub(crate) attempt: Option<ForwardAttempt>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_attempt_at: Option<Timestamp>,
     /// Why a delivery was refused or not stored, or what the warning says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     #[serde(skip)]
-    pub(crate) exchange: Option<Exchange>,
+    pub(crate) exchange: Option<ForwardedExchange>,
     /// Whether it is shown, or counted alone.
     #[serde(skip)]
     pub(crate) is_shown: bool,
@@ -29,7 +29,7 @@ pub(crate) struct ListenerEvent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Outcome {
+pub(crate) enum ForwardOutcome {
     /// Stored; nothing is to be forwarded.
     Kept,
     /// Stored, and about to be forwarded.
@@ -49,7 +49,7 @@ pub(crate) enum Outcome {
 
 /// The result of an attempt to forward an event.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Attempt {
+pub(crate) struct ForwardAttempt {
     pub(crate) number: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
@@ -60,9 +60,9 @@ pub(crate) struct Attempt {
     pub(crate) latency_ms: Option<u32>,
 }
 
-impl Attempt {
-    pub(crate) fn new(number: u32, reaction: &Reaction) -> Self {
-        Attempt {
+impl ForwardAttempt {
+    pub(crate) fn new(number: u32, reaction: &HandlerVerdict) -> Self {
+        ForwardAttempt {
             number,
             status: reaction.status(),
             error: reaction.outcome.as_ref().err().map(ToString::to_string),
@@ -82,14 +82,14 @@ impl Attempt {
 
 /// A delivery as it was sent to the app, or came where it was kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct ForwardedExchange {
     pub(crate) headers: Vec<HeaderLine>,
     pub(crate) body: Vec<u8>,
-    pub(crate) reaction: Option<Reaction>,
+    pub(crate) reaction: Option<HandlerVerdict>,
 }
 
 impl ListenerEvent {
-    pub(super) fn new(event: Option<Event>, outcome: Outcome) -> Self {
+    pub(super) fn new(event: Option<Event>, outcome: ForwardOutcome) -> Self {
         let now = Timestamp::now();
         ListenerEvent {
             at: Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now),
@@ -103,7 +103,7 @@ impl ListenerEvent {
         }
     }
 
-    pub(super) fn because(outcome: Outcome, reason: String) -> Self {
+    pub(super) fn because(outcome: ForwardOutcome, reason: String) -> Self {
         ListenerEvent {
             reason: Some(reason),
             ..ListenerEvent::new(None, outcome)
@@ -127,18 +127,18 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn count(&mut self, outcome: Outcome) {
+    pub(crate) fn count(&mut self, outcome: ForwardOutcome) {
         match outcome {
-            Outcome::Kept | Outcome::Received => self.received += 1,
-            Outcome::Duplicate => self.duplicates += 1,
-            Outcome::Refused => self.refused += 1,
-            Outcome::Delivered => self.forwarded += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Abandoned => {
+            ForwardOutcome::Kept | ForwardOutcome::Received => self.received += 1,
+            ForwardOutcome::Duplicate => self.duplicates += 1,
+            ForwardOutcome::Refused => self.refused += 1,
+            ForwardOutcome::Delivered => self.forwarded += 1,
+            ForwardOutcome::Failed => self.failed += 1,
+            ForwardOutcome::Abandoned => {
                 self.failed += 1;
                 self.abandoned += 1;
             }
-            Outcome::Unwritten | Outcome::Warning => {}
+            ForwardOutcome::Unwritten | ForwardOutcome::Warning => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{Context, Embedded, sandbox_error};
 use crate::config::Target;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
-use crate::sandbox::{self, Database, Sandbox};
+use crate::sandbox::{self, Sandbox, StoreLocation};
 use crate::service::client::Client;
 
 /// How often the embedded sandbox sends deliveries while a command runs: a listener in another terminal shows them
@@ -32,7 +32,7 @@ impl Context {
             limits: self.sandbox_limits,
             // They would be those of this command alone.
             keeps_requests: false,
-            ..sandbox::Options::new(Database::File(database.clone()))
+            ..sandbox::Options::new(StoreLocation::File(database.clone()))
         };
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
         let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
@@ -92,7 +92,7 @@ impl Context {
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &self.target {
             Target::Embedded { database, .. } => {
-                Sandbox::open(sandbox::Options::new(Database::File(database.clone()))).ok()
+                Sandbox::open(sandbox::Options::new(StoreLocation::File(database.clone()))).ok()
             }
             Target::Remote(_) => None,
         };

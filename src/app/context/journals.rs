@@ -8,7 +8,7 @@ use super::Context;
 use crate::app::shared_journal;
 use crate::config::SharedJournal;
 use crate::journal::rows::{Recent, RecentList};
-use crate::journal::{Journal, Maker, Scope};
+use crate::journal::{Actor, Journal, Scope};
 use crate::outcome::Result;
 use crate::platform::postgres::Database;
 use crate::sandbox::LIVE_KEY;
@@ -86,7 +86,7 @@ impl Context {
         shared_journal::database(&self.out, &self.environment, &self.paths, shared)
     }
 
-    pub(crate) fn maker(&self) -> Maker {
+    pub(crate) fn maker(&self) -> Actor {
         shared_journal::maker(&self.environment)
     }
 

@@ -27,21 +27,23 @@ use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
     bookctl attempts abandon order-4711")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<AttemptsAction>,
 }
 
 impl Args {
     /// Listing needs only the journal.
     pub(crate) fn needs(&self) -> Needs {
         Needs::of(match self.action {
-            None | Some(Action::List { .. }) => ServiceNeed::None,
-            Some(Action::Resume { .. } | Action::Abandon { .. }) => ServiceNeed::Profile,
+            None | Some(AttemptsAction::List { .. }) => ServiceNeed::None,
+            Some(AttemptsAction::Resume { .. } | AttemptsAction::Abandon { .. }) => {
+                ServiceNeed::Profile
+            }
         })
     }
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Action {
+enum AttemptsAction {
     /// List unresolved requests
     #[command(after_help = "Examples:\n  bookctl attempts list --all")]
     List {
@@ -72,9 +74,9 @@ enum Action {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    match args.action.unwrap_or(Action::List { all: false }) {
-        Action::List { all } => list(context, all)?,
-        Action::Resume {
+    match args.action.unwrap_or(AttemptsAction::List { all: false }) {
+        AttemptsAction::List { all } => list(context, all)?,
+        AttemptsAction::Resume {
             key,
             same_organization,
         } => {
@@ -84,7 +86,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             return finish::finish(context, &open_attempts::resume(context, &key).await?);
         }
-        Action::Abandon { key, yes } => {
+        AttemptsAction::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;
             abandon(context, &key, yes).await?;
         }

@@ -98,7 +98,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.dry_run {
         return show_requests(context, &rows);
     }
-    args.journal.tell(context)?;
+    args.journal.apply(context)?;
     let digits = rows.len().to_string().len();
     let emit = |result: &RowResult<'_>| context.out.emit_line(&ResultLine { result, digits });
     if args.results {

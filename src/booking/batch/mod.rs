@@ -358,7 +358,7 @@ pub(crate) async fn ask_about_same_guests(
     context: &Context,
     rows: &[KeyedRow],
     own: &HashSet<String>,
-    goes_ahead: bool,
+    is_confirmed: bool,
 ) -> Result<()> {
     let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
     let is_own = |live: &LiveBooking| {
@@ -377,5 +377,5 @@ pub(crate) async fn ask_about_same_guests(
     if !more.is_empty() {
         warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
     }
-    ask_about(context, &warning, "Book these rows as well?", goes_ahead).await
+    ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
 }

@@ -14,9 +14,8 @@ use crate::booking::compare::difference::{difference, is_a_booking};
 use crate::booking::terms::terms_asked_for;
 use crate::journal::rows::RecentList;
 use crate::journal::{
-    Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, LastTry, RateLimitWindow,
-    RunEnd, RunId, ServiceClock, ShownBooking, State, conclusion, existed_before, judge,
-    outcome_of,
+    Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow, RunEnd, RunId,
+    ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge, outcome_of,
 };
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -92,17 +91,17 @@ pub(crate) async fn create_booking(
         let (sent, in_doubt) = client.send_create(&attempt.call, &shows_it).await;
         drop(progress);
         context.observe_rate_limit(&attempt.call);
-        let tries = Tries { earlier, in_doubt };
+        let tries = PriorTries { earlier, in_doubt };
         let failure = match sent {
             Ok(answer) => return attempt.take(&run, tries, answer),
             Err(failure) => failure,
         };
         let last = if failure.sent_nothing() {
-            LastTry::NotSent
+            TryResult::NotSent
         } else if failure.is_certain_refusal() {
-            LastTry::Refused
+            TryResult::Refused
         } else {
-            LastTry::NoProof
+            TryResult::NoProof
         };
         let (conclusion, _) = attempt.end_run(&run, tries, last, failure.status(), None);
         attempt.left_open = conclusion == Conclusion::Unknown;
@@ -117,7 +116,7 @@ pub(crate) async fn create_booking(
 
 /// What may have booked before the last try of a run.
 #[derive(Clone, Copy)]
-struct Tries {
+struct PriorTries {
     /// What the earlier runs of the attempt leave possible.
     earlier: Earlier,
     /// Whether an earlier try of this run may have booked.
@@ -253,8 +252,8 @@ impl Sending<'_> {
     fn end_run(
         &self,
         run: &RunId,
-        tries: Tries,
-        last: LastTry,
+        tries: PriorTries,
+        last: TryResult,
         http_status: Option<u16>,
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
@@ -287,7 +286,7 @@ impl Sending<'_> {
     }
 
     /// Judges a 2xx: it is either the requested booking, or an error.
-    fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
+    fn take(&self, run: &RunId, tries: PriorTries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
         let booking = match booking_of(self.context, answer.document) {
             Ok(booking) => booking,
@@ -312,7 +311,7 @@ impl Sending<'_> {
             is_200: status == 200,
         };
         let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
-        let settles = (last == LastTry::Booked).then_some(&booking);
+        let settles = (last == TryResult::Booked).then_some(&booking);
         let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), settles);
         let mut error = match conclusion {
             Conclusion::Booked => {
@@ -358,8 +357,8 @@ impl Sending<'_> {
     }
 
     /// Ends a run whose response proves nothing.
-    fn unknown(&self, run: &RunId, tries: Tries, status: u16, why: Error) -> Error {
-        self.end_run(run, tries, LastTry::NoProof, Some(status), None);
+    fn unknown(&self, run: &RunId, tries: PriorTries, status: u16, why: Error) -> Error {
+        self.end_run(run, tries, TryResult::NoProof, Some(status), None);
         self.doubtful(no_booking(status, why).into_error(&self.call))
     }
 

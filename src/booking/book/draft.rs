@@ -39,7 +39,7 @@ pub(crate) struct BookingDraft {
     /// Fields of the request that have no flag (`-F`).
     pub(crate) fields: Map<String, Value>,
     /// Whether the booking was already confirmed (`--yes` or a prompt).
-    pub(crate) goes_ahead: bool,
+    pub(crate) is_confirmed: bool,
 }
 
 impl BookingDraft {

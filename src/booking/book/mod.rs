@@ -125,7 +125,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if dry_run {
         return command.show_request().await;
     }
-    journal.tell(context)?;
+    journal.apply(context)?;
     context.before_change()?;
     let own = HashSet::from([command.key.clone()]);
     let earlier = warn_of_open_attempts(context, &own).await?;
@@ -151,7 +151,7 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
         end_user: args.end_user,
         vendor_payment: args.payment.is_some(),
         fields: args.extra.body()?,
-        goes_ahead: args.yes,
+        is_confirmed: args.yes,
         ..BookingDraft::default()
     };
     draft.check_fields()?;
@@ -218,7 +218,7 @@ impl BookCommand<'_> {
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(context.adapter(), datetime.clone())?;
-            ask_about_same_guest(context, &request.asked, resumed, draft.goes_ahead).await?;
+            ask_about_same_guest(context, &request.asked, resumed, draft.is_confirmed).await?;
             if !self.is_guided {
                 review::review(context, draft, &datetime, is_another_time).await?;
             }
@@ -277,7 +277,7 @@ impl BookCommand<'_> {
         let offer = offered(context, venue, when, zone.as_ref(), party, provider).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(context);
-        let chosen = review::choose(context, &offer, draft.goes_ahead).await?;
+        let chosen = review::choose(context, &offer, draft.is_confirmed).await?;
         let Some((row, is_another_time)) = chosen else {
             return Err(offer.no_slot(venue.name(), "pass --slot"));
         };

@@ -10,7 +10,7 @@ use super::offer::{known_zone, resolve};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::booking::confirmation::Confirmation;
-use crate::journal::{Attempt, Request, State, Wish, is_same_but_time};
+use crate::journal::{Attempt, ComparableRequest, RecordedRequest, State, is_same_but_time};
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
 use crate::service::time::document_time::DocumentTime;
@@ -91,7 +91,7 @@ pub(crate) async fn wants_second_beside_open(
         return Ok(false);
     };
     let key = &attempt.idempotency_key;
-    if !context.prompter.interactive() || draft.goes_ahead {
+    if !context.prompter.interactive() || draft.is_confirmed {
         return Err(asked_before(key, "pass a new --idempotency-key"));
     }
     let confirmation = Confirmation {
@@ -110,7 +110,7 @@ pub(crate) async fn wants_second_beside_open(
 ///
 /// `outcome_unknown` (16), with the command that finds out.
 pub(crate) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
-    let wanted = Request::new(&request.asked, None);
+    let wanted = RecordedRequest::new(&request.asked, None);
     let mut same = open.iter().filter(|it| it.request.is_same_wish(&wanted));
     match same.next() {
         Some(attempt) => Err(asked_before(

@@ -22,14 +22,14 @@ use crate::terminal::view::{SlotDetails, slot_line, venue_place};
 pub(crate) async fn choose(
     context: &Context,
     offer: &Offer,
-    goes_ahead: bool,
+    is_confirmed: bool,
 ) -> Result<Option<(usize, bool)>> {
     let rows = offer.rows_at_wanted(context);
     let can_ask = context.prompter.interactive();
     match rows.as_slice() {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
         [only] => return Ok(Some((*only, false))),
-        [_, ..] if !can_ask || goes_ahead => {}
+        [_, ..] if !can_ask || is_confirmed => {}
         _ => {
             return match pick_slot(context, offer, &rows, None, false).await {
                 Err(PromptError::Back) => Err(nothing_chosen()),
@@ -138,14 +138,14 @@ pub(crate) async fn is_confirmed(
     goes_back: bool,
 ) -> Result<bool, PromptError> {
     // Without it, the question cannot be answered.
-    if !draft.goes_ahead || !context.out.is_quiet() {
+    if !draft.is_confirmed || !context.out.is_quiet() {
         context.out.show(&summary(context, draft, datetime));
     }
     let esc = if goes_back { ", Esc goes back" } else { "" };
     let question = Question::new("Book it?", "--yes", "the confirmation")
         .back(goes_back)
         .hint(format!("yes books, no ends without a booking{esc}"));
-    Ok(draft.goes_ahead || context.prompter.confirm(&question, default).await?)
+    Ok(draft.is_confirmed || context.prompter.confirm(&question, default).await?)
 }
 
 /// Whether the booking is a real one, or needs a card.

@@ -82,14 +82,14 @@ pub(crate) async fn ask_about_same_guest(
     context: &Context,
     asked: &Value,
     resolved: &[Booking],
-    goes_ahead: bool,
+    is_confirmed: bool,
 ) -> Result<()> {
     let mut booked = Booked::at_venues_of(context, [asked])?;
-    for booking in resolved.iter().filter(|it| it.status().is_alive()) {
+    for booking in resolved.iter().filter(|it| it.status().has_not_ended()) {
         booked.add(booking.clone().into());
     }
     match booked.for_guest_of(context, asked, |_| false) {
-        Some(other) => ask_about(context, &other, "Book another one?", goes_ahead).await,
+        Some(other) => ask_about(context, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }
 }
@@ -99,10 +99,10 @@ pub(crate) async fn ask_about(
     context: &Context,
     warning: &str,
     question: &str,
-    goes_ahead: bool,
+    is_confirmed: bool,
 ) -> Result<()> {
     context.out.warn(warning);
-    if goes_ahead || !context.prompter.interactive() {
+    if is_confirmed || !context.prompter.interactive() {
         return Ok(());
     }
     let confirmation = Confirmation {

@@ -30,7 +30,7 @@ const SANDBOX_PLACES: [&str; 6] = ["Sandbox", "London", "Paris", "New York", "To
 
 /// The questions, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum WalkStep {
     Vertical,
     Place,
     Time,
@@ -44,46 +44,46 @@ enum Step {
     Confirmation,
 }
 
-const STEPS: [Step; 11] = [
-    Step::Vertical,
-    Step::Place,
-    Step::Time,
-    Step::Party,
-    Step::Venue,
-    Step::Provider,
-    Step::Slot,
-    Step::Name,
-    Step::Email,
-    Step::Phone,
-    Step::Confirmation,
+const STEPS: [WalkStep; 11] = [
+    WalkStep::Vertical,
+    WalkStep::Place,
+    WalkStep::Time,
+    WalkStep::Party,
+    WalkStep::Venue,
+    WalkStep::Provider,
+    WalkStep::Slot,
+    WalkStep::Name,
+    WalkStep::Email,
+    WalkStep::Phone,
+    WalkStep::Confirmation,
 ];
 
 /// Why a question was not answered.
-enum Left {
+enum StepExit {
     /// The person wants to return to the question before.
     Back,
     /// What an earlier question was answered with turned out to be wrong, and is asked for again.
-    For(Step),
+    For(WalkStep),
     Failed(Error),
 }
 
-impl From<PromptError> for Left {
+impl From<PromptError> for StepExit {
     fn from(error: PromptError) -> Self {
         match error {
-            PromptError::Back => Left::Back,
-            error => Left::Failed(error.into()),
+            PromptError::Back => StepExit::Back,
+            error => StepExit::Failed(error.into()),
         }
     }
 }
 
-impl From<Error> for Left {
+impl From<Error> for StepExit {
     fn from(error: Error) -> Self {
-        Left::Failed(error)
+        StepExit::Failed(error)
     }
 }
 
 /// Whether the question was asked, and so can be returned to.
-type Asked = Result<bool, Left>;
+type WasAsked = Result<bool, StepExit>;
 
 /// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
 pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
@@ -110,13 +110,13 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
                 }
                 next += 1;
             }
-            Err(Left::Back) => {
+            Err(StepExit::Back) => {
                 let former = walk.asked.pop().ok_or_else(declined)?;
                 context.prompter.take_back();
                 (next, again) = (former as usize, None);
             }
-            Err(Left::For(wrong)) => again = Some(wrong),
-            Err(Left::Failed(error)) => return Err(error),
+            Err(StepExit::For(wrong)) => again = Some(wrong),
+            Err(StepExit::Failed(error)) => return Err(error),
         }
     }
     Ok(())
@@ -129,26 +129,26 @@ struct Walk<'a> {
     flags: BookingDraft,
     is_sandbox: bool,
     /// The questions that were asked, to go back to.
-    asked: Vec<Step>,
+    asked: Vec<WalkStep>,
     at: Option<When>,
     /// The time as it was typed.
     time: Option<String>,
 }
 
 impl Walk<'_> {
-    async fn ask(&mut self, step: Step) -> Asked {
+    async fn ask(&mut self, step: WalkStep) -> WasAsked {
         match step {
-            Step::Vertical => self.vertical().await,
-            Step::Place => self.place().await,
-            Step::Time => self.time().await,
-            Step::Party => self.party().await,
-            Step::Venue => self.venue().await,
-            Step::Provider => self.provider().await,
-            Step::Slot => self.slot().await,
-            Step::Name => self.name().await,
-            Step::Email => self.email().await,
-            Step::Phone => self.phone().await,
-            Step::Confirmation => self.confirmation().await,
+            WalkStep::Vertical => self.vertical().await,
+            WalkStep::Place => self.place().await,
+            WalkStep::Time => self.time().await,
+            WalkStep::Party => self.party().await,
+            WalkStep::Venue => self.venue().await,
+            WalkStep::Provider => self.provider().await,
+            WalkStep::Slot => self.slot().await,
+            WalkStep::Name => self.name().await,
+            WalkStep::Email => self.email().await,
+            WalkStep::Phone => self.phone().await,
+            WalkStep::Confirmation => self.confirmation().await,
         }
     }
 
@@ -156,7 +156,7 @@ impl Walk<'_> {
         Question::new(text, flag, what).back(!self.asked.is_empty())
     }
 
-    async fn vertical(&mut self) -> Asked {
+    async fn vertical(&mut self) -> WasAsked {
         if self.flags.venue.is_some() || self.flags.vertical.is_some() {
             return Ok(false);
         }
@@ -168,7 +168,7 @@ impl Walk<'_> {
     }
 
     /// A sandbox has only a few places, which are listed.
-    async fn place(&mut self) -> Asked {
+    async fn place(&mut self) -> WasAsked {
         if self.flags.venue.is_some() || self.flags.place.is_some() {
             return Ok(false);
         }
@@ -191,7 +191,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn time(&mut self) -> Asked {
+    async fn time(&mut self) -> WasAsked {
         if self.flags.at.is_some() || self.flags.slot.is_some() {
             return Ok(false);
         }
@@ -205,7 +205,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn party(&mut self) -> Asked {
+    async fn party(&mut self) -> WasAsked {
         if self.flags.party_size.is_some() {
             return Ok(false);
         }
@@ -219,23 +219,23 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn venue(&mut self) -> Asked {
+    async fn venue(&mut self) -> WasAsked {
         if self.flags.venue.is_some() {
             return Ok(false);
         }
         let venues = match self.search().await {
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
-                return Err(self.ask_again(&error, Step::Place));
+                return Err(self.ask_again(&error, WalkStep::Place));
             }
             Err(error) if error.exit == Exit::Usage => {
-                return Err(self.ask_again(&error, Step::Time));
+                return Err(self.ask_again(&error, WalkStep::Time));
             }
             found => found?,
         };
         if venues.is_empty() {
             let vertical = self.draft.vertical.as_deref().unwrap_or_default();
             let what = format!("no {vertical} venues found there; try another place");
-            return Err(self.ask_again(&Error::usage(what), Step::Place));
+            return Err(self.ask_again(&Error::usage(what), WalkStep::Place));
         }
         let lines = venues.iter().map(venue_line);
         let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
@@ -256,19 +256,19 @@ impl Walk<'_> {
 
     /// Leads back to the question whose answer the service refused, even if a flag gave it: the field that it names, or else
     /// `step`.
-    fn ask_again(&mut self, error: &Error, step: Step) -> Left {
+    fn ask_again(&mut self, error: &Error, step: WalkStep) -> StepExit {
         self.context.out.warn(&error.message);
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
         if error.body.as_ref().is_some_and(party) {
             self.flags.party_size = None;
-            return Left::For(Step::Party);
+            return StepExit::For(WalkStep::Party);
         }
-        if step == Step::Time {
+        if step == WalkStep::Time {
             self.flags.at = None;
         } else {
             self.flags.place = None;
         }
-        Left::For(step)
+        StepExit::For(step)
     }
 
     async fn search(&self) -> Result<Vec<Venue>> {
@@ -291,7 +291,7 @@ impl Walk<'_> {
     }
 
     /// Asks for the provider at a venue that has several, because one of them must be named (spec, Booking: provider).
-    async fn provider(&mut self) -> Asked {
+    async fn provider(&mut self) -> WasAsked {
         let has_slot = self.flags.slot.is_some() || self.flags.slot_id.is_some();
         let providers = self.draft.providers();
         if has_slot || self.flags.provider.is_some() || providers.len() < 2 {
@@ -304,7 +304,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn slot(&mut self) -> Asked {
+    async fn slot(&mut self) -> WasAsked {
         if self.flags.slot.is_some() {
             return Ok(false);
         }
@@ -322,14 +322,14 @@ impl Walk<'_> {
         let provider = self.draft.provider.as_deref();
         let offer = match offered(context, venue, when, zone.as_ref(), party, provider).await {
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
-                return Err(self.ask_again(&error, Step::Time));
+                return Err(self.ask_again(&error, WalkStep::Time));
             }
             offer => offer?,
         };
         if offer.slots.is_empty() {
             let venue = venue.name();
             let what = format!("no slots found at {venue} on that day; try another day");
-            return Err(self.ask_again(&Error::usage(what), Step::Time));
+            return Err(self.ask_again(&Error::usage(what), WalkStep::Time));
         }
         // If the time from the flags is offered, the slot is not asked for.
         let is_given = self.flags.at.is_some();
@@ -346,7 +346,7 @@ impl Walk<'_> {
         Ok(rows.len() != 1)
     }
 
-    async fn name(&mut self) -> Asked {
+    async fn name(&mut self) -> WasAsked {
         if self.flags.name.is_some() {
             return Ok(false);
         }
@@ -358,7 +358,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn email(&mut self) -> Asked {
+    async fn email(&mut self) -> WasAsked {
         if self.flags.name.is_some() || self.flags.email.is_some() {
             return Ok(false);
         }
@@ -368,7 +368,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn phone(&mut self) -> Asked {
+    async fn phone(&mut self) -> WasAsked {
         if self.flags.name.is_some() || self.flags.phone.is_some() {
             return Ok(false);
         }
@@ -388,7 +388,7 @@ impl Walk<'_> {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    async fn confirmation(&mut self) -> Asked {
+    async fn confirmation(&mut self) -> WasAsked {
         let default = !has_consequences(self.context, self.draft).await;
         let goes_back = !self.asked.is_empty();
         if is_confirmed(self.context, self.draft, None, default, goes_back).await? {

@@ -46,7 +46,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
+    let mut named =
+        pick::booking_or_pick(context, named, Status::has_not_ended, !args.dry_run).await?;
     let id = &named.id.clone();
     let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;

@@ -72,7 +72,8 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         context.prompter.check(&what)?;
     }
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, Status::is_alive, !args.dry_run).await?;
+    let mut named =
+        pick::booking_or_pick(context, named, Status::has_not_ended, !args.dry_run).await?;
     let id = &named.id.clone();
     let adapter = context.adapter();
     // On the venue's own clock, a time with an offset has to be converted.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::Sought;
+use crate::journal::SearchCriteria;
 use crate::journal::rows::RecentList;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -42,7 +42,7 @@ use crate::terminal::view::{kept_page, open_page};
     bookctl bookings forget --before 2026-06-01 --yes")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<BookingsAction>,
     /// Words to look for in the guest, the phone number, the email address, the venue and the id
     #[arg(value_name = "TEXT", value_parser = part)]
     text: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) struct Args {
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Action {
+enum BookingsAction {
     Forget(forget::Args),
 }
 
@@ -93,7 +93,7 @@ fn part(text: &str) -> Result<String, String> {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    if let Some(Action::Forget(args)) = args.action {
+    if let Some(BookingsAction::Forget(args)) = args.action {
         return forget::run(context, args).await;
     }
     let limit = (args.limit > 0).then_some(args.limit);
@@ -101,7 +101,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return list_open(context, args.status, limit).await;
     }
     received::take_in_received(context)?;
-    let mut sought = Sought {
+    let mut sought = SearchCriteria {
         text: (!args.text.is_empty()).then(|| args.text.join(" ")),
         guest: args.guest,
         phone: args.phone,

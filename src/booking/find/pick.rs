@@ -4,7 +4,7 @@ use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use super::received::take_in_received;
 use crate::app::Context;
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
-use crate::journal::{Attempt, KeptBooking, Sought};
+use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
@@ -107,7 +107,9 @@ async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result
     let question = which_booking();
     context.prompter.check(&question)?;
     take_in_received(context)?;
-    let found = context.journal()?.find(&Sought::default(), Some(MOST))?;
+    let found = context
+        .journal()?
+        .find(&SearchCriteria::default(), Some(MOST))?;
     let mut kept = found.kept;
     if found.more {
         let what = format!("These are the newest {MOST} bookings.");
@@ -121,9 +123,9 @@ async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result
 /// The bookings that a text finds on this computer.
 fn matching(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
     take_in_received(context)?;
-    let sought = Sought {
+    let sought = SearchCriteria {
         text: Some(text.to_owned()),
-        ..Sought::default()
+        ..SearchCriteria::default()
     };
     Ok(context.journal()?.find(&sought, Some(MOST))?.kept)
 }

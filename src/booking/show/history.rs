@@ -5,12 +5,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::app::Context;
-use crate::journal::{Attempt, Run, Sighting};
+use crate::journal::{Attempt, Run, StatusObservation};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::{DocumentTime, time_text};
-use crate::webhook::{AttemptRow, EventRow, Query};
+use crate::webhook::{AttemptRow, EventQuery, EventRow};
 
 /// Two clocks that differ by less are the same one.
 const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
@@ -54,7 +54,7 @@ pub(crate) fn timeline(
         story.attempt(attempt);
     }
     // The state that was read just now may be newer than the journal's.
-    seen.extend(booking.map(|booking| Sighting {
+    seen.extend(booking.map(|booking| StatusObservation {
         status: booking.status().as_str().to_owned(),
         facts: booking.value().clone(),
         seen_at: Timestamp::now().to_string(),
@@ -67,9 +67,9 @@ pub(crate) fn timeline(
         story.change(time(change, "at"), changes);
     }
     if let Some(webhooks) = context.received()? {
-        let query = Query {
+        let query = EventQuery {
             booking: Some(id.to_owned()),
-            ..Query::default()
+            ..EventQuery::default()
         };
         for event in webhooks.events(&query)?.into_iter().rev() {
             let (_, body) = webhooks.content(event.number)?;
@@ -182,8 +182,8 @@ impl Story {
     }
 
     /// Each state, and what changed between two of them.
-    fn states(&mut self, seen: &[Sighting]) {
-        let mut last: Option<&Sighting> = None;
+    fn states(&mut self, seen: &[StatusObservation]) {
+        let mut last: Option<&StatusObservation> = None;
         let mut at = None;
         for sighting in seen {
             let seen_at: Option<Timestamp> = sighting.seen_at.parse().ok();
@@ -195,7 +195,7 @@ impl Story {
             // No state stands before the answer that brought it, nor before the state that was seen before it.
             at = own.max(brought).max(at);
             let code = fact(sighting, "error_code");
-            let is_same = |last: &Sighting| {
+            let is_same = |last: &StatusObservation| {
                 last.status == sighting.status && fact(last, "error_code") == code
             };
             if !last.is_some_and(is_same) {
@@ -279,7 +279,7 @@ impl Story {
     }
 }
 
-fn fact<'a>(sighting: &'a Sighting, name: &str) -> Option<&'a Value> {
+fn fact<'a>(sighting: &'a StatusObservation, name: &str) -> Option<&'a Value> {
     sighting.facts.get(name).filter(|it| !it.is_null())
 }
 

@@ -15,9 +15,9 @@ use crate::sandbox::seed::Scenario;
 use crate::service::mapping::Dialect;
 
 /// What offers the values of an argument, given what was typed of it.
-type Source = fn(&Known, &str) -> Option<Vec<Candidate>>;
+type ValueSource = fn(&Known, &str) -> Option<Vec<Candidate>>;
 
-fn source(path: &[&str], arg: &Arg) -> Option<Source> {
+fn source(path: &[&str], arg: &Arg) -> Option<ValueSource> {
     Some(match (path, arg.get_id().as_str(), value_name(arg)) {
         (["profile", "add"], "name", _) => return None,
         (["profile", ..], "name", _) | (_, "profile", _) => |known, _| Some(known.profiles()),
@@ -88,7 +88,7 @@ pub(super) fn attach(
     })
 }
 
-fn values(source: Source, known: &Known, current: &OsStr) -> Vec<CompletionCandidate> {
+fn values(source: ValueSource, known: &Known, current: &OsStr) -> Vec<CompletionCandidate> {
     // Every name that is offered is valid UTF-8.
     let start = current.to_str();
     let found = start.and_then(|start| source(known, start));

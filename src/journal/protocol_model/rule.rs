@@ -1,7 +1,7 @@
 //! The rules of the model: the program's own, and defective ones that earlier versions had.
 
 use super::state::{Account, Attempt, Request, Run, Text};
-use crate::journal::judgement::{self, Conclusion, KeyOrigin, LastTry, ShownBooking};
+use crate::journal::judgement::{self, Conclusion, KeyOrigin, ShownBooking, TryResult};
 use crate::journal::protocol::{self, Begun, End, Forbidden};
 use crate::journal::runs::{self, Earlier, Outcome, State};
 
@@ -15,7 +15,7 @@ pub(super) struct Rule {
     pub(super) end: fn(Option<Attempt>, End<Text>, Request) -> Ended,
     pub(super) copy: fn(Option<Attempt>, Attempt) -> Option<Attempt>,
     pub(super) recover: fn(&mut Attempt, Text) -> bool,
-    pub(super) judge: fn(ShownBooking, KeyOrigin, bool, Earlier) -> LastTry,
+    pub(super) judge: fn(ShownBooking, KeyOrigin, bool, Earlier) -> TryResult,
     /// What the end of a run may say, by the state of its attempt.
     pub(super) conclusion: fn(Outcome, Option<State>) -> Conclusion,
     /// How the journal distinguishes API keys.
@@ -153,7 +153,7 @@ impl Rule {
         Rule {
             judge: |shown, key, in_doubt, earlier| match shown.is_200 {
                 true => judgement::judge(shown, key, in_doubt, earlier),
-                false => LastTry::Booked,
+                false => TryResult::Booked,
             },
             ..Rule::default()
         }
@@ -163,7 +163,7 @@ impl Rule {
     pub(super) fn an_older_booking_is_not_compared() -> Self {
         Rule {
             judge: |shown, key, in_doubt, earlier| match shown.is_200 {
-                true => LastTry::Booked,
+                true => TryResult::Booked,
                 false => judgement::judge(shown, key, in_doubt, earlier),
             },
             ..Rule::default()

@@ -3,7 +3,7 @@
 use crate::journal::judgement::KeyOrigin;
 use crate::journal::protocol;
 use crate::journal::runs::{self, Earlier};
-use crate::journal::wish::Wish;
+use crate::journal::wish::ComparableRequest;
 
 pub(super) const KEYS: usize = 2;
 pub(super) const MACHINES: usize = 2;
@@ -48,7 +48,7 @@ pub(super) enum Request {
     Eve,
 }
 
-impl Wish for Request {
+impl ComparableRequest for Request {
     fn is_same_request(&self, other: &Self) -> bool {
         self == other
     }

@@ -6,7 +6,7 @@ use super::state::{
     Answer, Attempt, KEYS, Message, NO_BOOKING, Phase, Process, RECOVERED, Report, Run, Text,
     World, id_of,
 };
-use crate::journal::judgement::{Conclusion, KeyOrigin, LastTry, ShownBooking};
+use crate::journal::judgement::{Conclusion, KeyOrigin, ShownBooking, TryResult};
 use crate::journal::protocol::{End, Forbidden};
 use crate::journal::runs::{Earlier, Outcome, State};
 
@@ -219,21 +219,21 @@ impl Protocol {
 
     fn told(&self, world: &mut World, number: usize, answer: Answer) {
         let is_doubtful = matches!(answer, Answer::None | Answer::Page | Answer::Refusal { .. })
-            && self.failure(answer) == LastTry::NoProof;
+            && self.failure(answer) == TryResult::NoProof;
         let process = &mut world.processes[number];
         process.in_doubt |= is_doubtful;
         process.phase = Phase::Told(answer);
     }
 
     /// What a failure proves.
-    fn failure(&self, answer: Answer) -> LastTry {
+    fn failure(&self, answer: Answer) -> TryResult {
         let reads = self.rule.reads;
         match answer {
-            Answer::NotSent => LastTry::NotSent,
-            Answer::Page if reads.pages_prove_nothing => LastTry::NoProof,
-            Answer::Refusal { shows_it: true } if reads.looks_into_refusals => LastTry::NoProof,
-            Answer::Limit | Answer::Page | Answer::Refusal { .. } => LastTry::Refused,
-            Answer::None | Answer::Document | Answer::Booking { .. } => LastTry::NoProof,
+            Answer::NotSent => TryResult::NotSent,
+            Answer::Page if reads.pages_prove_nothing => TryResult::NoProof,
+            Answer::Refusal { shows_it: true } if reads.looks_into_refusals => TryResult::NoProof,
+            Answer::Limit | Answer::Page | Answer::Refusal { .. } => TryResult::Refused,
+            Answer::None | Answer::Document | Answer::Booking { .. } => TryResult::NoProof,
         }
     }
 
@@ -247,7 +247,7 @@ impl Protocol {
     }
 
     /// What the last answer proves, and the booking that settles the attempt.
-    fn judged(&self, process: &Process, answer: Answer) -> (LastTry, Option<Text>) {
+    fn judged(&self, process: &Process, answer: Answer) -> (TryResult, Option<Text>) {
         let reads = self.rule.reads;
         let (id, shown) = match answer {
             Answer::Booking {
@@ -278,7 +278,7 @@ impl Protocol {
             failure => return (self.failure(failure), None),
         };
         let last = (self.rule.judge)(shown, process.origin, process.in_doubt, process.earlier);
-        (last, Some(id).filter(|_| last == LastTry::Booked))
+        (last, Some(id).filter(|_| last == TryResult::Booked))
     }
 
     fn end(&self, world: &mut World, number: usize) {

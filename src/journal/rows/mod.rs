@@ -15,7 +15,7 @@ pub(crate) use index::RecentIndex;
 pub(crate) use rows::{RecentList, RecentSlot};
 
 use crate::outcome::{Code, Error, Result};
-use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
 use crate::platform::{ownership, system};
 
 /// What was seen of one service: `origin` keeps apart what belongs to others.
@@ -72,7 +72,7 @@ impl Recent {
         ownership::refuse_others(path)?;
         let opened = match sqlite::open(path, &KIND) {
             Err(why) if why.is_permanent() => sqlite::remove(path)
-                .map_err(Failure::from)
+                .map_err(SqliteFailure::from)
                 .and_then(|()| sqlite::open(path, &KIND)),
             opened => opened,
         };
@@ -100,12 +100,12 @@ impl Recent {
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.connection.is_readonly("main") {
             Ok(false) => Ok(()),
-            _ => Err(unusable(&Failure::ReadOnly)),
+            _ => Err(unusable(&SqliteFailure::ReadOnly)),
         }
     }
 }
 
-fn unusable(why: &Failure) -> Error {
+fn unusable(why: &SqliteFailure) -> Error {
     let why = io::Error::other(why.to_string());
     Error::caused(Code::Io, "the file of recent rows cannot be used", why)
         .hint("make the folder writable, or set BOOKCTL_HOME to a writable folder")

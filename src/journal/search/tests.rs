@@ -14,17 +14,17 @@ fn booking(id: &str, status: &str, guest: &str, day: u8, venue: &str) -> Booking
     Booking::from_document(document.into()).unwrap()
 }
 
-fn sought(text: &str, guest: &str, status: &str) -> Sought {
+fn sought(text: &str, guest: &str, status: &str) -> SearchCriteria {
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Sought {
+    SearchCriteria {
         text: given(text),
         guest: given(guest),
         status: given(status),
-        ..Sought::default()
+        ..SearchCriteria::default()
     }
 }
 
-fn ids(journal: &Journal, sought: &Sought, limit: Option<u32>) -> String {
+fn ids(journal: &Journal, sought: &SearchCriteria, limit: Option<u32>) -> String {
     let found = journal.find(sought, limit).unwrap().kept.into_iter();
     let ids: Vec<String> = found.map(|it| it.booking.id().to_owned()).collect();
     ids.join(" ")
@@ -68,7 +68,7 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
         assert_eq!(ids(&journal, &sought, None), found, "{sought:?}");
     }
     let days = Some(("2026-11-05".parse().unwrap(), "2026-11-12".parse().unwrap()));
-    let within = Sought {
+    let within = SearchCriteria {
         days,
         ..sought("", "", "")
     };

@@ -29,7 +29,7 @@ const MOST_MEMORY: usize = 512 * 1024 * 1024;
 /// process. Only what is used of it takes memory.
 const STACK: usize = 2 * MOST_MEMORY;
 /// How often the limits and signals are checked.
-const GLANCE: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
@@ -40,7 +40,7 @@ pub(crate) struct Expression {
 }
 
 /// Why an expression has no result.
-pub(crate) enum Trouble {
+pub(crate) enum FilterError {
     /// It does not fit the document, or returns too much.
     Failed(String),
     /// The time limit was reached.
@@ -51,18 +51,18 @@ pub(crate) enum Trouble {
     Interrupted(Exit),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for FilterError {
     /// What the expression did, as the predicate of a sentence.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Failed(why) => write!(f, "failed: {why}"),
-            Trouble::Endless => write!(f, "did not end within {} s", LONGEST_RUN.as_secs()),
-            Trouble::Greedy => write!(
+            FilterError::Failed(why) => write!(f, "failed: {why}"),
+            FilterError::Endless => write!(f, "did not end within {} s", LONGEST_RUN.as_secs()),
+            FilterError::Greedy => write!(
                 f,
                 "needs more than {} MB of memory, or recurses without end",
                 MOST_MEMORY / 1024 / 1024
             ),
-            Trouble::Interrupted(_) => f.write_str("was interrupted"),
+            FilterError::Interrupted(_) => f.write_str("was interrupted"),
         }
     }
 }
@@ -78,7 +78,7 @@ impl Expression {
                 source: source.to_owned(),
                 is_running: Arc::default(),
             }),
-            Err(Trouble::Failed(why)) => Err(why),
+            Err(FilterError::Failed(why)) => Err(why),
             Err(_) => Err("cannot be compiled".to_owned()),
         }
     }
@@ -88,15 +88,15 @@ impl Expression {
     }
 
     /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.
-    pub(crate) fn run(&self, document: &str) -> Result<String, Trouble> {
+    pub(crate) fn run(&self, document: &str) -> Result<String, FilterError> {
         if self.is_running.swap(true, Ordering::AcqRel) {
-            return Err(Trouble::Failed(
+            return Err(FilterError::Failed(
                 "an earlier document still keeps it busy".to_owned(),
             ));
         }
         signals::watch();
         let (source, document) = (self.source.clone(), document.to_owned());
-        let running = Running(Arc::clone(&self.is_running));
+        let running = RunningGuard(Arc::clone(&self.is_running));
         on_its_thread(move || {
             let outcome = evaluate(&source, &document);
             drop(running);
@@ -106,9 +106,9 @@ impl Expression {
 }
 
 /// Says that nothing runs any more when it is dropped, also by a panic.
-struct Running(Arc<AtomicBool>);
+struct RunningGuard(Arc<AtomicBool>);
 
-impl Drop for Running {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
@@ -116,32 +116,32 @@ impl Drop for Running {
 
 fn on_its_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Result<T, Trouble> {
+) -> Result<T, FilterError> {
     let (sender, receiver) = mpsc::channel();
     let before = memory();
     std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || sender.send(work()))
-        .map_err(|error| Trouble::Failed(error.to_string()))?;
+        .map_err(|error| FilterError::Failed(error.to_string()))?;
     let begun = Instant::now();
     loop {
-        match receiver.recv_timeout(GLANCE) {
-            Ok(outcome) => return outcome.map_err(Trouble::Failed),
+        match receiver.recv_timeout(POLL_INTERVAL) {
+            Ok(outcome) => return outcome.map_err(FilterError::Failed),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Trouble::Failed("it broke".to_owned()));
+                return Err(FilterError::Failed("it broke".to_owned()));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
         if let Some(exit) = signals::caught() {
-            return Err(Trouble::Interrupted(exit));
+            return Err(FilterError::Interrupted(exit));
         }
         if begun.elapsed() > LONGEST_RUN {
-            return Err(Trouble::Endless);
+            return Err(FilterError::Endless);
         }
         if let (Some(before), Some(now)) = (before, memory())
             && now.saturating_sub(before) > MOST_MEMORY
         {
-            return Err(Trouble::Greedy);
+            return Err(FilterError::Greedy);
         }
     }
 }

@@ -20,10 +20,10 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Address, Failure, Guard, Login};
+use super::{Address, Guard, Login, PostgresFailure};
 use crate::outcome::reason;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
-use crate::platform::sql::{Answer, Trouble};
+use crate::platform::sql::{SqlError, SqlResult};
 use crate::platform::{crypto, regular_file, signals};
 
 /// The longest that making a connection may take.
@@ -43,13 +43,13 @@ pub(crate) struct Database {
     _stop: oneshot::Sender<()>,
     /// Whether answers are waited for as long as it takes: a statement may go through all rows.
     pub(crate) is_patient: bool,
-    connecting: RefCell<Option<JoinHandle<Result<Client, Failure>>>>,
-    connection: RefCell<Option<Rc<Connection>>>,
+    connecting: RefCell<Option<JoinHandle<Result<Client, PostgresFailure>>>>,
+    connection: RefCell<Option<Rc<PostgresConnection>>>,
     /// Whether a connection was ever made: what worked once is waited for.
     was_connected: Flag<bool>,
 }
 
-pub(super) struct Connection {
+pub(super) struct PostgresConnection {
     pub(super) client: Arc<Client>,
     /// Whether the guard holds for it.
     pub(super) is_checked: Flag<bool>,
@@ -105,24 +105,28 @@ impl Database {
         }
     }
 
-    pub(super) fn until_it_works<T>(&self, run: impl Fn(Rc<Connection>) -> Answer<T>) -> Answer<T> {
+    pub(super) fn until_it_works<T>(
+        &self,
+        run: impl Fn(Rc<PostgresConnection>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         let mut wait = self.patience(false);
         loop {
             let outcome = self.connection().and_then(&run);
-            let Err(Trouble::Postgres(failure)) = &outcome else {
+            let Err(SqlError::Postgres(failure)) = &outcome else {
                 return outcome;
             };
             if failure.ends_connection() {
                 self.connection.replace(None);
             }
-            let was_there = self.was_connected.get() && matches!(failure, Failure::Unreachable(_));
+            let was_there =
+                self.was_connected.get() && matches!(failure, PostgresFailure::Unreachable(_));
             if !(failure.is_passing() || was_there) || !wait.pause() {
                 return outcome;
             }
         }
     }
 
-    fn connection(&self) -> Answer<Rc<Connection>> {
+    fn connection(&self) -> SqlResult<Rc<PostgresConnection>> {
         let held = self.connection.borrow().clone();
         if let Some(held) = held.filter(|held| !held.client.is_closed()) {
             return Ok(held);
@@ -132,10 +136,10 @@ impl Database {
             None => self.driver.spawn(self.connecting()?),
         };
         let client = self.wait(async move {
-            let ended = |_| Failure::Lost("its thread has ended".to_owned());
+            let ended = |_| PostgresFailure::Lost("its thread has ended".to_owned());
             connecting.await.map_err(ended)?
         })?;
-        let connection = Rc::new(Connection {
+        let connection = Rc::new(PostgresConnection {
             client: Arc::new(client),
             is_checked: Flag::new(self.guard.is_none()),
             has_loaded: Flag::new(false),
@@ -146,13 +150,15 @@ impl Database {
     }
 
     /// Connects, within the limit, and drives the connection from then on.
-    fn connecting(&self) -> Answer<impl Future<Output = Result<Client, Failure>> + Send + 'static> {
+    fn connecting(
+        &self,
+    ) -> SqlResult<impl Future<Output = Result<Client, PostgresFailure>> + Send + 'static> {
         let tls = if self.address.is_encrypted {
             let unreachable =
-                |why: Box<dyn std::error::Error>| Failure::Unreachable(why.to_string());
+                |why: Box<dyn std::error::Error>| PostgresFailure::Unreachable(why.to_string());
             let config = self
                 .tls()
-                .map_err(|why| Trouble::Postgres(unreachable(why)))?;
+                .map_err(|why| SqlError::Postgres(unreachable(why)))?;
             Some(MakeRustlsConnect::new(config))
         } else {
             None
@@ -174,7 +180,9 @@ impl Database {
                 Ok(connected) => connected.map_err(|error| not_connected(&error)),
                 Err(_) => {
                     let seconds = CONNECT.as_secs();
-                    Err(Failure::Unreachable(format!("no answer in {seconds} s")))
+                    Err(PostgresFailure::Unreachable(format!(
+                        "no answer in {seconds} s"
+                    )))
                 }
             }
         })
@@ -207,8 +215,8 @@ impl Database {
     /// Waits for what the driver does.
     pub(super) fn wait<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T, Failure>> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl Future<Output = Result<T, PostgresFailure>> + Send + 'static,
+    ) -> SqlResult<T> {
         let (sender, receiver) = mpsc::channel();
         let task = self.driver.spawn(async move {
             let _ = sender.send(work.await);
@@ -216,10 +224,10 @@ impl Database {
         let mut wait = None;
         loop {
             match receiver.recv_timeout(UNWATCHED) {
-                Ok(outcome) => return outcome.map_err(Trouble::Postgres),
+                Ok(outcome) => return outcome.map_err(SqlError::Postgres),
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     let reason = "its thread has ended".to_owned();
-                    return Err(Trouble::Postgres(Failure::Lost(reason)));
+                    return Err(SqlError::Postgres(PostgresFailure::Lost(reason)));
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -227,7 +235,7 @@ impl Database {
             if !wait.pause() {
                 task.abort();
                 let seconds = LockWaitSettings::limit().as_secs();
-                return Err(Trouble::Postgres(Failure::Late(seconds)));
+                return Err(SqlError::Postgres(PostgresFailure::Late(seconds)));
             }
         }
     }
@@ -253,37 +261,39 @@ fn config(address: &Address, login: &Login) -> Config {
     config
 }
 
-fn not_connected(error: &tokio_postgres::Error) -> Failure {
+fn not_connected(error: &tokio_postgres::Error) -> PostgresFailure {
     match (failed(error), error.as_db_error()) {
-        (Failure::Lost(reason), None) => Failure::Unreachable(reason),
+        (PostgresFailure::Lost(reason), None) => PostgresFailure::Unreachable(reason),
         (failure, _) => failure,
     }
 }
 
-pub(super) fn failed(error: &tokio_postgres::Error) -> Failure {
+pub(super) fn failed(error: &tokio_postgres::Error) -> PostgresFailure {
     let Some(refused) = error.as_db_error() else {
         // What this side refuses has no code: no password where one is asked for, or no channel binding.
         let said = error.to_string();
         let is_refused = ["invalid configuration", "authentication"];
         return if is_refused.iter().any(|words| said.starts_with(words)) {
-            Failure::NotAllowed(reason(error))
+            PostgresFailure::NotAllowed(reason(error))
         } else {
-            Failure::Lost(reason(error))
+            PostgresFailure::Lost(reason(error))
         };
     };
     let said = refused.message().to_owned();
     // The codes of PostgreSQL's appendix A.
     match refused.code().code() {
         // The last: another transaction has added the same in between.
-        "40001" | "40P01" | "23505" => Failure::Conflict,
-        "25006" => Failure::ReadOnly,
-        "55P03" => Failure::Late(LockWaitSettings::limit().as_secs()),
-        "42P01" | "42703" => Failure::NotPrepared,
-        "42501" => Failure::NotAllowed(said),
-        "40003" | "57P01" | "57P02" | "25P03" => Failure::Lost(said),
-        "57P03" | "53300" => Failure::NotReady(said),
-        code if code.starts_with("08") => Failure::Lost(said),
-        code if code.starts_with("28") || code.starts_with("3D") => Failure::NotAllowed(said),
-        _ => Failure::Other(said),
+        "40001" | "40P01" | "23505" => PostgresFailure::Conflict,
+        "25006" => PostgresFailure::ReadOnly,
+        "55P03" => PostgresFailure::Late(LockWaitSettings::limit().as_secs()),
+        "42P01" | "42703" => PostgresFailure::NotPrepared,
+        "42501" => PostgresFailure::NotAllowed(said),
+        "40003" | "57P01" | "57P02" | "25P03" => PostgresFailure::Lost(said),
+        "57P03" | "53300" => PostgresFailure::NotReady(said),
+        code if code.starts_with("08") => PostgresFailure::Lost(said),
+        code if code.starts_with("28") || code.starts_with("3D") => {
+            PostgresFailure::NotAllowed(said)
+        }
+        _ => PostgresFailure::Other(said),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why it cannot be used. The text completes a sentence that starts with the database's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum PostgresFailure {
     /// No connection could be made.
     Unreachable(String),
     /// The connection ended, or the server did: whether the last statement was done is not known.
@@ -29,43 +29,47 @@ pub(crate) enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl PostgresFailure {
     /// Whether the same transaction may work in a moment. One whose commit may have been done is repeated too: the work
     /// of a transaction finds what it has done before.
     pub(crate) fn is_passing(&self) -> bool {
         matches!(
             self,
-            Failure::Lost(_) | Failure::NotReady(_) | Failure::Conflict
+            PostgresFailure::Lost(_) | PostgresFailure::NotReady(_) | PostgresFailure::Conflict
         )
     }
 
     pub(crate) fn ends_connection(&self) -> bool {
         !matches!(
             self,
-            Failure::Conflict | Failure::ReadOnly | Failure::Other(_)
+            PostgresFailure::Conflict | PostgresFailure::ReadOnly | PostgresFailure::Other(_)
         )
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for PostgresFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Unreachable(reason) => write!(f, "cannot be reached: {reason}"),
-            Failure::Lost(reason) => write!(f, "ended the connection: {reason}"),
-            Failure::NotReady(reason) => write!(f, "is not ready: {reason}"),
-            Failure::NotAllowed(reason) => write!(f, "refused: {reason}"),
-            Failure::ReadOnly => f.write_str("takes no changes: it is a standby, or read-only"),
-            Failure::Conflict => f.write_str("was changed by others again and again"),
-            Failure::Late(seconds) => write!(f, "did not answer in time (waited {seconds} s)"),
-            Failure::NotPrepared => f.write_str("has no tables of bookctl yet"),
-            Failure::OtherVersion { found, known } => write!(
+            PostgresFailure::Unreachable(reason) => write!(f, "cannot be reached: {reason}"),
+            PostgresFailure::Lost(reason) => write!(f, "ended the connection: {reason}"),
+            PostgresFailure::NotReady(reason) => write!(f, "is not ready: {reason}"),
+            PostgresFailure::NotAllowed(reason) => write!(f, "refused: {reason}"),
+            PostgresFailure::ReadOnly => {
+                f.write_str("takes no changes: it is a standby, or read-only")
+            }
+            PostgresFailure::Conflict => f.write_str("was changed by others again and again"),
+            PostgresFailure::Late(seconds) => {
+                write!(f, "did not answer in time (waited {seconds} s)")
+            }
+            PostgresFailure::NotPrepared => f.write_str("has no tables of bookctl yet"),
+            PostgresFailure::OtherVersion { found, known } => write!(
                 f,
                 "was prepared by another version of bookctl (its tables have version {found}, and this one needs {known})"
             ),
-            Failure::Encoding(name) => {
+            PostgresFailure::Encoding(name) => {
                 write!(f, "has the encoding {name}, which cannot hold every name")
             }
-            Failure::Other(reason) => write!(f, "cannot be used: {reason}"),
+            PostgresFailure::Other(reason) => write!(f, "cannot be used: {reason}"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What stands for a database in a bookctl that was built without PostgreSQL: nothing can be reached.
 
-use super::{Address, Failure, Guard, Login};
-use crate::platform::sql::{Answer, Statements, Trouble};
+use super::{Address, Guard, Login, PostgresFailure};
+use crate::platform::sql::{SqlError, SqlExecutor, SqlResult};
 
 pub(crate) struct Database {
     pub(crate) address: Address,
@@ -22,12 +22,15 @@ impl Database {
 
     pub(crate) fn load_ahead(&self, _: &'static str) {}
 
-    pub(crate) fn transaction<T>(&self, _: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+    pub(crate) fn transaction<T>(
+        &self,
+        _: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         let reason = "this bookctl was built without PostgreSQL".to_owned();
-        Err(Trouble::Postgres(Failure::Unreachable(reason)))
+        Err(SqlError::Postgres(PostgresFailure::Unreachable(reason)))
     }
 
-    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>) -> SqlResult<T> {
         self.transaction(work)
     }
 }

@@ -10,7 +10,7 @@ mod session;
 
 pub(crate) use address::Address;
 pub(crate) use connection::Database;
-pub(crate) use failure::Failure;
+pub(crate) use failure::PostgresFailure;
 
 /// Who connects.
 pub(crate) struct Login {
@@ -23,5 +23,5 @@ pub(crate) struct Login {
 pub(crate) struct Guard {
     /// A query for one number.
     pub(crate) query: &'static str,
-    pub(crate) check: fn(i64) -> Result<(), Failure>,
+    pub(crate) check: fn(i64) -> Result<(), PostgresFailure>,
 }

@@ -12,9 +12,9 @@ use rusqlite::types::Value as Cell;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as TypedRow};
 
-use super::Failure;
-use super::connection::{Connection, Database, failed};
-use crate::platform::sql::{Answer, Row, Statements, Trouble, Value};
+use super::PostgresFailure;
+use super::connection::{Database, PostgresConnection, failed};
+use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, SqlRow, Value};
 
 /// Begins a transaction. A row that another one holds, a statement and a client that stands still have limits, and a
 /// commit is on the server's disk when it returns, whatever the server's own settings are.
@@ -29,9 +29,12 @@ impl Database {
     ///
     /// `work` may be run several times: where another transaction was in the way, and where a commit's answer was lost.
     /// Whether that commit was done is not known then, so `work` has to find what it may have done already.
-    pub(crate) fn transaction<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+    pub(crate) fn transaction<T>(
+        &self,
+        work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         self.until_it_works(|connection| {
-            let session = Session::new(self, connection, true);
+            let session = PostgresSession::new(self, connection, true);
             let outcome = work(&session);
             if outcome.is_ok() {
                 session.commit()?;
@@ -43,22 +46,22 @@ impl Database {
     }
 
     /// Runs statements that change nothing, each by itself.
-    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
-        self.until_it_works(|connection| work(&Session::new(self, connection, false)))
+    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>) -> SqlResult<T> {
+        self.until_it_works(|connection| work(&PostgresSession::new(self, connection, false)))
     }
 }
 
 /// A connection while it runs the statements of some work.
-pub(super) struct Session<'a> {
+pub(super) struct PostgresSession<'a> {
     database: &'a Database,
-    connection: Rc<Connection>,
+    connection: Rc<PostgresConnection>,
     /// Whether its statements are one transaction, which begins with the first of them.
     is_transaction: bool,
     has_begun: Flag<bool>,
-    waiting: RefCell<Vec<Request>>,
+    waiting: RefCell<Vec<SessionRequest>>,
 }
 
-enum Request {
+enum SessionRequest {
     Command(&'static str),
     Query(String, Vec<Parameter>),
     Change(String, Vec<Parameter>),
@@ -66,18 +69,18 @@ enum Request {
 
 /// What came back for a request.
 #[derive(Default)]
-struct Reply {
+struct StatementResult {
     rows: Vec<TypedRow>,
     changed: u64,
 }
 
-impl<'a> Session<'a> {
+impl<'a> PostgresSession<'a> {
     pub(super) fn new(
         database: &'a Database,
-        connection: Rc<Connection>,
+        connection: Rc<PostgresConnection>,
         is_transaction: bool,
     ) -> Self {
-        Session {
+        PostgresSession {
             database,
             connection,
             is_transaction,
@@ -86,33 +89,33 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(super) fn commit(&self) -> Answer<()> {
+    pub(super) fn commit(&self) -> SqlResult<()> {
         if !self.has_begun.get() && self.waiting.borrow().is_empty() {
             return Ok(());
         }
         if !self.connection.is_checked.get() {
             self.send(Vec::new())?;
         }
-        self.send(vec![Request::Command("COMMIT")]).map(drop)
+        self.send(vec![SessionRequest::Command("COMMIT")]).map(drop)
     }
 
     pub(super) fn roll_back(&self) {
         self.waiting.borrow_mut().clear();
         if self.has_begun.get() {
-            let _ = self.send(vec![Request::Command("ROLLBACK")]);
+            let _ = self.send(vec![SessionRequest::Command("ROLLBACK")]);
         }
     }
 
     /// Sends requests in one go, behind what is waiting and what has to come first, and returns what came back for them.
-    fn send(&self, requests: Vec<Request>) -> Answer<Vec<Reply>> {
+    fn send(&self, requests: Vec<SessionRequest>) -> SqlResult<Vec<StatementResult>> {
         let mut all = Vec::new();
         if self.is_transaction && !self.has_begun.replace(true) {
-            all.push(Request::Command(BEGIN));
+            all.push(SessionRequest::Command(BEGIN));
         }
         let guard = self.database.guard;
         let guard = guard.filter(|_| !self.connection.is_checked.get());
         let guard_at = all.len();
-        all.extend(guard.map(|guard| Request::Query(guard.query.to_owned(), Vec::new())));
+        all.extend(guard.map(|guard| SessionRequest::Query(guard.query.to_owned(), Vec::new())));
         all.append(&mut self.waiting.borrow_mut());
         let own_at = all.len();
         all.extend(requests);
@@ -120,7 +123,7 @@ impl<'a> Session<'a> {
         let mut replies = self.database.wait(pipelined(client, all))?;
         if let Some(guard) = guard {
             let found = rows(&replies[guard_at])?.first().map(|row| row.at(0));
-            (guard.check)(found.unwrap_or(Ok(0))?).map_err(Trouble::Postgres)?;
+            (guard.check)(found.unwrap_or(Ok(0))?).map_err(SqlError::Postgres)?;
             self.connection.is_checked.set(true);
         }
         Ok(replies.split_off(own_at))
@@ -129,7 +132,10 @@ impl<'a> Session<'a> {
 
 /// Sends everything before it waits for the first answer. Within a transaction, what follows a statement that fails does
 /// nothing.
-async fn pipelined(client: Arc<Client>, all: Vec<Request>) -> Result<Vec<Reply>, Failure> {
+async fn pipelined(
+    client: Arc<Client>,
+    all: Vec<SessionRequest>,
+) -> Result<Vec<StatementResult>, PostgresFailure> {
     // The runtime has one thread and polls new tasks in their order, and each sends when it is first polled.
     let all = all.into_iter();
     let running: Vec<_> = all
@@ -137,7 +143,7 @@ async fn pipelined(client: Arc<Client>, all: Vec<Request>) -> Result<Vec<Reply>,
         .collect();
     let mut replies = Vec::new();
     for running in running {
-        let ended = |_| Failure::Lost("its thread has ended".to_owned());
+        let ended = |_| PostgresFailure::Lost("its thread has ended".to_owned());
         replies.push(running.await.map_err(ended)?);
     }
     let replies = replies.into_iter();
@@ -146,45 +152,49 @@ async fn pipelined(client: Arc<Client>, all: Vec<Request>) -> Result<Vec<Reply>,
         .collect()
 }
 
-async fn run(client: Arc<Client>, request: Request) -> Result<Reply, tokio_postgres::Error> {
-    let mut reply = Reply::default();
+async fn run(
+    client: Arc<Client>,
+    request: SessionRequest,
+) -> Result<StatementResult, tokio_postgres::Error> {
+    let mut reply = StatementResult::default();
     match request {
-        Request::Command(text) => client.batch_execute(text).await?,
-        Request::Query(sql, parameters) => {
+        SessionRequest::Command(text) => client.batch_execute(text).await?,
+        SessionRequest::Query(sql, parameters) => {
             reply.rows = client.query_typed(&sql, &typed(&parameters)).await?;
         }
-        Request::Change(sql, parameters) => {
+        SessionRequest::Change(sql, parameters) => {
             reply.changed = client.execute_typed(&sql, &typed(&parameters)).await?;
         }
     }
     Ok(reply)
 }
 
-impl Statements for Session<'_> {
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
+impl SqlExecutor for PostgresSession<'_> {
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
         let queries = statements.iter();
-        let queries = queries.map(|(sql, values)| Request::Query(text(sql), parameters(values)));
+        let queries =
+            queries.map(|(sql, values)| SessionRequest::Query(text(sql), parameters(values)));
         let replies = self.send(queries.collect())?;
         replies.iter().map(rows).collect()
     }
 
-    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
-        let replies = self.send(vec![Request::Change(text(sql), parameters(values))])?;
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
+        let replies = self.send(vec![SessionRequest::Change(text(sql), parameters(values))])?;
         let changed: u64 = replies.iter().map(|reply| reply.changed).sum();
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
-    fn clock(&self) -> Answer<i64> {
+    fn clock(&self) -> SqlResult<i64> {
         let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
         let row = self.first(query, &[])?;
-        row.ok_or(Trouble::Unreadable)?.get("now")
+        row.ok_or(SqlError::Unreadable)?.get("now")
     }
 
-    fn later(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
+    fn later(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         if !self.is_transaction {
             return self.execute(sql, values);
         }
-        let change = Request::Change(text(sql), parameters(values));
+        let change = SessionRequest::Change(text(sql), parameters(values));
         self.waiting.borrow_mut().push(change);
         Ok(0)
     }
@@ -234,14 +244,14 @@ fn text(sql: &str) -> String {
     pieces.collect::<Vec<_>>().join("'")
 }
 
-fn rows(reply: &Reply) -> Answer<Vec<Row>> {
+fn rows(reply: &StatementResult) -> SqlResult<Vec<SqlRow>> {
     let columns = reply.rows.first().map_or(&[][..], TypedRow::columns);
     let columns: Arc<[String]> = columns.iter().map(|it| it.name().to_owned()).collect();
     let rows = reply.rows.iter().map(|row| {
-        let cells = (0..columns.len()).map(|at| cell(row, at).map_err(|_| Trouble::Unreadable));
-        Ok(Row {
+        let cells = (0..columns.len()).map(|at| cell(row, at).map_err(|_| SqlError::Unreadable));
+        Ok(SqlRow {
             columns: Arc::clone(&columns),
-            cells: cells.collect::<Answer<_>>()?,
+            cells: cells.collect::<SqlResult<_>>()?,
         })
     });
     rows.collect()

@@ -10,7 +10,7 @@ use crate::platform::lock_wait::LockWaitSettings;
 
 /// Why a file cannot be used. The text completes a sentence that starts with the file's name.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum SqliteFailure {
     /// The file or its folder cannot be created or read.
     Unreachable(String),
     ReadOnly,
@@ -37,76 +37,80 @@ pub(crate) enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl SqliteFailure {
     /// Whether the file will never be usable as it is. A file that is held, full or forbidden is not lost.
     pub(crate) fn is_permanent(&self) -> bool {
         matches!(
             self,
-            Failure::Damaged
-                | Failure::Empty
-                | Failure::Foreign
-                | Failure::OtherVersion { .. }
-                | Failure::Tables(_)
+            SqliteFailure::Damaged
+                | SqliteFailure::Empty
+                | SqliteFailure::Foreign
+                | SqliteFailure::OtherVersion { .. }
+                | SqliteFailure::Tables(_)
         )
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for SqliteFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Unreachable(reason) => write!(f, "cannot be opened: {reason}"),
-            Failure::ReadOnly => f.write_str("cannot be written: it, or its folder, is read-only"),
-            Failure::Damaged => f.write_str("is damaged"),
-            Failure::Empty => f.write_str("is empty: it was truncated, or its log was removed"),
-            Failure::Foreign => f.write_str("is a database of another program"),
-            Failure::OtherVersion { found, known } => write!(
+            SqliteFailure::Unreachable(reason) => write!(f, "cannot be opened: {reason}"),
+            SqliteFailure::ReadOnly => {
+                f.write_str("cannot be written: it, or its folder, is read-only")
+            }
+            SqliteFailure::Damaged => f.write_str("is damaged"),
+            SqliteFailure::Empty => {
+                f.write_str("is empty: it was truncated, or its log was removed")
+            }
+            SqliteFailure::Foreign => f.write_str("is a database of another program"),
+            SqliteFailure::OtherVersion { found, known } => write!(
                 f,
                 "was written by another version of bookctl (its tables have version {found}, and this one needs {known})"
             ),
-            Failure::Held => write!(
+            SqliteFailure::Held => write!(
                 f,
                 "is in use by another process (waited {} s)",
                 LockWaitSettings::limit().as_secs_f32()
             ),
-            Failure::Full => f.write_str("cannot be written: the disk is full"),
-            Failure::Moved => f.write_str("was moved or replaced while this command used it"),
-            Failure::Tables(reason) | Failure::Other(reason) => {
+            SqliteFailure::Full => f.write_str("cannot be written: the disk is full"),
+            SqliteFailure::Moved => f.write_str("was moved or replaced while this command used it"),
+            SqliteFailure::Tables(reason) | SqliteFailure::Other(reason) => {
                 write!(f, "cannot be used: {reason}")
             }
         }
     }
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for SqliteFailure {
     fn from(error: rusqlite::Error) -> Self {
-        Failure::from(&error)
+        SqliteFailure::from(&error)
     }
 }
 
-impl From<&rusqlite::Error> for Failure {
+impl From<&rusqlite::Error> for SqliteFailure {
     fn from(error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Failure::Damaged,
-            Some(ErrorCode::ReadOnly) if is_moved(error) => Failure::Moved,
-            Some(ErrorCode::ReadOnly) => Failure::ReadOnly,
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => SqliteFailure::Damaged,
+            Some(ErrorCode::ReadOnly) if is_moved(error) => SqliteFailure::Moved,
+            Some(ErrorCode::ReadOnly) => SqliteFailure::ReadOnly,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                Failure::Unreachable(error.to_string())
+                SqliteFailure::Unreachable(error.to_string())
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::Held,
-            Some(ErrorCode::DiskFull) => Failure::Full,
-            Some(ErrorCode::Unknown) => Failure::Tables(error.to_string()),
-            _ => Failure::Other(error.to_string()),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqliteFailure::Held,
+            Some(ErrorCode::DiskFull) => SqliteFailure::Full,
+            Some(ErrorCode::Unknown) => SqliteFailure::Tables(error.to_string()),
+            _ => SqliteFailure::Other(error.to_string()),
         }
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for SqliteFailure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::TimedOut => Failure::Held,
-            io::ErrorKind::StorageFull => Failure::Full,
-            io::ErrorKind::ReadOnlyFilesystem => Failure::ReadOnly,
-            _ => Failure::Unreachable(reason(&error)),
+            io::ErrorKind::TimedOut => SqliteFailure::Held,
+            io::ErrorKind::StorageFull => SqliteFailure::Full,
+            io::ErrorKind::ReadOnlyFilesystem => SqliteFailure::ReadOnly,
+            _ => SqliteFailure::Unreachable(reason(&error)),
         }
     }
 }

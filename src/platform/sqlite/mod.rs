@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub(crate) use failure::Failure;
+pub(crate) use failure::SqliteFailure;
 pub(crate) use make::{build, remove};
 pub(crate) use peek::{Peek, change_counter, prefix_end};
 
@@ -75,13 +75,13 @@ pub(crate) struct Kind {
 ///
 /// While another process holds the lock, this and every later use of the connection waits as [`LockWait`] does: with
 /// a limit, with a note to the person, and until a signal.
-pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
+pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqliteFailure> {
     make::make(path, kind)?;
     let mut connection = connect(path, kind)?;
     // SQLite also opens a file that it can only read.
     let is_readonly = connection.is_readonly("main")?;
     if is_readonly && kind.journal.has_log() {
-        return Err(Failure::ReadOnly);
+        return Err(SqliteFailure::ReadOnly);
     }
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -101,7 +101,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
 }
 
 /// Opens a file as it is, and lets nobody write to it until the connection is dropped.
-pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
+pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, SqliteFailure> {
     let held = connect(path, kind)?;
     held.execute_batch("BEGIN IMMEDIATE")?;
     Ok(held)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::types::{ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use crate::platform::sql::{Answer, Row, Statements, Value};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, Value};
 
 impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -24,8 +24,8 @@ fn text(sql: &str) -> String {
         .replace(" FOR UPDATE", "")
 }
 
-impl Statements for Connection {
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
+impl SqlExecutor for Connection {
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
         let mut found = Vec::new();
         for (sql, values) in statements {
             let mut statement = self.prepare_cached(&text(sql))?;
@@ -33,7 +33,7 @@ impl Statements for Connection {
             let columns: Arc<[String]> = columns.collect();
             let rows = statement.query_map(params_from_iter(*values), |row| {
                 let cells = (0..columns.len()).map(|column| row.get::<_, Cell>(column));
-                Ok(Row {
+                Ok(SqlRow {
                     columns: Arc::clone(&columns),
                     cells: cells.collect::<rusqlite::Result<_>>()?,
                 })
@@ -43,12 +43,12 @@ impl Statements for Connection {
         Ok(found)
     }
 
-    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         let mut statement = self.prepare_cached(&text(sql))?;
         Ok(statement.execute(params_from_iter(values))?)
     }
 
-    fn clock(&self) -> Answer<i64> {
+    fn clock(&self) -> SqlResult<i64> {
         Ok(jiff::Timestamp::now().as_millisecond())
     }
 }

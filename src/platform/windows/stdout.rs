@@ -12,7 +12,7 @@ use crate::outcome::Exit;
 use crate::platform::signals;
 
 /// How often signals are checked while a pipe is full.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How often a pipe is asked whether somebody reads it.
 const ASKED_EVERY: Duration = Duration::from_millis(250);
 
@@ -57,7 +57,7 @@ pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
         return write_now(text).map(|()| None);
     }
     loop {
-        match written.recv_timeout(GLANCE) {
+        match written.recv_timeout(POLL_INTERVAL) {
             Ok(written) => return written.map(|()| None),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 return Err(io::Error::other("the thread that writes has ended"));

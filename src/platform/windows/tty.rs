@@ -14,7 +14,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use crate::platform::key::Key;
 
 /// How soon a key is noticed.
-const GLANCE: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Whether the line that is read is not shown.
 static UNSEEN: AtomicBool = AtomicBool::new(false);
@@ -79,7 +79,7 @@ impl Typed {
             if let Some(key) = already_typed()? {
                 return Ok(Some(key));
             }
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 

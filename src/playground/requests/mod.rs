@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::{self, Column, List, add_fields, add_message, cell};
+use super::answer::{self, AnswerColumn, AnswerList, add_fields, add_message, cell};
 use crate::app::{Context, listen_for_signals};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::config::Target;
@@ -33,13 +33,13 @@ const PAUSE: Duration = Duration::from_millis(250);
     bookctl sandbox requests show @last --curl")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<RequestsAction>,
     #[command(flatten)]
-    filter: Filter,
+    filter: RequestFilter,
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum Action {
+enum RequestsAction {
     /// Show a request: its headers and body, the response, the rule that refused it, and notes
     #[command(after_help = "Examples:\n  \
         bookctl sandbox requests show @1\n  \
@@ -54,7 +54,7 @@ enum Action {
 }
 
 #[derive(clap::Args, Debug)]
-struct Filter {
+struct RequestFilter {
     /// Print each request as it comes, until Ctrl-C
     #[arg(long, short)]
     follow: bool,
@@ -72,7 +72,7 @@ struct Filter {
     limit: u32,
 }
 
-impl Filter {
+impl RequestFilter {
     fn call(&self, limit: u32, after: Option<&str>) -> Call {
         let mut query = format!("limit={limit}");
         for (name, value) in [
@@ -108,7 +108,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let booking = args.filter.booking.as_deref();
     args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     match args.action {
-        Some(Action::Show { request, curl }) => show(context, &request, curl).await,
+        Some(RequestsAction::Show { request, curl }) => show(context, &request, curl).await,
         None if args.filter.follow => {
             let mut signals = listen_for_signals()?;
             tokio::select! {
@@ -128,22 +128,22 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
 }
 
-async fn list(context: &Context, call: Call) -> Result<List> {
-    let list = List::read(context, call, "requests", COLUMNS).await;
+async fn list(context: &Context, call: Call) -> Result<AnswerList> {
+    let list = AnswerList::read(context, call, "requests", COLUMNS).await;
     let list = list.map_err(answer::by_flags)?;
     if list.document.value()["kept"] == false {
         return Err(Error::config(
             "this sandbox keeps no requests, because it was started with --no-request-log",
         ));
     }
-    Ok(List {
+    Ok(AnswerList {
         recent: Some(RecentList::Requests),
         ..list
     })
 }
 
 /// Prints the newest requests, the oldest of them first, and then each that comes, until the sandbox stops.
-async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
+async fn follow(context: &Context, filter: &RequestFilter) -> Result<Exit> {
     let mut newer = list(context, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
     loop {
@@ -185,7 +185,7 @@ async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[AnswerColumn] = &[
     ("at", |it| time_of_day(&it["at"]).into()),
     ("status", |it| TableCell::toned(status(it), tone(it))),
     ("method", |it| cell(it, "method")),

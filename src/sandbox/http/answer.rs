@@ -4,16 +4,16 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::endpoints::Endpoint;
-use super::reply::Outcome;
-use super::request::{Context, Request};
-use super::{Service, bookings, faults};
+use super::reply::HandlerResult;
+use super::request::{Request, RequestContext};
+use super::{SandboxService, bookings, faults};
 use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
-use crate::sandbox::rules::api_error::{ApiError, Scope};
+use crate::sandbox::rules::api_error::{AccessScope, ApiError};
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 
 pub(super) async fn answer(
-    service: &Service,
+    service: &SandboxService,
     endpoint: &'static Endpoint,
     request: Request,
 ) -> Response {
@@ -23,7 +23,11 @@ pub(super) async fn answer(
     }
 }
 
-async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
+async fn serve(
+    service: &SandboxService,
+    endpoint: &'static Endpoint,
+    request: Request,
+) -> Response {
     let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
     let work = move |tx: &Tx<'_>| {
@@ -64,12 +68,12 @@ fn check_and_run(
     request: &Request,
     limits: bool,
     counted: &mut Option<RateLimitStatus>,
-) -> Outcome {
+) -> HandlerResult {
     let key = request.key()?;
     let organization = tx.organization(&key.organization)?;
     // The organization of a key that is not built in may have been removed, or may never have been.
     let organization = organization.ok_or_else(|| access::unknown(&key.secret))?;
-    let context = Context {
+    let context = RequestContext {
         tx,
         request,
         key,
@@ -78,7 +82,7 @@ fn check_and_run(
     access::admit(&context.key, &context.organization, endpoint.scope)?;
     let is_of_sessions = matches!(
         endpoint.scope,
-        Some(Scope::SessionsRead | Scope::SessionsWrite)
+        Some(AccessScope::SessionsRead | AccessScope::SessionsWrite)
     );
     if is_of_sessions && context.key.kind != KeyKind::Live {
         return Err(ApiError::LIVE_KEY_REQUIRED);
@@ -88,7 +92,7 @@ fn check_and_run(
             .insert(tx.count_request(&context.organization.id, rate_limit)?)
             .check()?;
     }
-    if endpoint.scope == Some(Scope::BookingsCreate)
+    if endpoint.scope == Some(AccessScope::BookingsCreate)
         && let Some(reply) = bookings::replay(&context)?
     {
         return Ok(reply);

@@ -4,33 +4,37 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::reply::{Outcome, Reply};
-use super::request::Context;
+use super::reply::{HandlerResult, Reply};
+use super::request::RequestContext;
 use super::sessions::require_session;
 use super::venues::{choose_slot, known_venue, with_held};
 use crate::sandbox::rules::access::KeyKind;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::continue_::ContinueRequest;
 use crate::sandbox::rules::create::CreateRequest;
 use crate::sandbox::rules::fields;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
 use crate::sandbox::rules::state::Ask;
-use crate::sandbox::rules::transition::{Event, step};
-use crate::sandbox::seed::{Slot, Venue, local_time};
+use crate::sandbox::rules::transition::{BookingEvent, step};
+use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time};
 use crate::sandbox::store::{Tx, one_time_code, reference};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
-pub(super) fn read(context: &Context<'_>) -> Outcome {
+pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
     let document = find(context, |organization, number| {
         context.tx.document(organization, number)
     })?;
     Ok(Reply::new(StatusCode::OK, document.into()))
 }
 
-fn apply(context: &Context<'_>, mut booking: Booking, event: &Event) -> Outcome {
+fn apply(
+    context: &RequestContext<'_>,
+    mut booking: StoredBooking,
+    event: &BookingEvent,
+) -> HandlerResult {
     let now = context.tx.now;
     let mut transition = step(&booking.state, event, now);
     let denial = transition.denial.take();
@@ -44,7 +48,7 @@ fn apply(context: &Context<'_>, mut booking: Booking, event: &Event) -> Outcome 
 }
 
 /// The error for a denial. A venue's denial carries the unchanged booking.
-fn denied(denial: ApiError, booking: &Booking) -> ApiError {
+fn denied(denial: ApiError, booking: &StoredBooking) -> ApiError {
     match denial {
         ApiError::VenueRefused { code, .. } => ApiError::VenueRefused {
             code,
@@ -54,14 +58,14 @@ fn denied(denial: ApiError, booking: &Booking) -> ApiError {
     }
 }
 
-fn find_booking(context: &Context<'_>) -> Result<Booking, ApiError> {
+fn find_booking(context: &RequestContext<'_>) -> Result<StoredBooking, ApiError> {
     find(context, |organization, number| {
         context.tx.booking(organization, number)
     })
 }
 
 fn find<T>(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     read: impl Fn(&str, i64) -> rusqlite::Result<Option<T>>,
 ) -> Result<T, ApiError> {
     let number = IdKind::Booking.number(&context.request.id);
@@ -74,13 +78,13 @@ fn find<T>(
     }
 }
 
-fn open_bookings(context: &Context<'_>) -> Result<Vec<Value>, ApiError> {
+fn open_bookings(context: &RequestContext<'_>) -> Result<Vec<Value>, ApiError> {
     let open = context.tx.open_bookings(&context.organization.id)?;
     let summary = |booking| json!(BookingSummary::of(booking));
     Ok(open.iter().map(summary).collect())
 }
 
-pub(super) fn replay(context: &Context<'_>) -> Result<Option<Reply>, ApiError> {
+pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiError> {
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
@@ -88,7 +92,7 @@ pub(super) fn replay(context: &Context<'_>) -> Result<Option<Reply>, ApiError> {
     Ok(document.map(|it| Reply::new(StatusCode::OK, it.into())))
 }
 
-pub(super) fn create(context: &Context<'_>) -> Outcome {
+pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let now = tx.now;
     let request = CreateRequest::of(&context.request.fields()?, now)?;
@@ -115,7 +119,7 @@ pub(super) fn create(context: &Context<'_>) -> Outcome {
         now,
     );
     let datetime = local_time(&request.at.to_zoned(venue.timezone.clone()));
-    let booking = Booking {
+    let booking = StoredBooking {
         number: tx.new_number(),
         organization: context.organization.id.clone(),
         is_test: context.key.kind == KeyKind::Test,
@@ -154,7 +158,11 @@ pub(super) fn generated_codes() -> GeneratedCodes {
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.
-pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result<(), ApiError> {
+pub(super) fn send_code(
+    tx: &Tx<'_>,
+    booking: &StoredBooking,
+    venue: &SeedVenue,
+) -> Result<(), ApiError> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
         let text = format!("{code} is your code to book {}.", venue.name);
         let about = (IdKind::Booking, booking.number);
@@ -163,15 +171,19 @@ pub(super) fn send_code(tx: &Tx<'_>, booking: &Booking, venue: &Venue) -> Result
     Ok(())
 }
 
-pub(super) fn continue_(context: &Context<'_>) -> Outcome {
+pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
     let answer = ContinueRequest::read(&context.request.fields()?)?;
     let booking = find_booking(context)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let payment = payment(venue.as_deref());
-    apply(context, booking, &Event::Continued { answer, payment })
+    apply(
+        context,
+        booking,
+        &BookingEvent::Continued { answer, payment },
+    )
 }
 
-pub(super) fn modify(context: &Context<'_>) -> Outcome {
+pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;
     let booking = find_booking(context)?;
@@ -182,7 +194,7 @@ pub(super) fn modify(context: &Context<'_>) -> Outcome {
         None => None,
     };
     let asked = slot.as_ref().map(|(slot, held)| (slot, *held));
-    let event = Event::Modify {
+    let event = BookingEvent::Modify {
         provider: booking.provider,
         venue: request.venue_answer(&booking, venue, asked),
     };
@@ -207,18 +219,18 @@ pub(super) fn modify(context: &Context<'_>) -> Outcome {
 /// The slot that the booking would move to: at the new time if there is one, with the preferred
 /// seating if that has room. A seating preference alone never moves a booking to a full slot.
 fn new_slot(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &ModifyRequest,
-    booking: &Booking,
-    venue: &Venue,
-) -> Result<Option<(Slot, u32)>, ApiError> {
+    booking: &StoredBooking,
+    venue: &SeedVenue,
+) -> Result<Option<(OfferedSlot, u32)>, ApiError> {
     let moves = request.moves(booking);
     let Some(at) = request.at.or_else(|| booking.datetime.parse().ok()) else {
         return Ok(None);
     };
     let seating = request.seating.as_deref().or(booking.seating.as_deref());
-    let preferred = |slot: &Slot| slot.seating.as_deref() == seating;
-    let other = |slot: &Slot| Some(&slot.id) != booking.slot_id.as_ref();
+    let preferred = |slot: &OfferedSlot| slot.seating.as_deref() == seating;
+    let other = |slot: &OfferedSlot| Some(&slot.id) != booking.slot_id.as_ref();
     let favourite = choose_slot(context, venue, at, |slot| preferred(slot) && other(slot))?
         .filter(|(slot, held)| *held < slot.capacity);
     match favourite {
@@ -227,7 +239,7 @@ fn new_slot(
     }
 }
 
-pub(super) fn cancel(context: &Context<'_>) -> Outcome {
+pub(super) fn cancel(context: &RequestContext<'_>) -> HandlerResult {
     #[derive(Deserialize)]
     struct Body {
         #[expect(dead_code, reason = "checked but not stored")]
@@ -236,5 +248,5 @@ pub(super) fn cancel(context: &Context<'_>) -> Outcome {
     fields::read::<Body>(&context.request.fields()?)?;
     let booking = find_booking(context)?;
     let provider = booking.provider;
-    apply(context, booking, &Event::Cancel { provider })
+    apply(context, booking, &BookingEvent::Cancel { provider })
 }

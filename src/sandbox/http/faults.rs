@@ -10,14 +10,14 @@ use axum::response::{Html, IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
-use super::Service;
+use super::SandboxService;
 use super::reply::Reply;
 use super::request::Request;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 
 /// Takes the oldest fault that matches the request, which then has one use less.
 pub(super) async fn take(
-    service: &Service,
+    service: &SandboxService,
     method: &'static str,
     request: &Request,
 ) -> Option<Fault> {

@@ -44,7 +44,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
 
-pub(crate) struct Service {
+pub(crate) struct SandboxService {
     pub(crate) store: Store,
     pub(crate) options: Options,
     pub(crate) address: SocketAddr,
@@ -54,7 +54,7 @@ pub(crate) struct Service {
 
 /// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(
-    service: Service,
+    service: SandboxService,
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
@@ -84,8 +84,8 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-fn router(service: &Arc<Service>) -> Router {
-    type Served = State<Arc<Service>>;
+fn router(service: &Arc<SandboxService>) -> Router {
+    type Served = State<Arc<SandboxService>>;
     let mut router = Router::new();
     for endpoint in endpoints::ENDPOINTS {
         let answer = async move |State(service): Served, request: request::Request| {

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::reply::{Outcome, Reply};
+use super::reply::{HandlerResult, Reply};
 use super::request::Request;
 use crate::platform::crypto::sha256;
 use crate::sandbox::store::Tx;
@@ -18,7 +18,7 @@ use crate::sandbox::store::Tx;
 pub(super) const SERVICE: &str = include_str!("../../../docs/openapi.json");
 const CONTROLS: &str = include_str!("../../../docs/sandbox-openapi.json");
 
-static PAGE: LazyLock<Page> = LazyLock::new(Page::assemble);
+static PAGE: LazyLock<PageDocument> = LazyLock::new(PageDocument::assemble);
 
 const HTML: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
@@ -34,12 +34,12 @@ const SCRIPT: &str = concat!(
 );
 
 /// The document and its `Content-Security-Policy`.
-struct Page {
+struct PageDocument {
     html: String,
     policy: String,
 }
 
-impl Page {
+impl PageDocument {
     fn assemble() -> Self {
         let html = HTML
             .replace("/* style */", STYLE)
@@ -54,15 +54,15 @@ impl Page {
     }
 }
 
-pub(super) fn service_document(_tx: &Tx<'_>, _request: &Request) -> Outcome {
+pub(super) fn service_document(_tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     Ok(Reply::new(StatusCode::OK, SERVICE.into()))
 }
 
-pub(super) fn controls_document(_tx: &Tx<'_>, _request: &Request) -> Outcome {
+pub(super) fn controls_document(_tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     Ok(Reply::new(StatusCode::OK, CONTROLS.into()))
 }
 
-pub(super) fn index(_tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn index(_tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let host = request.header("host").unwrap_or_default();
     Reply::ok(&json!({
         "page": format!("http://{host}/"),

@@ -10,16 +10,16 @@ use axum::response::{IntoResponse, Response};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::exchanges::Exchange;
-use super::{Service, faults, loopback, page, request};
+use super::{SandboxService, faults, loopback, page, request};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::store::Topic;
+use crate::sandbox::store::ChangeTopic;
 
 /// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
 /// service has no such header.
 const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
 
 pub(super) async fn receive(
-    State(service): State<Arc<Service>>,
+    State(service): State<Arc<SandboxService>>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -51,7 +51,7 @@ pub(super) async fn receive(
     service.send(exchange, response).await
 }
 
-impl Service {
+impl SandboxService {
     async fn send(&self, mut exchange: Exchange, response: Response) -> Response {
         exchange.at = self.store.recent_now();
         let (mut head, mut body) = response.into_parts();
@@ -72,7 +72,9 @@ impl Service {
         let exchange = match &self.exchanges {
             Some(log) if exchange.is_service => {
                 let exchange = log.keep(exchange);
-                self.store.changes().add(Topic::Request, exchange.number);
+                self.store
+                    .changes()
+                    .add(ChangeTopic::Request, exchange.number);
                 exchange
             }
             _ => Arc::new(exchange),

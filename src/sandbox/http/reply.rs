@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::wire::booking::BookingDocument;
 
 #[derive(Debug)]
@@ -17,28 +17,28 @@ pub(crate) struct Reply {
 
 /// Why a request was refused, for the log of requests: an extension of the response.
 #[derive(Clone)]
-pub(super) struct Refusal(pub(super) String);
+pub(super) struct RefusalReason(pub(super) String);
 
-pub(crate) type Outcome = Result<Reply, ApiError>;
+pub(crate) type HandlerResult = Result<Reply, ApiError>;
 
 impl Reply {
     pub(crate) const fn new(status: StatusCode, body: Vec<u8>) -> Self {
         Self { status, body }
     }
 
-    pub(crate) fn ok(document: &impl Serialize) -> Outcome {
+    pub(crate) fn ok(document: &impl Serialize) -> HandlerResult {
         Self::json(StatusCode::OK, document)
     }
 
-    pub(crate) fn created(document: &impl Serialize) -> Outcome {
+    pub(crate) fn created(document: &impl Serialize) -> HandlerResult {
         Self::json(StatusCode::CREATED, document)
     }
 
-    pub(crate) fn booking(booking: &Booking) -> Outcome {
+    pub(crate) fn booking(booking: &StoredBooking) -> HandlerResult {
         Self::ok(&BookingDocument::of(booking))
     }
 
-    fn json(status: StatusCode, document: &impl Serialize) -> Outcome {
+    fn json(status: StatusCode, document: &impl Serialize) -> HandlerResult {
         match serde_json::to_vec(document) {
             Ok(body) => Ok(Self { status, body }),
             Err(error) => Err(ApiError::Broken(error.to_string())),
@@ -58,7 +58,9 @@ impl IntoResponse for ApiError {
         let (status, body) = self.answer();
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(body)).into_response();
-        response.extensions_mut().insert(Refusal(self.reason()));
+        response
+            .extensions_mut()
+            .insert(RefusalReason(self.reason()));
         response
     }
 }

@@ -111,7 +111,7 @@ impl Request {
     }
 }
 
-pub(crate) struct Context<'a> {
+pub(crate) struct RequestContext<'a> {
     pub(crate) tx: &'a Tx<'a>,
     pub(crate) request: &'a Request,
     pub(crate) key: ApiKey,

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::reply::{Outcome, Reply};
-use super::request::Context;
+use super::reply::{HandlerResult, Reply};
+use super::request::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
@@ -13,7 +13,7 @@ use crate::sandbox::store::one_time_code;
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::listed::SessionDocument;
 
-pub(super) fn connect(context: &Context<'_>) -> Outcome {
+pub(super) fn connect(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let (body, organization) = (context.request.fields()?, &context.organization.id);
     let (number, code) = (tx.new_number(), one_time_code());
@@ -32,15 +32,15 @@ pub(super) fn connect(context: &Context<'_>) -> Outcome {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct VerifyBody {
     code: Option<String>,
 }
 
-pub(super) fn verify(context: &Context<'_>) -> Outcome {
+pub(super) fn verify(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let body = context.request.fields()?;
     let mut errors = FieldErrors::default();
-    let code = errors.required("code", fields::read::<Body>(&body)?.code);
+    let code = errors.required("code", fields::read::<VerifyBody>(&body)?.code);
     let code = errors.finish(code)?;
     let (session, outcome) = find(context)?.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
@@ -48,7 +48,7 @@ pub(super) fn verify(context: &Context<'_>) -> Outcome {
     Reply::ok(&SessionDocument::of(&session, tx.now))
 }
 
-pub(super) fn list(context: &Context<'_>) -> Outcome {
+pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     let now = context.tx.now;
     let end_user = context.request.query("end_user");
     let mut errors = FieldErrors::default();
@@ -72,23 +72,23 @@ pub(super) fn list(context: &Context<'_>) -> Outcome {
     Reply::ok(&json!({"object": "list", "sessions": documents}))
 }
 
-pub(super) fn read(context: &Context<'_>) -> Outcome {
+pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
     Reply::ok(&SessionDocument::of(&find(context)?, context.tx.now))
 }
 
-pub(super) fn disconnect(context: &Context<'_>) -> Outcome {
+pub(super) fn disconnect(context: &RequestContext<'_>) -> HandlerResult {
     let session = find(context)?;
     context.tx.delete_session(&session)?;
     let id = IdKind::Session.id(session.number);
     Reply::ok(&json!({"id": id, "object": "session", "deleted": true}))
 }
 
-pub(super) fn card(context: &Context<'_>) -> Outcome {
+pub(super) fn card(context: &RequestContext<'_>) -> HandlerResult {
     let has_card = find(context)?.has_card(context.tx.now)?;
     Reply::ok(&json!({"has_card": has_card}))
 }
 
-pub(super) fn card_of_person(context: &Context<'_>) -> Outcome {
+pub(super) fn card_of_person(context: &RequestContext<'_>) -> HandlerResult {
     let mut errors = FieldErrors::default();
     let end_user = context.request.query("end_user");
     let end_user = errors.required("end_user", end_user);
@@ -99,7 +99,7 @@ pub(super) fn card_of_person(context: &Context<'_>) -> Outcome {
 }
 
 pub(super) fn require_session(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     end_user: &str,
     provider: Provider,
 ) -> Result<(), ApiError> {
@@ -113,7 +113,7 @@ pub(super) fn require_session(
 
 /// The person's session at a provider: the newest active one, else the newest.
 fn latest(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     end_user: &str,
     provider: Provider,
 ) -> Result<Option<Session>, ApiError> {
@@ -127,7 +127,7 @@ fn latest(
         .max_by_key(|it| (is_active(it), it.number)))
 }
 
-fn provider(context: &Context<'_>, errors: &mut FieldErrors) -> Option<Provider> {
+fn provider(context: &RequestContext<'_>, errors: &mut FieldErrors) -> Option<Provider> {
     let name = context.request.query("provider")?;
     let provider = Provider::parse(&name);
     if provider.is_none() {
@@ -136,7 +136,7 @@ fn provider(context: &Context<'_>, errors: &mut FieldErrors) -> Option<Provider>
     provider
 }
 
-fn find(context: &Context<'_>) -> Result<Session, ApiError> {
+fn find(context: &RequestContext<'_>) -> Result<Session, ApiError> {
     let number = IdKind::Session.number(&context.request.id);
     let read = |number| context.tx.session(&context.organization.id, number);
     let session = number.map(read).transpose()?.flatten();

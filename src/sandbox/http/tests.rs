@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::platform::http_client::{self, Authorities};
-use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
+use crate::sandbox::{LIVE_KEY, Options, Sandbox, StoreLocation};
 
 /// A sandbox served on its own port, for as long as the runtime lives.
 struct Served {
@@ -21,7 +21,7 @@ struct Served {
 
 impl Served {
     async fn fresh() -> Self {
-        Self::with(Options::new(Database::Memory)).await
+        Self::with(Options::new(StoreLocation::Memory)).await
     }
 
     async fn with(options: Options) -> Self {
@@ -180,7 +180,7 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
     let path = home.path().join("sandbox.db");
     let threads: Vec<_> = (0..8)
         .map(|_| {
-            let database = Database::File(path.clone());
+            let database = StoreLocation::File(path.clone());
             std::thread::spawn(move || {
                 let mut runtime = tokio::runtime::Builder::new_current_thread();
                 runtime.enable_all().build().unwrap().block_on(async {
@@ -196,7 +196,7 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
         .inspect(|(status, _)| assert_eq!(*status, 201))
         .filter(|(_, booking)| booking["status"] == "confirmed")
         .count();
-    let sandbox = Served::with(Options::new(Database::File(path))).await;
+    let sandbox = Served::with(Options::new(StoreLocation::File(path))).await;
     let (_, kept) = sandbox.get("/sandbox/bookings").await;
     assert_eq!(kept["bookings"].as_array().unwrap().len(), 8);
     assert!(confirmed >= 3, "{confirmed}");
@@ -209,7 +209,7 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
 async fn what_another_process_changes_holds_for_the_next_request() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("sandbox.db");
-    let shared = || Served::with(Options::new(Database::File(path.clone())));
+    let shared = || Served::with(Options::new(StoreLocation::File(path.clone())));
     let (one, other) = (shared().await, shared().await);
     let (_, booking) = one.book("ven_processing", Value::Null).await;
     let read = format!("/v1/bookings/{}", booking["id"].as_str().unwrap());

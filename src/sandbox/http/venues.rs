@@ -7,25 +7,25 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::reply::{Outcome, Reply};
-use super::request::Context;
+use super::reply::{HandlerResult, Reply};
+use super::request::RequestContext;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::create::serving;
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::rules::search::VenueSearch;
-use crate::sandbox::seed::{Scenario, Slot, Venue, slots_at, slots_on, venues};
+use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue, slots_at, slots_on, venues};
 use crate::sandbox::wire::listed::{SlotDocument, VenueDocument};
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct VenueList<'a> {
     object: &'static str,
     venues: Vec<VenueDocument<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     providers_failed: Vec<&'static str>,
 }
 
-pub(super) fn search(context: &Context<'_>) -> Outcome {
+pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
     let body = context.request.fields()?;
     let own = context.tx.own_venues(Some(&context.organization.id))?;
     let search = VenueSearch::read(&body, &own)?;
@@ -43,7 +43,7 @@ pub(super) fn search(context: &Context<'_>) -> Outcome {
         context.tx.learn_venue(&context.organization.id, venue)?;
     }
     let documents = found.iter().map(|(it, km)| VenueDocument::of(it, *km));
-    Reply::ok(&Found {
+    Reply::ok(&VenueList {
         object: "list",
         venues: documents.collect(),
         providers_failed: failed.into_iter().map(|it| it.id()).collect(),
@@ -52,9 +52,9 @@ pub(super) fn search(context: &Context<'_>) -> Outcome {
 
 /// The venue with this id. Fails unless a search of the organization returned it.
 pub(super) fn known_venue(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     id: &str,
-) -> Result<Cow<'static, Venue>, ApiError> {
+) -> Result<Cow<'static, SeedVenue>, ApiError> {
     let organization = &context.organization.id;
     let venue = context.tx.venue(organization, id)?;
     let venue = venue.ok_or(ApiError::VENUE_NOT_FOUND)?;
@@ -75,7 +75,7 @@ struct AvailabilityQuery {
 }
 
 /// Lists the slots of the venue's local day that are neither past nor full. Of several providers, the request need name none.
-pub(super) fn slots(context: &Context<'_>) -> Outcome {
+pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let body: AvailabilityQuery = fields::read(&context.request.fields()?)?;
     let mut errors = FieldErrors::default();
@@ -117,11 +117,11 @@ pub(super) fn slots(context: &Context<'_>) -> Outcome {
 /// The slot at an instant, with the number of bookings in it. Of several seatings, the first wanted
 /// one that has room, else the first wanted one.
 pub(super) fn choose_slot(
-    context: &Context<'_>,
-    venue: &Venue,
+    context: &RequestContext<'_>,
+    venue: &SeedVenue,
     at: Timestamp,
-    wanted: impl Fn(&Slot) -> bool,
-) -> rusqlite::Result<Option<(Slot, u32)>> {
+    wanted: impl Fn(&OfferedSlot) -> bool,
+) -> rusqlite::Result<Option<(OfferedSlot, u32)>> {
     let mut full = None;
     for slot in slots_at(venue, at).filter(wanted) {
         let (slot, held) = with_held(context, slot)?;
@@ -133,13 +133,20 @@ pub(super) fn choose_slot(
     Ok(full)
 }
 
-pub(super) fn slot_of(venue: &Venue, at: Timestamp, seating: Option<&str>) -> Option<Slot> {
-    let is_preferred = |slot: &Slot| slot.seating.as_deref() == seating;
+pub(super) fn slot_of(
+    venue: &SeedVenue,
+    at: Timestamp,
+    seating: Option<&str>,
+) -> Option<OfferedSlot> {
+    let is_preferred = |slot: &OfferedSlot| slot.seating.as_deref() == seating;
     let preferred = slots_at(venue, at).find(is_preferred);
     preferred.or_else(|| slots_at(venue, at).next())
 }
 
-pub(super) fn with_held(context: &Context<'_>, slot: Slot) -> rusqlite::Result<(Slot, u32)> {
+pub(super) fn with_held(
+    context: &RequestContext<'_>,
+    slot: OfferedSlot,
+) -> rusqlite::Result<(OfferedSlot, u32)> {
     let held = context.tx.held(&context.organization.id, &slot.id)?;
     Ok((slot, held))
 }

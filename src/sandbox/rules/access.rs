@@ -1,6 +1,6 @@
 //! The API keys, and the checks of a request's key ("Authentication").
 
-use super::api_error::{ApiError, Scope};
+use super::api_error::{AccessScope, ApiError};
 use super::organization::{CheckStatus, Organization};
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
@@ -24,28 +24,32 @@ impl KeyKind {
     }
 }
 
-const EVERY_SCOPE: &[Scope] = &[
-    Scope::VenuesRead,
-    Scope::BookingsRead,
-    Scope::BookingsCreate,
-    Scope::BookingsWrite,
-    Scope::SessionsRead,
-    Scope::SessionsWrite,
+const EVERY_SCOPE: &[AccessScope] = &[
+    AccessScope::VenuesRead,
+    AccessScope::BookingsRead,
+    AccessScope::BookingsCreate,
+    AccessScope::BookingsWrite,
+    AccessScope::SessionsRead,
+    AccessScope::SessionsWrite,
 ];
-const READ_SCOPES: &[Scope] = &[Scope::VenuesRead, Scope::BookingsRead, Scope::SessionsRead];
+const READ_SCOPES: &[AccessScope] = &[
+    AccessScope::VenuesRead,
+    AccessScope::BookingsRead,
+    AccessScope::SessionsRead,
+];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiKey {
     pub(crate) secret: String,
     pub(crate) kind: KeyKind,
     pub(crate) organization: String,
-    pub(crate) scopes: &'static [Scope],
+    pub(crate) scopes: &'static [AccessScope],
     pub(crate) purpose: &'static str,
 }
 
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
-type Row = (&'static str, KeyKind, &'static [Scope], &'static str);
+type Row = (&'static str, KeyKind, &'static [AccessScope], &'static str);
 
 /// The keys of the organizations that every sandbox has.
 #[rustfmt::skip]
@@ -160,7 +164,7 @@ pub(crate) fn unknown(secret: &str) -> ApiError {
 pub(crate) fn admit(
     key: &ApiKey,
     organization: &Organization,
-    scope: Option<Scope>,
+    scope: Option<AccessScope>,
 ) -> Result<(), ApiError> {
     if key.kind == KeyKind::Beta {
         return Err(ApiError::WRONG_KEY_ENVIRONMENT);
@@ -181,7 +185,7 @@ pub(crate) fn admit(
 pub(crate) fn check_plan(
     key: &ApiKey,
     organization: &Organization,
-    scope: Option<Scope>,
+    scope: Option<AccessScope>,
     used: impl FnOnce() -> Result<u32, ApiError>,
 ) -> Result<(), ApiError> {
     if key.kind == KeyKind::Live && scope.is_some() {
@@ -192,7 +196,10 @@ pub(crate) fn check_plan(
             return Err(ApiError::BillingRequired);
         }
     }
-    if !matches!(scope, Some(Scope::VenuesRead | Scope::BookingsCreate)) {
+    if !matches!(
+        scope,
+        Some(AccessScope::VenuesRead | AccessScope::BookingsCreate)
+    ) {
         return Ok(());
     }
     if organization.entitlement_check == CheckStatus::Unavailable {

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::state::ErrorCode;
-use super::state::Status;
+use super::state::BookingErrorCode;
+use super::state::BookingStatus;
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum AccessScope {
     VenuesRead,
     BookingsRead,
     BookingsCreate,
@@ -16,7 +16,7 @@ pub(crate) enum Scope {
     SessionsWrite,
 }
 
-impl Scope {
+impl AccessScope {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::VenuesRead => "venues:read",
@@ -38,7 +38,7 @@ pub(crate) enum ApiError {
     OrgSuspended {
         reason: Option<String>,
     },
-    InsufficientScope(Scope),
+    InsufficientScope(AccessScope),
     BillingRequired,
     FreeTierExhausted {
         limit: u32,
@@ -61,14 +61,14 @@ pub(crate) enum ApiError {
     BookingNotFound {
         open_bookings: Vec<Value>,
     },
-    NotPaused(Status),
-    NotConfirmed(Status),
+    NotPaused(BookingStatus),
+    NotConfirmed(BookingStatus),
     InvalidOtp {
         attempts_left: u8,
     },
     /// With the unchanged booking.
     VenueRefused {
-        code: ErrorCode,
+        code: BookingErrorCode,
         booking: Value,
     },
     ForeignHost {

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::state::BookingState;
 use crate::sandbox::seed::Provider;
-use crate::sandbox::wire::Moment;
+use crate::sandbox::wire::WireTime;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Customer {
+pub(crate) struct StoredCustomer {
     pub(crate) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) email: Option<String>,
@@ -21,14 +21,14 @@ pub(crate) struct Customer {
 /// What the last modify changed ("Booking", `last_modification`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Modification {
-    pub(crate) at: Moment,
+    pub(crate) at: WireTime,
     /// `field: {from, to}`.
     pub(crate) changes: Map<String, Value>,
 }
 
 /// The store has its number and its organization in columns of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Booking {
+pub(crate) struct StoredBooking {
     /// Grows with the time of creation.
     #[serde(skip)]
     pub(crate) number: i64,
@@ -43,7 +43,7 @@ pub(crate) struct Booking {
     /// In the venue's zone, as the wire shows it.
     pub(crate) datetime: String,
     pub(crate) party_size: u8,
-    pub(crate) customer: Customer,
+    pub(crate) customer: StoredCustomer,
     pub(crate) end_user: Option<String>,
     pub(crate) seating: Option<String>,
     pub(crate) pays_by_vendor: bool,

@@ -17,7 +17,7 @@ pub(crate) enum ContinueRequest {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct ContinueBody {
     otp: Option<String>,
     psp_response: Option<Map<String, Value>>,
     psp_abort: Option<bool>,
@@ -25,7 +25,7 @@ struct Body {
 
 impl ContinueRequest {
     pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
-        let answers: Body = fields::read(body)?;
+        let answers: ContinueBody = fields::read(body)?;
         if answers.psp_abort == Some(false) {
             return Err(ApiError::invalid("psp_abort", "must be true"));
         }

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
-use super::booking::Customer;
+use super::booking::StoredCustomer;
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
-use crate::sandbox::seed::{Provider, Scenario, Slot, Venue, Vertical};
+use crate::sandbox::seed::{OfferedSlot, Provider, Scenario, SeedVenue, Vertical};
 
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
@@ -17,14 +17,14 @@ pub(crate) struct CreateRequest {
     pub(crate) at: Timestamp,
     availability_id: Option<String>,
     pub(crate) party_size: u8,
-    pub(crate) customer: Customer,
+    pub(crate) customer: StoredCustomer,
     pub(crate) end_user: Option<String>,
     pub(crate) webhook_url: Option<String>,
     pub(crate) pays_by_vendor: bool,
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct CreateBody {
     venue_id: Option<String>,
     provider: Option<String>,
     datetime: Option<String>,
@@ -46,7 +46,7 @@ struct Guest {
 
 impl CreateRequest {
     pub(crate) fn of(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
-        let body: Body = fields::read(body)?;
+        let body: CreateBody = fields::read(body)?;
         let guest = body.customer.unwrap_or_default();
         let payment_collection = body.payment_collection.as_deref();
         let mut errors = FieldErrors::default();
@@ -65,7 +65,7 @@ impl CreateRequest {
             at,
             availability_id: body.availability_id,
             party_size,
-            customer: Customer {
+            customer: StoredCustomer {
                 name,
                 email: guest.email,
                 phone: guest.phone,
@@ -77,7 +77,7 @@ impl CreateRequest {
     }
 
     /// The provider of the booking: the one named, else the venue's only one.
-    pub(crate) fn provider(&self, venue: &Venue) -> Result<Provider, ApiError> {
+    pub(crate) fn provider(&self, venue: &SeedVenue) -> Result<Provider, ApiError> {
         match &self.provider {
             Some(name) => serving(venue, name),
             None => venue.sole_provider().ok_or(ApiError::PROVIDER_NEEDED),
@@ -96,7 +96,7 @@ impl CreateRequest {
 
     /// The slot of the availability id, if the request has one. It must belong to this venue and start
     /// at the requested time.
-    pub(crate) fn offered_slot(&self, venue: &Venue) -> Result<Option<Slot>, ApiError> {
+    pub(crate) fn offered_slot(&self, venue: &SeedVenue) -> Result<Option<OfferedSlot>, ApiError> {
         let Some(id) = &self.availability_id else {
             return Ok(None);
         };
@@ -113,7 +113,7 @@ impl CreateRequest {
     pub(crate) fn check_payment(
         &self,
         organization: &Organization,
-        venue: &Venue,
+        venue: &SeedVenue,
         provider: Provider,
     ) -> Result<(), ApiError> {
         if !self.pays_by_vendor {
@@ -134,14 +134,14 @@ impl CreateRequest {
 }
 
 /// The provider with this id. Fails if it does not serve the venue.
-pub(crate) fn serving(venue: &Venue, name: &str) -> Result<Provider, ApiError> {
+pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider, ApiError> {
     Provider::parse(name)
         .filter(|it| venue.providers.contains(it))
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
 /// Whether the venue takes vendor payments: dining venues of provider A do.
-fn has_vault(venue: &Venue, provider: Provider) -> bool {
+fn has_vault(venue: &SeedVenue, provider: Provider) -> bool {
     venue.vertical == Vertical::Dining
         && provider == Provider::A
         && venue.scenario != Some(Scenario::VaultUnavailable)

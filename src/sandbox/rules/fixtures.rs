@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::api_error::ApiError;
-use super::booking::Customer;
+use super::booking::StoredCustomer;
 use super::fields::{rfc3339, typed};
-use super::state::ErrorCode;
-use super::state::Status;
-use crate::sandbox::seed::{self, Currency, Offer, Provider, Scenario, Venue, Vertical};
+use super::state::BookingErrorCode;
+use super::state::BookingStatus;
+use crate::sandbox::seed::{self, Currency, Provider, Scenario, SeedVenue, SlotPlan, Vertical};
 use crate::sandbox::wire::IdKind;
 
 /// Numbers of bookings that the sandbox made are above it for all times to come.
@@ -49,7 +49,7 @@ pub(crate) struct VenueFixture {
     #[serde(default)]
     tags: Vec<String>,
     outcome: Option<Scenario>,
-    slots: Offer,
+    slots: SlotPlan,
     #[serde(default)]
     closed: Vec<Date>,
 }
@@ -62,10 +62,10 @@ pub(crate) struct BookingFixture {
     pub(crate) provider: Option<Provider>,
     pub(crate) datetime: FixtureTime,
     pub(crate) party_size: u8,
-    pub(crate) customer: Customer,
+    pub(crate) customer: StoredCustomer,
     #[serde(default = "confirmed")]
-    pub(crate) status: Status,
-    pub(crate) error_code: Option<ErrorCode>,
+    pub(crate) status: BookingStatus,
+    pub(crate) error_code: Option<BookingErrorCode>,
     pub(crate) end_user: Option<String>,
     pub(crate) seating_preference: Option<String>,
     pub(crate) payment_collection: Option<PaymentCollection>,
@@ -90,12 +90,12 @@ pub(crate) enum FixtureTime {
     },
 }
 
-const fn confirmed() -> Status {
-    Status::Confirmed
+const fn confirmed() -> BookingStatus {
+    BookingStatus::Confirmed
 }
 
 /// Whether something is wrong, with the field and what it must be instead.
-type Check = (bool, &'static str, &'static str);
+type FixtureResult = (bool, &'static str, &'static str);
 
 impl Fixtures {
     /// The error is the first mistake, with the path that leads to it.
@@ -117,7 +117,7 @@ impl Fixtures {
 fn refuse(
     list: &str,
     place: usize,
-    mut checks: impl Iterator<Item = Check>,
+    mut checks: impl Iterator<Item = FixtureResult>,
 ) -> Result<(), ApiError> {
     match checks.find(|(is_wrong, ..)| *is_wrong) {
         Some((_, field, why)) => Err(ApiError::invalid(&format!("{list}[{place}].{field}"), why)),
@@ -131,7 +131,7 @@ fn is_blank(text: &str) -> bool {
 
 impl VenueFixture {
     #[rustfmt::skip]
-    fn checks(&self) -> impl Iterator<Item = Check> {
+    fn checks(&self) -> impl Iterator<Item = FixtureResult> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let id = self.venue_id.as_str();
         let listed = self.providers.as_deref().unwrap_or_default();
@@ -186,14 +186,14 @@ impl VenueFixture {
         }
     }
 
-    pub(crate) fn venue(self) -> Venue {
+    pub(crate) fn venue(self) -> SeedVenue {
         let providers = self.all_providers().to_vec();
         let country = self.country;
         let offer = match self.outcome {
             Some(outcome) => self.slots.met_by(outcome),
             None => self.slots,
         };
-        Venue {
+        SeedVenue {
             id: self.venue_id,
             name: self.name,
             vertical: self.vertical,
@@ -217,8 +217,8 @@ impl VenueFixture {
 
 impl BookingFixture {
     #[rustfmt::skip]
-    fn checks(&self) -> impl Iterator<Item = Check> {
-        let takes_error = matches!(self.status, Status::Failed | Status::Confirmed);
+    fn checks(&self) -> impl Iterator<Item = FixtureResult> {
+        let takes_error = matches!(self.status, BookingStatus::Failed | BookingStatus::Confirmed);
         [
             (self.id.is_some() && self.number().is_none(), "id", "must be bk_0 and 12 of 0-9 and a-z without i, l, o and u, as bk_0000000000001"),
             (!(1..=20).contains(&self.party_size), "party_size", "must be 1 to 20"),

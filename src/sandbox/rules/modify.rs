@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::api_error::ApiError;
-use super::booking::{Booking, Modification};
+use super::booking::{Modification, StoredBooking};
 use super::fields::{self, FieldErrors};
 use super::provider_response::has_room;
-use super::state::ErrorCode;
-use crate::sandbox::seed::{Scenario, Slot, Venue};
-use crate::sandbox::wire::Moment;
+use super::state::BookingErrorCode;
+use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue};
+use crate::sandbox::wire::WireTime;
 
 #[derive(Debug)]
 pub(crate) struct ModifyRequest {
@@ -20,7 +20,7 @@ pub(crate) struct ModifyRequest {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct ModifyBody {
     datetime: Option<String>,
     #[serde(default, deserialize_with = "fields::whole")]
     party_size: Option<i64>,
@@ -29,7 +29,7 @@ struct Body {
 
 impl ModifyRequest {
     pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
-        let body: Body = fields::read(body)?;
+        let body: ModifyBody = fields::read(body)?;
         let (datetime, seating) = (body.datetime, body.seating_preference);
         let mut errors = FieldErrors::default();
         if datetime.is_none() && body.party_size.is_none() && seating.is_none() {
@@ -44,7 +44,7 @@ impl ModifyRequest {
         errors.finish(Some(request))
     }
 
-    pub(crate) fn moves(&self, booking: &Booking) -> bool {
+    pub(crate) fn moves(&self, booking: &StoredBooking) -> bool {
         self.at
             .is_some_and(|at| booking.datetime.parse().ok() != Some(at))
     }
@@ -53,18 +53,18 @@ impl ModifyRequest {
     /// bookings in it.
     pub(crate) fn venue_answer(
         &self,
-        booking: &Booking,
-        venue: Option<&Venue>,
-        slot: Option<(&Slot, u32)>,
-    ) -> Result<(), ErrorCode> {
+        booking: &StoredBooking,
+        venue: Option<&SeedVenue>,
+        slot: Option<(&OfferedSlot, u32)>,
+    ) -> Result<(), BookingErrorCode> {
         if venue.and_then(|it| it.scenario) == Some(Scenario::ModifyRefused) {
-            return Err(ErrorCode::ModificationRefused);
+            return Err(BookingErrorCode::ModificationRefused);
         }
         match slot {
             _ if !self.moves(booking) => Ok(()),
-            None => Err(ErrorCode::NoAvailability),
+            None => Err(BookingErrorCode::NoAvailability),
             Some((slot, held)) if has_room(slot, held) => Ok(()),
-            Some(_) => Err(ErrorCode::SlotTaken),
+            Some(_) => Err(BookingErrorCode::SlotTaken),
         }
     }
 
@@ -72,11 +72,11 @@ impl ModifyRequest {
     /// `datetime` is the new time in the venue's zone.
     pub(crate) fn change(
         &self,
-        booking: &Booking,
+        booking: &StoredBooking,
         datetime: Option<String>,
-        slot: Option<&Slot>,
+        slot: Option<&OfferedSlot>,
         now: Timestamp,
-    ) -> Option<Booking> {
+    ) -> Option<StoredBooking> {
         let mut changed = booking.clone();
         let mut changes = Map::new();
         let mut note = |field: &str, from: Value, to: Value| {
@@ -105,7 +105,7 @@ impl ModifyRequest {
             changed.slot_id = Some(slot.id.clone());
         }
         changed.last_modification = Some(Modification {
-            at: Moment(now),
+            at: WireTime(now),
             changes,
         });
         Some(changed)

@@ -2,43 +2,43 @@
 
 use jiff::Timestamp;
 
-use super::booking::Customer;
-use super::state::ErrorCode;
+use super::booking::StoredCustomer;
+use super::state::BookingErrorCode;
 use super::state::{
-    ACTION_WINDOW, Ask, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause,
+    ACTION_WINDOW, Ask, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, PauseState,
 };
 use super::transition::PaymentOutcome;
-use crate::sandbox::seed::{Scenario, Slot, Venue};
+use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue};
 
 pub(crate) struct GeneratedCodes {
     pub(crate) otp: String,
     pub(crate) approval_id: String,
 }
 
-pub(crate) const fn has_room(slot: &Slot, held: u32) -> bool {
+pub(crate) const fn has_room(slot: &OfferedSlot, held: u32) -> bool {
     held < slot.capacity
 }
 
 /// The state into which the provider's response puts a new booking. `slot` comes with the number of bookings in it;
 /// `pays` is whether the vendor collects the payment.
 pub(crate) fn respond(
-    venue: &Venue,
-    slot: Option<(&Slot, u32)>,
+    venue: &SeedVenue,
+    slot: Option<(&OfferedSlot, u32)>,
     pays: bool,
-    guest: (&Customer, u8),
+    guest: (&StoredCustomer, u8),
     generate: impl FnOnce() -> GeneratedCodes,
     now: Timestamp,
 ) -> BookingState {
     let failed = |error| BookingState::Failed { error };
     let Some((slot, held)) = slot else {
-        return failed(ErrorCode::NoAvailability);
+        return failed(BookingErrorCode::NoAvailability);
     };
     if !has_room(slot, held) {
-        return failed(ErrorCode::SlotTaken);
+        return failed(BookingErrorCode::SlotTaken);
     }
     match venue.scenario {
-        Some(Scenario::ProviderFails) => failed(ErrorCode::ProviderError),
-        Some(Scenario::PaymentSetupFails) if pays => failed(ErrorCode::PaymentSetupFailed),
+        Some(Scenario::ProviderFails) => failed(BookingErrorCode::ProviderError),
+        Some(Scenario::PaymentSetupFails) if pays => failed(BookingErrorCode::PaymentSetupFailed),
         Some(Scenario::Processing) if !pays => BookingState::Processing {
             until: now + PROCESSING_TIME,
         },
@@ -55,13 +55,13 @@ pub(crate) fn respond(
 
 /// What a booking that waits for its guest waits for: the payment, what the venue's scenario asks for, else a code.
 pub(crate) fn pause(
-    venue: &Venue,
-    slot: Option<&Slot>,
+    venue: &SeedVenue,
+    slot: Option<&OfferedSlot>,
     pays: bool,
-    (customer, party_size): (&Customer, u8),
+    (customer, party_size): (&StoredCustomer, u8),
     generate: impl FnOnce() -> GeneratedCodes,
     now: Timestamp,
-) -> Pause {
+) -> PauseState {
     let ask = match venue.scenario {
         _ if pays => {
             let (amount, currency) = price(venue, slot, party_size);
@@ -85,30 +85,30 @@ pub(crate) fn pause(
         }
     };
     let window = if pays { PAYMENT_WINDOW } else { ACTION_WINDOW };
-    Pause {
+    PauseState {
         expires_at: now + window,
         ask,
     }
 }
 
-pub(crate) fn payment(venue: Option<&Venue>) -> PaymentOutcome {
+pub(crate) fn payment(venue: Option<&SeedVenue>) -> PaymentOutcome {
     let scenario = venue.and_then(|it| it.scenario);
     PaymentOutcome {
         in_time: match scenario {
-            Some(Scenario::PaymentDeclines) => Err(ErrorCode::CardDeclined),
-            Some(Scenario::PaymentReplayFails) => Err(ErrorCode::PaymentReplayFailed),
+            Some(Scenario::PaymentDeclines) => Err(BookingErrorCode::CardDeclined),
+            Some(Scenario::PaymentReplayFails) => Err(BookingErrorCode::PaymentReplayFailed),
             _ => Ok(()),
         },
         late: match scenario {
-            Some(Scenario::PaymentOutcomeUnknown) => ErrorCode::PaymentOutcomeUnknown,
-            _ => ErrorCode::PaymentApprovalExpired,
+            Some(Scenario::PaymentOutcomeUnknown) => BookingErrorCode::PaymentOutcomeUnknown,
+            _ => BookingErrorCode::PaymentApprovalExpired,
         },
     }
 }
 
 /// The amount to pay in minor units, and its currency: for each guest the slot's price, else the
 /// amount that its card terms hold, else a small deposit.
-fn price(venue: &Venue, slot: Option<&Slot>, party_size: u8) -> (i64, String) {
+fn price(venue: &SeedVenue, slot: Option<&OfferedSlot>, party_size: u8) -> (i64, String) {
     const DEPOSIT: i64 = 1_000;
     let priced = slot.and_then(|it| it.price);
     let priced = priced.map(|it| (it.amount, it.currency));
@@ -119,7 +119,7 @@ fn price(venue: &Venue, slot: Option<&Slot>, party_size: u8) -> (i64, String) {
     (each * i64::from(party_size), currency.0.to_owned())
 }
 
-impl Customer {
+impl StoredCustomer {
     fn reached_by(&self) -> (&'static str, String) {
         match (&self.phone, &self.email) {
             (Some(phone), _) => ("sms", phone.clone()),

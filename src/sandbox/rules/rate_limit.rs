@@ -8,9 +8,9 @@ const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
 /// Its name, and how many requests a window allows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RateLimit(pub(crate) &'static str, pub(crate) u32);
+pub(crate) struct EndpointLimit(pub(crate) &'static str, pub(crate) u32);
 
-impl RateLimit {
+impl EndpointLimit {
     pub(crate) const VENUE_SEARCH: Self = Self("venue_search", 25);
     pub(crate) const AVAILABILITY_SEARCH: Self = Self("availability_search", 60);
     pub(crate) const BOOKING_CREATE: Self = Self("booking_create", 10);
@@ -54,7 +54,7 @@ impl RateLimitStatus {
 
 /// Counts a request. Returns the window afterwards, and the state of the rate limit.
 pub(crate) fn count(
-    RateLimit(_, limit): RateLimit,
+    EndpointLimit(_, limit): EndpointLimit,
     window: Option<RateWindow>,
     now: Timestamp,
 ) -> (RateWindow, RateLimitStatus) {

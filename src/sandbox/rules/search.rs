@@ -7,7 +7,7 @@ use super::api_error::ApiError;
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
 use crate::sandbox::seed::{
-    Place, Provider, Venue, Vertical, names_city, resolve_place, within_reach,
+    Provider, SeedPlace, SeedVenue, Vertical, names_city, resolve_place, within_reach,
 };
 
 #[derive(Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub(crate) struct VenueSearch {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum SearchArea {
-    Place(Place),
+    Place(SeedPlace),
     /// A location that names the city of a venue of the organization's own.
     OwnCity(String),
     Point {
@@ -30,7 +30,7 @@ pub(crate) enum SearchArea {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct SearchBody {
     vertical: Option<String>,
     datetime: Option<String>,
     location: Option<String>,
@@ -41,7 +41,7 @@ struct Body {
     party_size: Option<i64>,
 }
 
-impl Body {
+impl SearchBody {
     fn missing(&self) -> Vec<&'static str> {
         let is_blank = |it: &Option<String>| it.as_ref().is_none_or(|it| it.trim().is_empty());
         let (no_latitude, no_longitude) = (self.latitude.is_none(), self.longitude.is_none());
@@ -59,7 +59,7 @@ impl Body {
     }
 
     /// The point if there is one, else the place; `None` if that is unknown.
-    fn around(&self, own: &[Venue]) -> Option<SearchArea> {
+    fn around(&self, own: &[SeedVenue]) -> Option<SearchArea> {
         if let Some((latitude, longitude)) = self.latitude.zip(self.longitude) {
             return Some(SearchArea::Point {
                 latitude,
@@ -76,7 +76,7 @@ impl Body {
 }
 
 impl SearchArea {
-    pub(crate) fn holds(&self, venue: &Venue) -> bool {
+    pub(crate) fn holds(&self, venue: &SeedVenue) -> bool {
         match self {
             Self::Place(place) => {
                 let is_named = || resolve_place(&venue.city) == Some(*place);
@@ -88,7 +88,7 @@ impl SearchArea {
     }
 
     /// How many km a venue is from its point, if it has one and the venue is within reach.
-    pub(crate) fn distance(&self, venue: &Venue) -> Option<f64> {
+    pub(crate) fn distance(&self, venue: &SeedVenue) -> Option<f64> {
         match *self {
             Self::Point {
                 latitude,
@@ -100,8 +100,8 @@ impl SearchArea {
 }
 
 impl VenueSearch {
-    pub(crate) fn read(body: &Map<String, Value>, own: &[Venue]) -> Result<Self, ApiError> {
-        let body: Body = fields::read(body)?;
+    pub(crate) fn read(body: &Map<String, Value>, own: &[SeedVenue]) -> Result<Self, ApiError> {
+        let body: SearchBody = fields::read(body)?;
         let missing = body.missing();
         if !missing.is_empty() {
             return Err(ApiError::Missing(missing));
@@ -146,8 +146,8 @@ impl VenueSearch {
         organization: &Organization,
     ) -> Result<(Vec<Provider>, Vec<Provider>), ApiError> {
         let fails = |provider: &Provider| match self.around {
-            SearchArea::Place(Place::Outage) => true,
-            SearchArea::Place(Place::PartialOutage) => *provider == Provider::C,
+            SearchArea::Place(SeedPlace::Outage) => true,
+            SearchArea::Place(SeedPlace::PartialOutage) => *provider == Provider::C,
             _ => false,
         };
         let asked = self.named.as_deref().unwrap_or(&Provider::ALL);

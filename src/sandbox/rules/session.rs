@@ -53,7 +53,7 @@ impl Session {
         code: String,
         now: Timestamp,
     ) -> Result<Self, ApiError> {
-        let body: Body = fields::read(body)?;
+        let body: ConnectBody = fields::read(body)?;
         let mut errors = FieldErrors::default();
         let end_user = errors.required("end_user", body.end_user);
         let only = SESSION_PROVIDER.id();
@@ -119,7 +119,7 @@ impl Session {
 }
 
 #[derive(Deserialize)]
-struct Body {
+struct ConnectBody {
     end_user: Option<String>,
     provider: Option<String>,
     phone: Option<String>,

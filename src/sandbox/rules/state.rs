@@ -14,7 +14,7 @@ pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Status {
+pub(crate) enum BookingStatus {
     RequiresAction,
     Processing,
     Confirmed,
@@ -23,7 +23,7 @@ pub(crate) enum Status {
     Expired,
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for BookingStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
@@ -31,23 +31,23 @@ impl fmt::Display for Status {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BookingState {
-    RequiresAction(Pause),
+    RequiresAction(PauseState),
     Processing {
         until: Timestamp,
     },
     /// `error` is that of a refused request that did not change the booking.
     Confirmed {
-        error: Option<ErrorCode>,
+        error: Option<BookingErrorCode>,
     },
     Failed {
-        error: ErrorCode,
+        error: BookingErrorCode,
     },
     Cancelled,
     Expired,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Pause {
+pub(crate) struct PauseState {
     pub(crate) expires_at: Timestamp,
     pub(crate) ask: Ask,
 }
@@ -72,7 +72,7 @@ pub(crate) enum Ask {
     },
 }
 
-impl Pause {
+impl PauseState {
     /// Whether the time to answer is over. A payment approval is late at its deadline; any other pause
     /// ends after *more* than its 20 minutes.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
@@ -92,18 +92,18 @@ impl Pause {
 impl BookingState {
     pub(crate) const CONFIRMED: Self = Self::Confirmed { error: None };
 
-    pub(crate) const fn status(&self) -> Status {
+    pub(crate) const fn status(&self) -> BookingStatus {
         match self {
-            Self::Processing { .. } => Status::Processing,
-            Self::RequiresAction(_) => Status::RequiresAction,
-            Self::Confirmed { .. } => Status::Confirmed,
-            Self::Failed { .. } => Status::Failed,
-            Self::Cancelled => Status::Cancelled,
-            Self::Expired => Status::Expired,
+            Self::Processing { .. } => BookingStatus::Processing,
+            Self::RequiresAction(_) => BookingStatus::RequiresAction,
+            Self::Confirmed { .. } => BookingStatus::Confirmed,
+            Self::Failed { .. } => BookingStatus::Failed,
+            Self::Cancelled => BookingStatus::Cancelled,
+            Self::Expired => BookingStatus::Expired,
         }
     }
 
-    pub(crate) const fn error(&self) -> Option<ErrorCode> {
+    pub(crate) const fn error(&self) -> Option<BookingErrorCode> {
         match self {
             Self::Confirmed { error } => *error,
             Self::Failed { error } => Some(*error),
@@ -111,7 +111,7 @@ impl BookingState {
         }
     }
 
-    pub(crate) const fn pause(&self) -> Option<&Pause> {
+    pub(crate) const fn pause(&self) -> Option<&PauseState> {
         match self {
             Self::RequiresAction(pause) => Some(pause),
             _ => None,
@@ -130,7 +130,7 @@ impl BookingState {
     pub(crate) const fn holds_slot(&self) -> bool {
         matches!(
             self.status(),
-            Status::RequiresAction | Status::Processing | Status::Confirmed
+            BookingStatus::RequiresAction | BookingStatus::Processing | BookingStatus::Confirmed
         )
     }
 }
@@ -138,7 +138,7 @@ impl BookingState {
 /// A booking's `error_code`, or a provider's reason for refusing a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ErrorCode {
+pub(crate) enum BookingErrorCode {
     CancellationUnsupported,
     CardDeclined,
     ModificationRefused,
@@ -155,22 +155,22 @@ pub(crate) enum ErrorCode {
 
 /// Each code with its name on the wire and the booking's `error_message`.
 #[rustfmt::skip]
-pub(crate) const ERROR_CODES: [(ErrorCode, &str, &str); 12] = [
-    (ErrorCode::CancellationUnsupported, "cancellation_unsupported", "This provider cannot cancel at the venue; the booking stands. Ask the venue itself."),
-    (ErrorCode::CardDeclined, "card_declined", "The payment processor declined the guest's card."),
-    (ErrorCode::ModificationRefused, "modification_refused", "The venue refused the change; the booking stands as it was."),
-    (ErrorCode::NoAvailability, "no_availability", "The venue has no slot at that time."),
-    (ErrorCode::OtpAttemptsExceeded, "otp_attempts_exceeded", "The one-time code was wrong five times."),
-    (ErrorCode::PaymentApprovalExpired, "payment_approval_expired", "The payment was not approved in time."),
-    (ErrorCode::PaymentDeclined, "payment_declined", "The payment was aborted."),
-    (ErrorCode::PaymentOutcomeUnknown, "payment_outcome_unknown", "The card may have reached the venue. Check with the venue before booking again."),
-    (ErrorCode::PaymentReplayFailed, "payment_replay_failed", "The payment processor may hold the card. Check before booking again."),
-    (ErrorCode::PaymentSetupFailed, "payment_setup_failed", "The payment could not be prepared for this venue."),
-    (ErrorCode::ProviderError, "provider_error", "The provider failed while placing the booking."),
-    (ErrorCode::SlotTaken, "slot_taken", "The slot was taken by somebody else."),
+pub(crate) const ERROR_CODES: [(BookingErrorCode, &str, &str); 12] = [
+    (BookingErrorCode::CancellationUnsupported, "cancellation_unsupported", "This provider cannot cancel at the venue; the booking stands. Ask the venue itself."),
+    (BookingErrorCode::CardDeclined, "card_declined", "The payment processor declined the guest's card."),
+    (BookingErrorCode::ModificationRefused, "modification_refused", "The venue refused the change; the booking stands as it was."),
+    (BookingErrorCode::NoAvailability, "no_availability", "The venue has no slot at that time."),
+    (BookingErrorCode::OtpAttemptsExceeded, "otp_attempts_exceeded", "The one-time code was wrong five times."),
+    (BookingErrorCode::PaymentApprovalExpired, "payment_approval_expired", "The payment was not approved in time."),
+    (BookingErrorCode::PaymentDeclined, "payment_declined", "The payment was aborted."),
+    (BookingErrorCode::PaymentOutcomeUnknown, "payment_outcome_unknown", "The card may have reached the venue. Check with the venue before booking again."),
+    (BookingErrorCode::PaymentReplayFailed, "payment_replay_failed", "The payment processor may hold the card. Check before booking again."),
+    (BookingErrorCode::PaymentSetupFailed, "payment_setup_failed", "The payment could not be prepared for this venue."),
+    (BookingErrorCode::ProviderError, "provider_error", "The provider failed while placing the booking."),
+    (BookingErrorCode::SlotTaken, "slot_taken", "The slot was taken by somebody else."),
 ];
 
-impl ErrorCode {
+impl BookingErrorCode {
     pub(crate) const fn as_str(self) -> &'static str {
         ERROR_CODES[self as usize].1
     }

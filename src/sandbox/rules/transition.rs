@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::api_error::ApiError;
 use super::continue_::ContinueRequest;
-use super::state::ErrorCode;
-use super::state::{Ask, BookingState, Pause, Status};
+use super::state::BookingErrorCode;
+use super::state::{Ask, BookingState, BookingStatus, PauseState};
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Event {
+pub(crate) enum BookingEvent {
     /// The guest answered. `payment` is what the processor does with an approved payment.
     Continued {
         answer: ContinueRequest,
@@ -19,7 +19,7 @@ pub(crate) enum Event {
     /// A change was requested; `venue` is whether the venue accepts it.
     Modify {
         provider: Provider,
-        venue: Result<(), ErrorCode>,
+        venue: Result<(), BookingErrorCode>,
     },
     Cancel {
         provider: Provider,
@@ -30,9 +30,9 @@ pub(crate) enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PaymentOutcome {
     /// The result if it was approved in time.
-    pub(crate) in_time: Result<(), ErrorCode>,
+    pub(crate) in_time: Result<(), BookingErrorCode>,
     /// The error if the approval came late.
-    pub(crate) late: ErrorCode,
+    pub(crate) late: BookingErrorCode,
 }
 
 /// The webhook events, by name ("Events", 2).
@@ -62,14 +62,14 @@ impl EventKind {
     }
 
     /// The event that reports that a booking has entered a status. None reports that it expired ("Events", 3).
-    pub(crate) const fn of_status(status: Status) -> Option<Self> {
+    pub(crate) const fn of_status(status: BookingStatus) -> Option<Self> {
         match status {
-            Status::RequiresAction => Some(Self::RequiresAction),
-            Status::Processing => Some(Self::Processing),
-            Status::Confirmed => Some(Self::Confirmed),
-            Status::Failed => Some(Self::Failed),
-            Status::Cancelled => Some(Self::Cancelled),
-            Status::Expired => None,
+            BookingStatus::RequiresAction => Some(Self::RequiresAction),
+            BookingStatus::Processing => Some(Self::Processing),
+            BookingStatus::Confirmed => Some(Self::Confirmed),
+            BookingStatus::Failed => Some(Self::Failed),
+            BookingStatus::Cancelled => Some(Self::Cancelled),
+            BookingStatus::Expired => None,
         }
     }
 }
@@ -91,7 +91,7 @@ impl Transition {
         }
     }
 
-    fn failed(error: ErrorCode) -> Self {
+    fn failed(error: BookingErrorCode) -> Self {
         Self::to(BookingState::Failed { error })
     }
 
@@ -111,31 +111,35 @@ impl Transition {
     }
 }
 
-pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Transition {
+pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -> Transition {
     use BookingState::{Confirmed, Failed, Processing, RequiresAction};
     let stay = || Transition::stay(state);
     match (state, event) {
-        (RequiresAction(pause), Event::TimePassed) if pause.is_over(now) => match pause.ask {
-            Ask::Payment { .. } => Transition::failed(ErrorCode::PaymentApprovalExpired),
-            Ask::Otp { .. } | Ask::Details { .. } => Transition::to(BookingState::Expired),
-        },
-        (Processing { until }, Event::TimePassed) if *until <= now => {
+        (RequiresAction(pause), BookingEvent::TimePassed) if pause.is_over(now) => {
+            match pause.ask {
+                Ask::Payment { .. } => Transition::failed(BookingErrorCode::PaymentApprovalExpired),
+                Ask::Otp { .. } | Ask::Details { .. } => Transition::to(BookingState::Expired),
+            }
+        }
+        (Processing { until }, BookingEvent::TimePassed) if *until <= now => {
             Transition::to(BookingState::CONFIRMED)
         }
-        (_, Event::TimePassed) => stay(),
+        (_, BookingEvent::TimePassed) => stay(),
 
         // The deadline has passed, which takes effect before the answer.
-        (RequiresAction(pause), Event::Continued { .. }) if pause.is_over(now) => {
-            let due = step(state, &Event::TimePassed, now);
+        (RequiresAction(pause), BookingEvent::Continued { .. }) if pause.is_over(now) => {
+            let due = step(state, &BookingEvent::TimePassed, now);
             Transition {
                 webhook: due.webhook,
                 ..step(&due.state, event, now)
             }
         }
-        (RequiresAction(pause), Event::Continued { answer, payment }) => {
+        (RequiresAction(pause), BookingEvent::Continued { answer, payment }) => {
             continue_paused(pause, answer, *payment)
         }
-        (Failed { error }, Event::Continued { answer, payment }) if error.is_late_payment() => {
+        (Failed { error }, BookingEvent::Continued { answer, payment })
+            if error.is_late_payment() =>
+        {
             match answer {
                 ContinueRequest::PspResponse(_) => Transition::stay(&Failed {
                     error: payment.late,
@@ -145,9 +149,9 @@ pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Trans
                 _ => stay().denied(ApiError::NotPaused(state.status())),
             }
         }
-        (_, Event::Continued { .. }) => stay().denied(ApiError::NotPaused(state.status())),
+        (_, BookingEvent::Continued { .. }) => stay().denied(ApiError::NotPaused(state.status())),
 
-        (Confirmed { .. }, Event::Modify { provider, venue }) => match (provider, venue) {
+        (Confirmed { .. }, BookingEvent::Modify { provider, venue }) => match (provider, venue) {
             (Provider::B | Provider::C, _) => stay().denied(ApiError::MODIFY_UNSUPPORTED),
             (Provider::A, Err(code)) => stay().denied(ApiError::VenueRefused {
                 code: *code,
@@ -158,19 +162,23 @@ pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Trans
                 ..stay()
             },
         },
-        (Confirmed { .. }, Event::Cancel { provider }) => match provider {
+        (Confirmed { .. }, BookingEvent::Cancel { provider }) => match provider {
             Provider::A => Transition::to(BookingState::Cancelled),
             Provider::B | Provider::C => Transition::stay(&Confirmed {
-                error: Some(ErrorCode::CancellationUnsupported),
+                error: Some(BookingErrorCode::CancellationUnsupported),
             }),
         },
-        (_, Event::Modify { .. } | Event::Cancel { .. }) => {
+        (_, BookingEvent::Modify { .. } | BookingEvent::Cancel { .. }) => {
             stay().denied(ApiError::NotConfirmed(state.status()))
         }
     }
 }
 
-fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutcome) -> Transition {
+fn continue_paused(
+    pause: &PauseState,
+    answer: &ContinueRequest,
+    payment: PaymentOutcome,
+) -> Transition {
     let stay = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
     let confirmed = || Transition::to(BookingState::CONFIRMED);
     match (&pause.ask, answer) {
@@ -178,7 +186,7 @@ fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutc
         (Ask::Otp { attempts_left, .. }, ContinueRequest::Otp(_)) => {
             let attempts_left = attempts_left.saturating_sub(1);
             let next = if attempts_left == 0 {
-                Transition::failed(ErrorCode::OtpAttemptsExceeded)
+                Transition::failed(BookingErrorCode::OtpAttemptsExceeded)
             } else {
                 let mut pause = pause.clone();
                 if let Ask::Otp {
@@ -210,13 +218,13 @@ fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutc
             }
         }
         (Ask::Payment { .. }, ContinueRequest::PspAbort) => {
-            Transition::failed(ErrorCode::PaymentDeclined)
+            Transition::failed(BookingErrorCode::PaymentDeclined)
         }
         (ask, _) => stay().denied(ApiError::Invalid(ContinueRequest::wanted(ask))),
     }
 }
 
-impl ErrorCode {
+impl BookingErrorCode {
     /// Whether it is that of a payment whose time to answer is over.
     const fn is_late_payment(self) -> bool {
         matches!(

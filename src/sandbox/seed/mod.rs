@@ -11,10 +11,10 @@ mod slot;
 mod venues;
 
 pub(crate) use city::{Currency, Money, country_of, timezone};
-pub(crate) use offer::{Offer, Vertical};
-pub(crate) use place::{Place, names_city, resolve_place, within_reach};
+pub(crate) use offer::{SlotPlan, Vertical};
+pub(crate) use place::{SeedPlace, names_city, resolve_place, within_reach};
 pub(crate) use scenario::Scenario;
 pub(crate) use slot::{
-    CancellationTerms, CardTerms, Slot, chance, local_time, number_of, slots_at, slots_on,
+    CancellationTerms, CardTerms, OfferedSlot, chance, local_time, number_of, slots_at, slots_on,
 };
-pub(crate) use venues::{Provider, Venue, venue, venues};
+pub(crate) use venues::{Provider, SeedVenue, venue, venues};

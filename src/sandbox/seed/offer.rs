@@ -19,14 +19,14 @@ pub(crate) enum Vertical {
 /// The same slots on each of its days.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Offer {
+pub(crate) struct SlotPlan {
     pub(crate) from: Time,
     /// The last start.
     pub(crate) to: Time,
     pub(crate) every_minutes: u16,
     pub(crate) capacity: u32,
     #[serde(default = "every_day")]
-    pub(crate) days: Vec<Day>,
+    pub(crate) days: Vec<Weekday>,
     #[serde(default = "usual_duration")]
     pub(crate) duration_minutes: u32,
     pub(crate) price: Option<Money>,
@@ -39,7 +39,7 @@ pub(crate) struct Offer {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Day {
+pub(crate) enum Weekday {
     Mon,
     Tue,
     Wed,
@@ -71,8 +71,8 @@ pub(crate) struct CancellationFee {
     pub(crate) text: Option<String>,
 }
 
-fn every_day() -> Vec<Day> {
-    use Day::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
+fn every_day() -> Vec<Weekday> {
+    use Weekday::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
     vec![Mon, Tue, Wed, Thu, Fri, Sat, Sun]
 }
 
@@ -94,7 +94,7 @@ fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> 
     })
 }
 
-impl Offer {
+impl SlotPlan {
     /// The same starts on each day, without a price and without terms.
     fn daily(from: (i8, i8), to: (i8, i8), every_minutes: u16, capacity: u32) -> Self {
         Self {

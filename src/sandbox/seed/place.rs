@@ -3,13 +3,13 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::city::{CITIES, City, SANDBOX};
-use super::venues::Venue;
+use super::venues::SeedVenue;
 
 const REACH_KM: f64 = 50.0;
 const EARTH_RADIUS_KM: f64 = 6_371.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SeedPlace {
     City(&'static str),
     Sandbox,
     Outage,
@@ -18,16 +18,16 @@ pub(crate) enum Place {
 
 /// The place that a text names; `None` if it is unknown. Case, spacing, punctuation, accents and postcodes are ignored. An
 /// address and a comma may precede the city, and only its region and country may follow it.
-pub(crate) fn resolve_place(text: &str) -> Option<Place> {
+pub(crate) fn resolve_place(text: &str) -> Option<SeedPlace> {
     let parts = parts(text);
     match parts.join(" ").as_str() {
-        "outage" => return Some(Place::Outage),
-        "partial outage" => return Some(Place::PartialOutage),
-        _ if SANDBOX.ends(&parts) => return Some(Place::Sandbox),
+        "outage" => return Some(SeedPlace::Outage),
+        "partial outage" => return Some(SeedPlace::PartialOutage),
+        _ if SANDBOX.ends(&parts) => return Some(SeedPlace::Sandbox),
         _ => {}
     }
     let found = CITIES.iter().find(|it| it.ends(&parts));
-    found.map(|it| Place::City(it.name))
+    found.map(|it| SeedPlace::City(it.name))
 }
 
 /// Whether a text, or one of its parts between commas, is the name of a city.
@@ -76,7 +76,7 @@ fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-impl Place {
+impl SeedPlace {
     /// The city of its venues. Those of the made-up city stand at the outages too, where their providers fail.
     pub(crate) const fn city(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Place {
 }
 
 /// The distance of a venue from a point in km; `None` if it is more than 50 km.
-pub(crate) fn within_reach(latitude: f64, longitude: f64, venue: &Venue) -> Option<f64> {
+pub(crate) fn within_reach(latitude: f64, longitude: f64, venue: &SeedVenue) -> Option<f64> {
     let distance = distance_km((latitude, longitude), (venue.latitude, venue.longitude));
     (distance <= REACH_KM).then_some(distance)
 }
@@ -133,12 +133,15 @@ mod tests {
             ("Shibuya-ku, Tokyo", "Tokyo"),
             ("Sydney NSW", "Sydney"),
         ] {
-            assert_eq!(resolve_place(text), Some(Place::City(city)), "{text}");
+            assert_eq!(resolve_place(text), Some(SeedPlace::City(city)), "{text}");
         }
-        assert_eq!(resolve_place("sandbox"), Some(Place::Sandbox));
-        assert_eq!(resolve_place("Sandbox, Nowhere"), Some(Place::Sandbox));
-        assert_eq!(resolve_place("OUTAGE"), Some(Place::Outage));
-        assert_eq!(resolve_place("partial  outage"), Some(Place::PartialOutage));
+        assert_eq!(resolve_place("sandbox"), Some(SeedPlace::Sandbox));
+        assert_eq!(resolve_place("Sandbox, Nowhere"), Some(SeedPlace::Sandbox));
+        assert_eq!(resolve_place("OUTAGE"), Some(SeedPlace::Outage));
+        assert_eq!(
+            resolve_place("partial  outage"),
+            Some(SeedPlace::PartialOutage)
+        );
     }
 
     #[test]
@@ -172,7 +175,7 @@ mod tests {
             let address = format!("{}, {}, {}", venue.address, venue.city, venue.country);
             let found = resolve_place(&address);
             assert!(
-                matches!(found, Some(Place::City(city)) if city == venue.city),
+                matches!(found, Some(SeedPlace::City(city)) if city == venue.city),
                 "{address}"
             );
         }

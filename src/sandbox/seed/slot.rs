@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::city::{Currency, Money};
 use super::offer::{CancellationFee, CardDemand, Vertical};
-use super::venues::Venue;
+use super::venues::SeedVenue;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Slot {
+pub(crate) struct OfferedSlot {
     /// The `availability_id`, from which the whole slot can be found again.
     pub(crate) id: String,
     /// The start, in the venue's zone.
@@ -50,12 +50,12 @@ pub(crate) struct CancellationTerms {
 }
 
 /// The slots of the venue's local day, in order of time, then of seating.
-pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
+pub(crate) fn slots_on(venue: &SeedVenue, day: Date) -> Vec<OfferedSlot> {
     let starts = venue.offer.starts(day);
     starts.flat_map(|it| venue.slots_from(it)).collect()
 }
 
-pub(crate) fn slots_at(venue: &Venue, at: Timestamp) -> impl Iterator<Item = Slot> {
+pub(crate) fn slots_at(venue: &SeedVenue, at: Timestamp) -> impl Iterator<Item = OfferedSlot> {
     let local = venue.timezone.to_datetime(at);
     let starts = venue.offer.starts_at(local).then_some(local);
     let slots = starts.into_iter().flat_map(|it| venue.slots_from(it));
@@ -66,9 +66,9 @@ pub(crate) fn slots_at(venue: &Venue, at: Timestamp) -> impl Iterator<Item = Slo
 /// More seconds than the supported times have on either side of 1970.
 const BIAS: i64 = 1 << 39;
 
-impl Venue {
+impl SeedVenue {
     /// The venue's slot of an availability id; `None` for an id that [`slots_on`] never returns.
-    pub(crate) fn offered(&self, id: &str) -> Option<Slot> {
+    pub(crate) fn offered(&self, id: &str) -> Option<OfferedSlot> {
         let seconds = id.strip_prefix("slot_")?.get(..10)?;
         let seconds = i64::from_str_radix(seconds, 16).ok()?.checked_sub(BIAS)?;
         let start = Timestamp::from_second(seconds).ok()?;
@@ -88,7 +88,7 @@ impl Venue {
     }
 
     /// The slots of a start, one for each seating; none on a closed day, and none if the clocks skip the time.
-    fn slots_from(&self, local: DateTime) -> Vec<Slot> {
+    fn slots_from(&self, local: DateTime) -> Vec<OfferedSlot> {
         let Ok(start) = local.to_zoned(self.timezone.clone()) else {
             return Vec::new();
         };
@@ -101,12 +101,12 @@ impl Venue {
         (0..count).map(slot).collect()
     }
 
-    fn slot(&self, start: &Zoned, number: u8, seating: Option<String>) -> Slot {
+    fn slot(&self, start: &Zoned, number: u8, seating: Option<String>) -> OfferedSlot {
         let offer = &self.offer;
         let is_dining = self.vertical == Vertical::Dining;
         let card = is_dining.then(|| offer.card_terms.clone().unwrap_or_default());
         let fee = is_dining.then(|| offer.cancellation_terms.clone().unwrap_or_default());
-        Slot {
+        OfferedSlot {
             id: self.slot_id(start.timestamp(), number),
             datetime: start.clone(),
             duration_minutes: offer.duration_minutes,

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::city::{CITIES, City, Currency, SANDBOX, timezone};
-use super::offer::{Offer, Vertical};
+use super::offer::{SlotPlan, Vertical};
 use super::scenario::Scenario;
 
 /// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C has
@@ -39,7 +39,7 @@ impl Provider {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Venue {
+pub(crate) struct SeedVenue {
     /// Must not change, because slot ids contain its hash.
     pub(crate) id: String,
     pub(crate) name: String,
@@ -58,12 +58,12 @@ pub(crate) struct Venue {
     pub(crate) scenario: Option<Scenario>,
     pub(crate) is_own: bool,
     pub(crate) currency: Currency,
-    pub(crate) offer: Offer,
+    pub(crate) offer: SlotPlan,
     /// The days on which it offers nothing.
     pub(crate) closed: Vec<Date>,
 }
 
-impl Venue {
+impl SeedVenue {
     pub(crate) fn sole_provider(&self) -> Option<Provider> {
         match self.providers.as_slice() {
             [provider] => Some(*provider),
@@ -91,27 +91,27 @@ struct CsvRow {
     tags: String,
 }
 
-pub(crate) fn venues<'a>() -> impl Iterator<Item = &'a Venue> {
-    let (listed, of_scenarios): (&'a [Venue], &'a [Venue]) = (listed(), of_scenarios());
+pub(crate) fn venues<'a>() -> impl Iterator<Item = &'a SeedVenue> {
+    let (listed, of_scenarios): (&'a [SeedVenue], &'a [SeedVenue]) = (listed(), of_scenarios());
     listed.iter().chain(of_scenarios)
 }
 
-pub(crate) fn venue(id: &str) -> Option<&'static Venue> {
+pub(crate) fn venue(id: &str) -> Option<&'static SeedVenue> {
     // Those of the scenarios first: to read the file takes a tenth of a booking.
-    let is_it = |venue: &&Venue| venue.id == id;
+    let is_it = |venue: &&SeedVenue| venue.id == id;
     let of_scenario = of_scenarios().iter().find(is_it);
     of_scenario.or_else(|| listed().iter().find(is_it))
 }
 
-fn listed() -> &'static [Venue] {
+fn listed() -> &'static [SeedVenue] {
     // A test reads every line of the file, so that none is left out here.
-    static LISTED: LazyLock<Vec<Venue>> =
+    static LISTED: LazyLock<Vec<SeedVenue>> =
         LazyLock::new(|| rows().filter_map(|row| row.ok()?.venue()).collect());
     &LISTED
 }
 
-fn of_scenarios() -> &'static [Venue] {
-    static OF_SCENARIOS: LazyLock<Vec<Venue>> = LazyLock::new(scenario_venues);
+fn of_scenarios() -> &'static [SeedVenue] {
+    static OF_SCENARIOS: LazyLock<Vec<SeedVenue>> = LazyLock::new(scenario_venues);
     &OF_SCENARIOS
 }
 
@@ -121,10 +121,10 @@ fn rows() -> impl Iterator<Item = csv::Result<CsvRow>> {
 
 impl CsvRow {
     /// The venue, or `None` if its city or a provider is unknown.
-    fn venue(self) -> Option<Venue> {
+    fn venue(self) -> Option<SeedVenue> {
         let city = CITIES.iter().find(|it| it.slug == self.city)?;
         let providers = self.providers.split('|').map(Provider::parse);
-        Some(Venue {
+        Some(SeedVenue {
             id: format!("ven_{}_{}", city.slug, self.slug),
             name: self.name,
             vertical: self.vertical,
@@ -135,7 +135,7 @@ impl CsvRow {
             price_level: Some(self.price_level),
             tags: self.tags.split('|').map(str::to_owned).collect(),
             scenario: None,
-            offer: Offer::of_vertical(self.vertical, self.price_level, city),
+            offer: SlotPlan::of_vertical(self.vertical, self.price_level, city),
             ..city.venue()
         })
     }
@@ -143,8 +143,8 @@ impl CsvRow {
 
 impl City {
     /// A venue of the city, whose other fields are still blank.
-    fn venue(&self) -> Venue {
-        Venue {
+    fn venue(&self) -> SeedVenue {
+        SeedVenue {
             id: String::new(),
             name: String::new(),
             vertical: Vertical::Dining,
@@ -160,14 +160,14 @@ impl City {
             scenario: None,
             is_own: false,
             currency: self.currency,
-            offer: Offer::of_scenario(Scenario::Confirms, self),
+            offer: SlotPlan::of_scenario(Scenario::Confirms, self),
             closed: Vec::new(),
         }
     }
 }
 
 /// The venues of the scenarios in the made-up city, in the order of [`Scenario::ALL`], each a little apart from the others.
-fn scenario_venues() -> Vec<Venue> {
+fn scenario_venues() -> Vec<SeedVenue> {
     let mut venues = Vec::new();
     for scenario in Scenario::ALL {
         for providers in servings(scenario) {
@@ -178,7 +178,7 @@ fn scenario_venues() -> Vec<Venue> {
                 [Provider::C] => (format!("ven_{slug}_c"), format!("{title} C ({slug})")),
                 _ => (format!("ven_{slug}"), format!("{title} ({slug})")),
             };
-            venues.push(Venue {
+            venues.push(SeedVenue {
                 id,
                 name,
                 providers: providers.to_vec(),
@@ -188,7 +188,7 @@ fn scenario_venues() -> Vec<Venue> {
                 price_level: Some(2),
                 tags: vec!["scenario".to_owned(), format!("scenario:{slug}")],
                 scenario: Some(scenario),
-                offer: Offer::of_scenario(scenario, &SANDBOX),
+                offer: SlotPlan::of_scenario(scenario, &SANDBOX),
                 ..SANDBOX.venue()
             });
         }

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json, json, moment};
-use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::state::Status;
+use crate::sandbox::rules::booking::StoredBooking;
+use crate::sandbox::rules::state::BookingStatus;
 use crate::sandbox::rules::transition::{EventKind, Transition};
 use crate::sandbox::wire::booking::BookingDocument;
 
 impl Tx<'_> {
     /// Returns the document of the new booking.
-    pub(crate) fn create_booking(&self, booking: &Booking) -> Result<String> {
+    pub(crate) fn create_booking(&self, booking: &StoredBooking) -> Result<String> {
         let document = self.save_booking(booking)?;
         let entered = EventKind::of_status(booking.state.status());
         let kinds = [EventKind::Created].into_iter().chain(entered);
@@ -21,7 +21,7 @@ impl Tx<'_> {
 
     pub(crate) fn apply(
         &self,
-        booking: &mut Booking,
+        booking: &mut StoredBooking,
         transition: Transition,
         at: Timestamp,
     ) -> Result<()> {
@@ -31,12 +31,12 @@ impl Tx<'_> {
         self.record_events(booking, transition.webhook, at)
     }
 
-    pub(crate) fn booking(&self, organization: &str, number: i64) -> Result<Option<Booking>> {
+    pub(crate) fn booking(&self, organization: &str, number: i64) -> Result<Option<StoredBooking>> {
         let found = self.any_booking(number)?;
         Ok(found.filter(|it| it.organization == organization))
     }
 
-    pub(crate) fn any_booking(&self, number: i64) -> Result<Option<Booking>> {
+    pub(crate) fn any_booking(&self, number: i64) -> Result<Option<StoredBooking>> {
         self.first("SELECT * FROM bookings WHERE number = ?", [number], booking)
     }
 
@@ -52,19 +52,19 @@ impl Tx<'_> {
         self.first(sql, (organization, key), |row| row.get(0))
     }
 
-    pub(crate) fn save_idempotency_key(&self, key: &str, booking: &Booking) -> Result<()> {
+    pub(crate) fn save_idempotency_key(&self, key: &str, booking: &StoredBooking) -> Result<()> {
         let row = (&booking.organization, key, booking.number);
         self.run("INSERT INTO idempotency_keys VALUES (?, ?, ?)", row)
             .map(drop)
     }
 
-    pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<Booking>> {
+    pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<StoredBooking>> {
         let sql = "SELECT * FROM bookings WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
         self.all(sql, [organization], booking)
     }
 
     /// The organization's unfinished bookings of the last day, oldest first.
-    pub(crate) fn open_bookings(&self, organization: &str) -> Result<Vec<Booking>> {
+    pub(crate) fn open_bookings(&self, organization: &str) -> Result<Vec<StoredBooking>> {
         const DAY_MS: i64 = 86_400_000;
         self.all(
             "SELECT * FROM bookings WHERE status IN ('requires_action', 'processing') \
@@ -96,7 +96,7 @@ impl Tx<'_> {
     }
 
     /// The first booking that is due to change by time alone, and when it was due.
-    pub(super) fn next_due_booking(&self) -> Result<Option<(Booking, Timestamp)>> {
+    pub(super) fn next_due_booking(&self) -> Result<Option<(StoredBooking, Timestamp)>> {
         self.first(
             "SELECT * FROM bookings WHERE due_at <= ? ORDER BY due_at, number LIMIT 1",
             [self.now.as_millisecond()],
@@ -105,11 +105,11 @@ impl Tx<'_> {
     }
 
     /// Returns the document of the booking.
-    pub(super) fn save_booking(&self, booking: &Booking) -> Result<String> {
+    pub(super) fn save_booking(&self, booking: &StoredBooking) -> Result<String> {
         let state = &booking.state;
         let status = state.status();
         let held_slot = booking.slot_id.as_ref().filter(|_| state.holds_slot());
-        let was_confirmed = matches!(status, Status::Confirmed | Status::Cancelled);
+        let was_confirmed = matches!(status, BookingStatus::Confirmed | BookingStatus::Cancelled);
         let document = json(&BookingDocument::of(booking))?;
         let row = (
             booking.number,
@@ -133,8 +133,8 @@ impl Tx<'_> {
     }
 }
 
-fn booking(row: &Row<'_>) -> Result<Booking> {
-    Ok(Booking {
+fn booking(row: &Row<'_>) -> Result<StoredBooking> {
+    Ok(StoredBooking {
         number: row.get("number")?,
         organization: row.get("organization")?,
         ..from_json(row, "booking")?

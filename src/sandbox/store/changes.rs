@@ -12,7 +12,7 @@ use tokio::sync::watch;
 const MOST: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Topic {
+pub(crate) enum ChangeTopic {
     Request,
     Booking,
     Message,
@@ -24,7 +24,7 @@ pub(crate) enum Topic {
     Everything,
 }
 
-impl Topic {
+impl ChangeTopic {
     fn of_table(name: &str) -> Option<Self> {
         Some(match name {
             "bookings" => Self::Booking,
@@ -46,8 +46,8 @@ impl Topic {
 
 /// A row that changed; the number is 0 for a topic that one document shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Change {
-    pub(crate) topic: Topic,
+pub(crate) struct ChangedRow {
+    pub(crate) topic: ChangeTopic,
     pub(crate) number: i64,
 }
 
@@ -58,14 +58,14 @@ pub(crate) struct Tip {
     pub(crate) is_stopped: bool,
 }
 
-pub(crate) struct Changes {
-    kept: Mutex<VecDeque<Change>>,
+pub(crate) struct ChangeFeed {
+    kept: Mutex<VecDeque<ChangedRow>>,
     tip: watch::Sender<Tip>,
     /// The file's version as last seen; 0 before the first time.
     version: AtomicI64,
 }
 
-impl Changes {
+impl ChangeFeed {
     /// None yet. Places begin with the time, so that those of an earlier process lie before them.
     pub(super) fn new() -> Self {
         let tip = Tip {
@@ -79,9 +79,9 @@ impl Changes {
         }
     }
 
-    pub(crate) fn add(&self, topic: Topic, number: i64) {
+    pub(crate) fn add(&self, topic: ChangeTopic, number: i64) {
         let number = if topic.is_whole() { 0 } else { number };
-        let change = Change { topic, number };
+        let change = ChangedRow { topic, number };
         let mut kept = self.kept();
         if kept.len() == MOST {
             kept.pop_front();
@@ -94,7 +94,7 @@ impl Changes {
     pub(crate) fn see_version(&self, version: i64) {
         let before = self.version.swap(version, Ordering::Relaxed);
         if before != 0 && before != version {
-            self.add(Topic::Everything, 0);
+            self.add(ChangeTopic::Everything, 0);
         }
     }
 
@@ -107,7 +107,7 @@ impl Changes {
     }
 
     /// The changes after a place, each row once, and the place of the last. `None` if some of them are no longer kept.
-    pub(crate) fn since(&self, place: i64) -> (Option<Vec<Change>>, i64) {
+    pub(crate) fn since(&self, place: i64) -> (Option<Vec<ChangedRow>>, i64) {
         let kept = self.kept();
         let last = self.tip.borrow().last;
         let missed = last.checked_sub(place).map(usize::try_from);
@@ -117,12 +117,12 @@ impl Changes {
         };
         let mut seen = HashSet::new();
         let newest_first = kept.range(first..).rev().copied();
-        let mut changes: Vec<Change> = newest_first.filter(|it| seen.insert(*it)).collect();
+        let mut changes: Vec<ChangedRow> = newest_first.filter(|it| seen.insert(*it)).collect();
         changes.reverse();
         (Some(changes), last)
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<Change>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<ChangedRow>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -131,11 +131,11 @@ impl Changes {
 /// after it.
 pub(super) fn watch_rows(
     connection: &mut Connection,
-    changes: &Arc<Changes>,
+    changes: &Arc<ChangeFeed>,
 ) -> rusqlite::Result<()> {
     let changes = Arc::clone(changes);
     connection.update_hook(Some(move |_, _: &str, table: &str, row| {
-        if let Some(topic) = Topic::of_table(table) {
+        if let Some(topic) = ChangeTopic::of_table(table) {
             changes.add(topic, row);
         }
     }))
@@ -145,26 +145,26 @@ pub(super) fn watch_rows(
 mod tests {
     use super::*;
 
-    fn change(number: i64) -> Change {
-        Change {
-            topic: Topic::Booking,
+    fn change(number: i64) -> ChangedRow {
+        ChangedRow {
+            topic: ChangeTopic::Booking,
             number,
         }
     }
 
     #[test]
     fn a_follower_gets_each_row_once_and_learns_when_it_has_missed_some() {
-        let changes = Changes::new();
+        let changes = ChangeFeed::new();
         let start = changes.follow().borrow().last;
         assert_eq!(changes.since(start), (Some(vec![]), start));
         for number in [1, 2, 1] {
-            changes.add(Topic::Booking, number);
+            changes.add(ChangeTopic::Booking, number);
         }
         let both = vec![change(2), change(1)];
         assert_eq!(changes.since(start), (Some(both), start + 3));
         assert_eq!(changes.since(start + 3), (Some(vec![]), start + 3));
         for number in 0..4096 {
-            changes.add(Topic::Booking, number);
+            changes.add(ChangeTopic::Booking, number);
         }
         assert_eq!(changes.since(start + 2).0, None);
         assert_eq!(changes.since(start + 3).0.map(|it| it.len()), Some(4096));

@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json as text, moment};
-use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{DeliveryAttempt, DeliveryState, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::wire::booking::BookingSummary;
-use crate::sandbox::wire::{IdKind, Moment};
+use crate::sandbox::wire::{IdKind, WireTime};
 
 /// How long an attempt belongs to the process that began it, in real time. Longer than the timeout of an attempt, so
 /// that another process takes over only if the first one died.
@@ -45,9 +45,9 @@ pub(crate) struct DueDelivery {
 }
 
 #[derive(Serialize)]
-struct Attempt<'a> {
+struct AttemptDocument<'a> {
     number: u32,
-    at: Moment,
+    at: WireTime,
     #[serde(flatten)]
     attempt: &'a DeliveryAttempt,
 }
@@ -58,7 +58,7 @@ struct EventDocument<'a> {
     object: &'static str,
     #[serde(rename = "type")]
     kind: &'static str,
-    created_at: Moment,
+    created_at: WireTime,
     data: Data<'a>,
 }
 
@@ -71,7 +71,7 @@ impl Tx<'_> {
     /// Records events of these kinds with the booking as it is now, and queues their deliveries.
     pub(super) fn record_events(
         &self,
-        booking: &Booking,
+        booking: &StoredBooking,
         kinds: impl IntoIterator<Item = EventKind>,
         at: Timestamp,
     ) -> Result<()> {
@@ -88,7 +88,7 @@ impl Tx<'_> {
 
     pub(super) fn insert_event(
         &self,
-        booking: &Booking,
+        booking: &StoredBooking,
         kind: EventKind,
         at: Timestamp,
     ) -> Result<i64> {
@@ -97,7 +97,7 @@ impl Tx<'_> {
             id: IdKind::Event.id(number),
             object: "event",
             kind: kind.as_str(),
-            created_at: Moment(at),
+            created_at: WireTime(at),
             data: Data {
                 object: BookingSummary::of(booking),
             },
@@ -214,9 +214,9 @@ impl Tx<'_> {
         let Some(failures) = failures else {
             return Ok(());
         };
-        let document = Attempt {
+        let document = AttemptDocument {
             number: delivery.due.number,
-            at: Moment(delivery.at),
+            at: WireTime(delivery.at),
             attempt,
         };
         let row = (delivery.due.event, delivery.due.number, text(&document)?);
@@ -266,7 +266,7 @@ impl Tx<'_> {
                 "attempts": self.attempts(event, false)?,
             });
             if let Some(next) = row.get("next_attempt_at")? {
-                delivery["next_attempt_at"] = json!(Moment(moment(next)?));
+                delivery["next_attempt_at"] = json!(WireTime(moment(next)?));
             }
             Ok(delivery)
         })

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json};
-use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::fixtures::VenueFixture;
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::seed::{self, Venue};
+use crate::sandbox::seed::{self, SeedVenue};
 
 impl Tx<'_> {
     /// The venue of this id: one that every sandbox has, else one of the organization's own.
@@ -16,7 +16,7 @@ impl Tx<'_> {
         &self,
         organization: &str,
         id: &str,
-    ) -> Result<Option<Cow<'static, Venue>>> {
+    ) -> Result<Option<Cow<'static, SeedVenue>>> {
         if let Some(venue) = seed::venue(id) {
             return Ok(Some(Cow::Borrowed(venue)));
         }
@@ -25,7 +25,7 @@ impl Tx<'_> {
         Ok(own.map(Cow::Owned))
     }
 
-    pub(crate) fn own_venues(&self, organization: Option<&str>) -> Result<Vec<Venue>> {
+    pub(crate) fn own_venues(&self, organization: Option<&str>) -> Result<Vec<SeedVenue>> {
         let sql = "SELECT entry FROM fixture_venues \
                    WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
         self.all(sql, [organization], venue)
@@ -39,7 +39,7 @@ impl Tx<'_> {
 
     /// Adds a booking with the events of its kinds, in place of an earlier one of its number. The events are delivered
     /// to nobody: they happened before the app was there.
-    pub(crate) fn put_booking(&self, booking: &Booking, kinds: &[EventKind]) -> Result<()> {
+    pub(crate) fn put_booking(&self, booking: &StoredBooking, kinds: &[EventKind]) -> Result<()> {
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
             "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE booking = ?)",
@@ -58,6 +58,6 @@ impl Tx<'_> {
     }
 }
 
-fn venue(row: &Row<'_>) -> Result<Venue> {
+fn venue(row: &Row<'_>) -> Result<SeedVenue> {
     from_json(row, "entry").map(VenueFixture::venue)
 }

@@ -23,10 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
-pub(crate) use changes::{Change, Changes, Tip, Topic};
+pub(crate) use changes::{ChangeFeed, ChangeTopic, ChangedRow, Tip};
 pub(crate) use deliveries::PendingDelivery;
 pub(crate) use number::{one_time_code, reference};
-pub(crate) use open::{Database, OpenError, explain, is_of_another_version};
+pub(crate) use open::{OpenError, StoreLocation, explain, is_of_another_version};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
@@ -46,11 +46,11 @@ pub(crate) struct Store {
     arrival: Notify,
     /// The clock as last read, for [`Store::recent_now`].
     clock: watch::Sender<Clock>,
-    changes: Arc<Changes>,
+    changes: Arc<ChangeFeed>,
 }
 
 impl Store {
-    pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
+    pub(crate) fn open(database: &StoreLocation) -> Result<Self, OpenError> {
         let connection = open::connect(database)?;
         Ok(Self {
             handle: Mutex::new(Handle {
@@ -58,17 +58,17 @@ impl Store {
                 is_emptied: Cell::default(),
             }),
             file: match database {
-                Database::File(path) => Some(path.clone()),
-                Database::Memory => None,
+                StoreLocation::File(path) => Some(path.clone()),
+                StoreLocation::Memory => None,
             },
             queue: Mutex::default(),
             arrival: Notify::new(),
             clock: watch::Sender::default(),
-            changes: Arc::new(Changes::new()),
+            changes: Arc::new(ChangeFeed::new()),
         })
     }
 
-    pub(crate) fn changes(&self) -> &Changes {
+    pub(crate) fn changes(&self) -> &ChangeFeed {
         &self.changes
     }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Database {
+pub(crate) enum StoreLocation {
     /// In a file, which is created with mode 0600.
     File(PathBuf),
     /// In memory, spilling to an unnamed temporary file; deleted when the process ends.
@@ -18,28 +18,33 @@ pub(crate) enum Database {
 #[derive(Debug)]
 pub(crate) struct OpenError {
     path: PathBuf,
-    failure: Failure,
+    failure: SqliteFailure,
 }
 
 impl OpenError {
     pub(crate) fn hint(&self) -> String {
         let path = self.path.display();
         match self.failure {
-            Failure::Held => "wait for the other bookctl to finish, then try again".to_owned(),
-            Failure::Unreachable(_) | Failure::ReadOnly => {
+            SqliteFailure::Held => {
+                "wait for the other bookctl to finish, then try again".to_owned()
+            }
+            SqliteFailure::Unreachable(_) | SqliteFailure::ReadOnly => {
                 "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
             }
-            Failure::Full | Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
+            SqliteFailure::Full
+            | SqliteFailure::Moved
+            | SqliteFailure::Tables(_)
+            | SqliteFailure::Other(_) => {
                 "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
                     .to_owned()
             }
-            Failure::Empty => format!(
+            SqliteFailure::Empty => format!(
                 "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
-            Failure::OtherVersion { .. } => {
+            SqliteFailure::OtherVersion { .. } => {
                 format!("start with an empty sandbox: `bookctl sandbox reset`, or delete {path}")
             }
-            Failure::Damaged | Failure::Foreign => {
+            SqliteFailure::Damaged | SqliteFailure::Foreign => {
                 format!(
                     "move {path} and {path}-wal to another folder, or set BOOKCTL_HOME to another folder"
                 )
@@ -75,13 +80,17 @@ const STATEMENTS: usize = 64;
 const CACHE: i64 = -20_480;
 
 pub(crate) fn is_of_another_version(path: &Path) -> bool {
-    path.exists() && matches!(sqlite::open(path, &KIND), Err(Failure::OtherVersion { .. }))
+    path.exists()
+        && matches!(
+            sqlite::open(path, &KIND),
+            Err(SqliteFailure::OtherVersion { .. })
+        )
 }
 
-pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
+pub(super) fn connect(database: &StoreLocation) -> Result<Connection, OpenError> {
     let connected = match database {
-        Database::Memory => ephemeral().map_err(Failure::from),
-        Database::File(path) => sqlite::open(path, &KIND).and_then(|connection| {
+        StoreLocation::Memory => ephemeral().map_err(SqliteFailure::from),
+        StoreLocation::File(path) => sqlite::open(path, &KIND).and_then(|connection| {
             // In a folder that may only be read, SQLite opens the file, and fails where it makes its log.
             connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
             Ok(connection)
@@ -115,17 +124,17 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", CACHE)
 }
 
-pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError {
+pub(crate) fn explain(database: &StoreLocation, error: &rusqlite::Error) -> OpenError {
     OpenError {
         path: path(database),
         failure: error.into(),
     }
 }
 
-fn path(database: &Database) -> PathBuf {
+fn path(database: &StoreLocation) -> PathBuf {
     match database {
-        Database::File(path) => path.clone(),
-        Database::Memory => PathBuf::from(":memory:"),
+        StoreLocation::File(path) => path.clone(),
+        StoreLocation::Memory => PathBuf::from(":memory:"),
     }
 }
 
@@ -135,7 +144,7 @@ mod tests {
     use std::fs;
 
     fn open(path: &Path) -> Result<Connection, OpenError> {
-        connect(&Database::File(path.to_owned()))
+        connect(&StoreLocation::File(path.to_owned()))
     }
 
     #[cfg(unix)]
@@ -151,7 +160,7 @@ mod tests {
         );
     }
 
-    fn failure(path: &Path) -> Failure {
+    fn failure(path: &Path) -> SqliteFailure {
         open(path).unwrap_err().failure
     }
 
@@ -160,7 +169,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let garbage = home.path().join("garbage.db");
         fs::write(&garbage, "no database ".repeat(1_000)).unwrap();
-        assert!(matches!(failure(&garbage), Failure::Damaged));
+        assert!(matches!(failure(&garbage), SqliteFailure::Damaged));
 
         let foreign = home.path().join("foreign.db");
         let other = Connection::open(&foreign).unwrap();
@@ -169,7 +178,7 @@ mod tests {
             .unwrap();
         drop(other);
         let before = fs::read(&foreign).unwrap();
-        assert!(matches!(failure(&foreign), Failure::Foreign));
+        assert!(matches!(failure(&foreign), SqliteFailure::Foreign));
         assert!(fs::read(&foreign).unwrap() == before);
 
         for version in [KIND.version - 1, KIND.version + 1] {
@@ -180,7 +189,7 @@ mod tests {
                 .unwrap();
             let before = fs::read(&other).unwrap();
             assert!(
-                matches!(failure(&other), Failure::OtherVersion { found, .. } if found == version)
+                matches!(failure(&other), SqliteFailure::OtherVersion { found, .. } if found == version)
             );
             assert!(is_of_another_version(&other));
             assert!(fs::read(&other).unwrap() == before);
@@ -188,7 +197,7 @@ mod tests {
 
         let empty = home.path().join("empty.db");
         fs::write(&empty, "").unwrap();
-        assert!(matches!(failure(&empty), Failure::Empty));
+        assert!(matches!(failure(&empty), SqliteFailure::Empty));
         assert_eq!(fs::read(&empty).unwrap(), b"");
     }
 }

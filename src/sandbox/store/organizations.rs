@@ -5,15 +5,15 @@ use rusqlite::{Result, Row};
 use super::number::next_number;
 use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::rate_limit::{RateLimit, RateLimitStatus, RateWindow, count};
-use crate::sandbox::seed::Venue;
+use crate::sandbox::rules::rate_limit::{EndpointLimit, RateLimitStatus, RateWindow, count};
+use crate::sandbox::seed::SeedVenue;
 use crate::sandbox::wire::IdKind;
 
 impl Tx<'_> {
     pub(crate) fn count_request(
         &self,
         organization: &str,
-        rate_limit: RateLimit,
+        rate_limit: EndpointLimit,
     ) -> Result<RateLimitStatus> {
         let window = self.first(
             "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?",
@@ -112,7 +112,7 @@ impl Tx<'_> {
             .map(drop)
     }
 
-    pub(crate) fn learn_venue(&self, organization: &str, venue: &Venue) -> Result<()> {
+    pub(crate) fn learn_venue(&self, organization: &str, venue: &SeedVenue) -> Result<()> {
         if !is_always_known(venue) {
             let row = [organization, &venue.id];
             self.run("INSERT OR IGNORE INTO known_venues VALUES (?, ?)", row)?;
@@ -121,7 +121,7 @@ impl Tx<'_> {
     }
 
     /// Whether a search of the organization returned the venue. Always true of scenario venues and of its own.
-    pub(crate) fn knows_venue(&self, organization: &str, venue: &Venue) -> Result<bool> {
+    pub(crate) fn knows_venue(&self, organization: &str, venue: &SeedVenue) -> Result<bool> {
         if is_always_known(venue) {
             return Ok(true);
         }
@@ -134,6 +134,6 @@ fn organization(row: &Row<'_>) -> Result<Organization> {
     from_json(row, "settings")
 }
 
-const fn is_always_known(venue: &Venue) -> bool {
+const fn is_always_known(venue: &SeedVenue) -> bool {
     venue.scenario.is_some() || venue.is_own
 }

@@ -126,13 +126,13 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::sandbox::store::Database;
+    use crate::sandbox::store::StoreLocation;
     use crate::sandbox::store::open::connect;
 
     #[test]
     fn a_write_that_breaks_is_rolled_back_and_the_others_are_committed_once() {
         let handle = Handle {
-            connection: connect(&Database::Memory).unwrap(),
+            connection: connect(&StoreLocation::Memory).unwrap(),
             is_emptied: Cell::default(),
         };
         let (jobs, mut answers): (Vec<_>, Vec<_>) = ["one", "broken", "two", "broken", "three"]

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::number::next_number;
 use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::session::Session;
-use crate::sandbox::wire::{IdKind, Moment};
+use crate::sandbox::wire::{IdKind, WireTime};
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct TextMessage<'a> {
     id: String,
     to: &'a str,
     text: &'a str,
@@ -19,7 +19,7 @@ struct Message<'a> {
     booking_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
-    created_at: Moment,
+    created_at: WireTime,
 }
 
 impl Tx<'_> {
@@ -60,14 +60,14 @@ impl Tx<'_> {
     ) -> Result<()> {
         let id = |wanted| (kind == wanted).then(|| kind.id(about));
         let number = next_number();
-        let message = Message {
+        let message = TextMessage {
             id: IdKind::Message.id(number),
             to: recipient,
             text,
             code,
             booking_id: id(IdKind::Booking),
             session_id: id(IdKind::Session),
-            created_at: Moment(self.now),
+            created_at: WireTime(self.now),
         };
         let booking = (kind == IdKind::Booking).then_some(about);
         let row = (number, organization, booking, json(&message)?);

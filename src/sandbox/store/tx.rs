@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::number::next_number;
-use crate::sandbox::rules::transition::{Event, step};
+use crate::sandbox::rules::transition::{BookingEvent, step};
 
 pub(super) struct Handle {
     pub(super) connection: Connection,
@@ -93,7 +93,7 @@ impl<'a> Tx<'a> {
     /// Applies every due change, in the order and at the moment in which it was due.
     pub(super) fn apply_due_bookings(&self) -> Result<()> {
         while let Some((mut booking, due)) = self.next_due_booking()? {
-            let transition = step(&booking.state, &Event::TimePassed, due);
+            let transition = step(&booking.state, &BookingEvent::TimePassed, due);
             self.apply(&mut booking, transition, due)?;
         }
         Ok(())

@@ -3,23 +3,23 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{IdKind, Moment};
-use crate::sandbox::rules::booking::{Booking, Customer, Modification};
-use crate::sandbox::rules::state::ErrorCode;
-use crate::sandbox::rules::state::{Ask, Pause, Status};
+use super::{IdKind, WireTime};
+use crate::sandbox::rules::booking::{Modification, StoredBooking, StoredCustomer};
+use crate::sandbox::rules::state::BookingErrorCode;
+use crate::sandbox::rules::state::{Ask, BookingStatus, PauseState};
 use crate::sandbox::seed::{self, Provider};
 
 #[derive(Serialize)]
 pub(crate) struct BookingDocument<'a> {
     id: String,
     object: &'static str,
-    status: Status,
+    status: BookingStatus,
     provider: Provider,
     venue_id: &'a str,
     venue_name: &'a str,
     datetime: &'a str,
     party_size: u8,
-    customer: &'a Customer,
+    customer: &'a StoredCustomer,
     #[serde(skip_serializing_if = "Option::is_none")]
     end_user: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,12 +27,12 @@ pub(crate) struct BookingDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_collection: Option<&'static str>,
     #[serde(flatten)]
-    outcome: Outcome<'a>,
+    outcome: OutcomeFields<'a>,
     /// Until when a payment can be answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Moment>,
-    created_at: Moment,
-    updated_at: Moment,
+    expires_at: Option<WireTime>,
+    created_at: WireTime,
+    updated_at: WireTime,
     /// Where the sandbox itself lists bookings of all organizations.
     #[serde(skip_serializing_if = "Option::is_none")]
     organization: Option<&'a str>,
@@ -43,17 +43,17 @@ pub(crate) struct BookingDocument<'a> {
 pub(crate) struct BookingSummary<'a> {
     id: String,
     object: &'static str,
-    status: Status,
+    status: BookingStatus,
     provider: Provider,
     #[serde(flatten)]
-    outcome: Outcome<'a>,
+    outcome: OutcomeFields<'a>,
 }
 
 /// Why a booking is in its state, what it waits for, and what was changed last.
 #[derive(Serialize)]
-struct Outcome<'a> {
+struct OutcomeFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    error_code: Option<ErrorCode>,
+    error_code: Option<BookingErrorCode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ struct Outcome<'a> {
 }
 
 impl<'a> BookingDocument<'a> {
-    pub(crate) fn of(booking: &'a Booking) -> Self {
+    pub(crate) fn of(booking: &'a StoredBooking) -> Self {
         let payment = booking.state.pause();
         let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
         Self {
@@ -79,15 +79,15 @@ impl<'a> BookingDocument<'a> {
             end_user: booking.end_user.as_deref(),
             seating_preference: booking.seating.as_deref(),
             payment_collection: booking.pays_by_vendor.then_some("vendor_external"),
-            outcome: Outcome::of(booking),
-            expires_at: payment.map(|it| Moment(it.expires_at)),
-            created_at: Moment(booking.created_at),
-            updated_at: Moment(booking.updated_at),
+            outcome: OutcomeFields::of(booking),
+            expires_at: payment.map(|it| WireTime(it.expires_at)),
+            created_at: WireTime(booking.created_at),
+            updated_at: WireTime(booking.updated_at),
             organization: None,
         }
     }
 
-    pub(crate) fn owned(booking: &'a Booking) -> Self {
+    pub(crate) fn owned(booking: &'a StoredBooking) -> Self {
         Self {
             organization: Some(&booking.organization),
             ..Self::of(booking)
@@ -96,19 +96,19 @@ impl<'a> BookingDocument<'a> {
 }
 
 impl<'a> BookingSummary<'a> {
-    pub(crate) fn of(booking: &'a Booking) -> Self {
+    pub(crate) fn of(booking: &'a StoredBooking) -> Self {
         Self {
             id: IdKind::Booking.id(booking.number),
             object: "booking",
             status: booking.state.status(),
             provider: booking.provider,
-            outcome: Outcome::of(booking),
+            outcome: OutcomeFields::of(booking),
         }
     }
 }
 
-impl<'a> Outcome<'a> {
-    fn of(booking: &'a Booking) -> Self {
+impl<'a> OutcomeFields<'a> {
+    fn of(booking: &'a StoredBooking) -> Self {
         let error = booking.state.error();
         Self {
             error_code: error,
@@ -120,7 +120,7 @@ impl<'a> Outcome<'a> {
 }
 
 /// What the guest is asked for. It never contains the one-time code.
-fn next_action(pause: &Pause, booking: &Booking) -> Value {
+fn next_action(pause: &PauseState, booking: &StoredBooking) -> Value {
     match &pause.ask {
         Ask::Otp {
             channel, sent_to, ..
@@ -129,7 +129,7 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
             "message": "Enter the one-time code that was sent to the guest.",
             "channel": channel,
             "sent_to": sent_to,
-            "expires_at": Moment(pause.expires_at),
+            "expires_at": WireTime(pause.expires_at),
         }),
         Ask::Payment {
             approval_id,
@@ -146,7 +146,7 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
                 "amount": amount,
                 "currency": currency,
             },
-            "expires_at": Moment(pause.expires_at),
+            "expires_at": WireTime(pause.expires_at),
         }),
         Ask::Details { fields } => json!({
             "type": "confirm_details",
@@ -166,7 +166,7 @@ fn payment_message(party_size: u8) -> String {
     }
 }
 
-fn venue_name(booking: &Booking) -> &str {
+fn venue_name(booking: &StoredBooking) -> &str {
     let seeded = || seed::venue(&booking.venue_id).map(|it| it.name.as_str());
     let name = booking.venue_name.as_deref().or_else(seeded);
     name.unwrap_or(&booking.venue_id)

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{IdKind, Moment};
+use super::{IdKind, WireTime};
 use crate::sandbox::rules::session::{Session, SessionState};
 use crate::sandbox::seed::{
-    CancellationTerms, CardTerms, Money, Provider, Slot, Venue, Vertical, local_time,
+    CancellationTerms, CardTerms, Money, OfferedSlot, Provider, SeedVenue, Vertical, local_time,
 };
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ pub(crate) struct VenueDocument<'a> {
 
 impl<'a> VenueDocument<'a> {
     /// The document of a venue; `distance` in km from the point of the search.
-    pub(crate) fn of(venue: &'a Venue, distance: Option<f64>) -> Self {
+    pub(crate) fn of(venue: &'a SeedVenue, distance: Option<f64>) -> Self {
         let provider = venue.sole_provider();
         Self {
             venue_id: &venue.id,
@@ -71,7 +71,7 @@ pub(crate) struct SlotDocument<'a> {
 }
 
 impl<'a> SlotDocument<'a> {
-    pub(crate) fn of(slot: &'a Slot, party_size: u8) -> Self {
+    pub(crate) fn of(slot: &'a OfferedSlot, party_size: u8) -> Self {
         Self {
             availability_id: &slot.id,
             datetime: local_time(&slot.datetime),
@@ -93,7 +93,7 @@ pub(crate) struct SessionDocument<'a> {
     provider: &'static str,
     state: SessionState,
     end_user: &'a str,
-    created_at: Moment,
+    created_at: WireTime,
 }
 
 impl<'a> SessionDocument<'a> {
@@ -104,7 +104,7 @@ impl<'a> SessionDocument<'a> {
             provider: session.provider.id(),
             state: session.state(now),
             end_user: &session.end_user,
-            created_at: Moment(session.created_at),
+            created_at: WireTime(session.created_at),
         }
     }
 }

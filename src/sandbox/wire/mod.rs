@@ -63,15 +63,15 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 /// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as the
 /// times do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct Moment(pub(crate) Timestamp);
+pub(crate) struct WireTime(pub(crate) Timestamp);
 
-impl Moment {
+impl WireTime {
     pub(crate) fn text(self) -> String {
         PRINTER.timestamp_to_string(&self.0)
     }
 }
 
-impl Serialize for Moment {
+impl Serialize for WireTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.text())
     }
@@ -114,7 +114,7 @@ mod tests {
             (1_795_262_400_040, "2026-11-21T12:00:00.040Z"),
         ] {
             let at = Timestamp::from_millisecond(ms).unwrap();
-            assert_eq!(serde_json::json!(Moment(at)), text);
+            assert_eq!(serde_json::json!(WireTime(at)), text);
         }
     }
 }

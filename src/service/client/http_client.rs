@@ -151,7 +151,7 @@ impl Client {
     }
 
     /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.
-    pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
+    pub(crate) async fn probe(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
         self.exchange(&Call::get("/v1/"), key).await?.2
     }
 

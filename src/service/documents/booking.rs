@@ -44,7 +44,7 @@ impl Status {
         }
     }
 
-    pub(crate) fn is_alive(&self) -> bool {
+    pub(crate) fn has_not_ended(&self) -> bool {
         !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
     }
 

@@ -5,7 +5,7 @@ use crate::json::Document;
 use crate::outcome::{Code, Error};
 
 #[derive(Debug)]
-pub(crate) struct Misread {
+pub(crate) struct MappingError {
     /// What was found instead, as a sentence.
     pub(crate) why: String,
     /// The settings of a profile that say how to read such a document.
@@ -13,7 +13,7 @@ pub(crate) struct Misread {
     document: Box<Document>,
 }
 
-impl Misread {
+impl MappingError {
     /// `why` is the predicate of a sentence about the expression.
     pub(crate) fn of_expression(kind: ReadKind, why: &str, document: &Document) -> Self {
         let name = kind.as_str();
@@ -22,7 +22,7 @@ impl Misread {
     }
 
     pub(crate) fn new(why: String, settings: String, document: &Document) -> Self {
-        Misread {
+        MappingError {
             why,
             settings,
             document: Box::new(document.clone()),

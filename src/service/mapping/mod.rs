@@ -23,7 +23,7 @@ pub(crate) use as_it_came::as_it_came;
 pub(crate) use dialect::{Dialect, Pause, signing_service};
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};
-pub(crate) use misread::Misread;
+pub(crate) use misread::MappingError;
 pub(crate) use names::{is_one_of, member, same_words};
 pub(crate) use outline::{Outline, jq_key, missing};
 pub(crate) use paging::{NextPage, next_page};

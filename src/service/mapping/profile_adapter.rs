@@ -20,8 +20,8 @@ pub(crate) struct Adapter {
     pub(crate) transport: Transport,
     /// The profile that says all this, for the commands that change it.
     pub(crate) profile: Option<String>,
-    pub(crate) read: BTreeMap<ReadKind, Expression>,
-    pub(crate) write: BTreeMap<WriteKind, Expression>,
+    pub(crate) read: BTreeMap<ReadKind, MappingExpression>,
+    pub(crate) write: BTreeMap<WriteKind, MappingExpression>,
 }
 
 impl Adapter {
@@ -35,12 +35,12 @@ impl Adapter {
             ("dialect", name) => self.dialect.rename(name, value),
             ("read", kind) => {
                 let kind = ReadKind::parse(kind).ok_or_else(no_kind)?;
-                self.read.insert(kind, Expression::compile(value)?);
+                self.read.insert(kind, MappingExpression::compile(value)?);
                 Ok(())
             }
             ("write", kind) => {
                 let kind = WriteKind::parse(kind).ok_or_else(no_kind)?;
-                self.write.insert(kind, Expression::compile(value)?);
+                self.write.insert(kind, MappingExpression::compile(value)?);
                 Ok(())
             }
             _ => Err("is no setting of the adapter".to_owned()),
@@ -74,11 +74,11 @@ impl Adapter {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Expression(jq::Expression);
+pub(crate) struct MappingExpression(jq::Expression);
 
-impl Expression {
+impl MappingExpression {
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
-        jq::Expression::compile(source).map(Expression)
+        jq::Expression::compile(source).map(MappingExpression)
     }
 
     /// Translates a document.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::around::around;
 use super::kind::ReadKind;
 use super::locate::{counted, elements, one};
-use super::misread::Misread;
+use super::misread::MappingError;
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::{Shape, with_contract_names};
@@ -45,7 +45,7 @@ impl Adapter {
         &self,
         document: Document,
         after_write: bool,
-    ) -> Result<Reading<Booking>, Misread> {
+    ) -> Result<Reading<Booking>, MappingError> {
         let mut warnings = Vec::new();
         if let Some(translated) = self.translate(ReadKind::Booking, &document) {
             let read = translated.and_then(|value| {
@@ -63,7 +63,13 @@ impl Adapter {
                         "read.booking {why}; the booking was found by its shape"
                     ));
                 }
-                Err(why) => return Err(Misread::of_expression(ReadKind::Booking, &why, &document)),
+                Err(why) => {
+                    return Err(MappingError::of_expression(
+                        ReadKind::Booking,
+                        &why,
+                        &document,
+                    ));
+                }
             }
         }
         let value = flattened(&document);
@@ -80,22 +86,25 @@ impl Adapter {
     }
 
     /// Reads the index, in the contract's names as far as the profile knows them.
-    pub(crate) fn index(&self, document: &Document) -> Result<Value, Misread> {
+    pub(crate) fn index(&self, document: &Document) -> Result<Value, MappingError> {
         let translated = self.translate(ReadKind::Index, document);
         translated
             .unwrap_or_else(|| Ok(document.value().clone()))
-            .map_err(|why| Misread::of_expression(ReadKind::Index, &why, document))
+            .map_err(|why| MappingError::of_expression(ReadKind::Index, &why, document))
     }
 
-    pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
+    pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, MappingError> {
         self.list(ReadKind::Venues, document, Venue::from_value)
     }
 
-    pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, Misread> {
+    pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, MappingError> {
         self.list(ReadKind::Slots, document, Slot::from_value)
     }
 
-    pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>, Misread> {
+    pub(crate) fn sessions(
+        &self,
+        document: &Document,
+    ) -> Result<Reading<List<Value>>, MappingError> {
         self.list(ReadKind::Sessions, document, Some)
     }
 
@@ -105,7 +114,7 @@ impl Adapter {
         kind: ReadKind,
         shape: Shape,
         document: &Document,
-    ) -> Result<(Value, Vec<(String, String)>), Misread> {
+    ) -> Result<(Value, Vec<(String, String)>), MappingError> {
         let (value, is_translated) = self.source(kind, document)?;
         if !is_translated {
             let found = one(&value, shape);
@@ -116,7 +125,7 @@ impl Adapter {
             Some(object) => Ok((with_contract_names(object, shape), Vec::new())),
             None => {
                 let why = format!("does not give {}", shape.mark());
-                Err(Misread::of_expression(kind, &why, document))
+                Err(MappingError::of_expression(kind, &why, document))
             }
         }
     }
@@ -146,7 +155,7 @@ impl Adapter {
         kind: ReadKind,
         document: &Document,
         make: impl Fn(Value) -> Option<T>,
-    ) -> Result<Reading<List<T>>, Misread> {
+    ) -> Result<Reading<List<T>>, MappingError> {
         let (shape, own_field) = match kind {
             ReadKind::Venues => (Shape::Venue, &self.dialect.venues_field),
             ReadKind::Slots => (Shape::Slot, &self.dialect.slots_field),
@@ -155,7 +164,7 @@ impl Adapter {
         let (value, is_translated) = self.source(kind, document)?;
         let name = kind.as_str();
         let settings = || format!("`{name}_field` or `read.{name}`");
-        let misread = |why| Misread::new(why, settings(), document);
+        let misread = |why| MappingError::new(why, settings(), document);
         let field = if is_translated { name } else { own_field };
         let found = elements(&value, shape, field).map_err(misread)?;
         let read = found.objects.iter();
@@ -210,10 +219,10 @@ impl Adapter {
         &self,
         kind: ReadKind,
         document: &'a Document,
-    ) -> Result<(Cow<'a, Value>, bool), Misread> {
+    ) -> Result<(Cow<'a, Value>, bool), MappingError> {
         match self.translate(kind, document) {
             Some(Ok(value)) => Ok((Cow::Owned(value), true)),
-            Some(Err(why)) => Err(Misread::of_expression(kind, &why, document)),
+            Some(Err(why)) => Err(MappingError::of_expression(kind, &why, document)),
             None => Ok((flattened(document), false)),
         }
     }
@@ -224,10 +233,10 @@ impl Adapter {
     }
 }
 
-fn unreadable(kind: ReadKind, why: &str, document: &Document) -> Misread {
+fn unreadable(kind: ReadKind, why: &str, document: &Document) -> MappingError {
     let name = kind.as_str();
     let why = format!("the answer cannot be read as a {name}: {why}");
-    Misread::new(why, format!("`read.{name}`"), document)
+    MappingError::new(why, format!("`read.{name}`"), document)
 }
 
 /// A booking that stands beside what a document is about.
@@ -257,7 +266,7 @@ mod tests {
     use crate::service::documents::rows;
     use serde_json::json;
 
-    fn booking(document: Value) -> Result<Booking, Misread> {
+    fn booking(document: Value) -> Result<Booking, MappingError> {
         let reading = Adapter::default().booking(document.into(), false)?;
         Ok(reading.item)
     }

@@ -21,10 +21,13 @@ const WAIT: &str = "pass --max-wait 5m to wait until then";
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The key that requests carry, and where it comes from.
-type Key = (Secret, &'static str);
+type KeyAndSource = (Secret, &'static str);
 
 /// Checks the keyring, and finds the key of the service; that is an error if it cannot be read.
-pub(crate) async fn credentials(target: &Target, vault: &Vault) -> (Check, Result<Option<Key>>) {
+pub(crate) async fn credentials(
+    target: &Target,
+    vault: &Vault,
+) -> (Check, Result<Option<KeyAndSource>>) {
     let Target::Remote(service) = target else {
         return (keyring(vault, false).await, Ok(None));
     };
@@ -53,7 +56,7 @@ pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
 }
 
 /// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with the key shows of them.
-pub(crate) async fn examine(context: &Context, key: Result<Option<Key>>) -> Vec<Check> {
+pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>) -> Vec<Check> {
     let target = context.target();
     let client = match context.client() {
         Ok(client) => client,
@@ -113,7 +116,7 @@ async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result
     let answer = async {
         match context.target() {
             Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,
-            Target::Remote(_) => client.knock(key).await,
+            Target::Remote(_) => client.probe(key).await,
         }
     };
     let answer = tokio::time::timeout(limit, answer).await;

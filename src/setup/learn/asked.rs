@@ -50,7 +50,7 @@ fn of_name(path: &str) -> Option<Holds> {
 }
 
 #[derive(Debug, Default)]
-struct Field {
+struct MissingField {
     path: String,
     /// `None` where only a person knows.
     holds: Option<Holds>,
@@ -59,7 +59,7 @@ struct Field {
     why: String,
 }
 
-impl Field {
+impl MissingField {
     fn fill(&mut self, why: &str, is_new: bool) {
         let lower = why.to_lowercase();
         let name = of_name(&self.path);
@@ -82,15 +82,15 @@ impl Field {
 }
 
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct SearchDraft {
     kind: WriteKind,
     /// The fields that the profile sends: what they hold, their paths, and the settings for their names.
     own: [(Holds, String, Option<&'static str>); 3],
-    named: Vec<Field>,
+    named: Vec<MissingField>,
     unknown: Vec<String>,
 }
 
-impl Asked {
+impl SearchDraft {
     pub(crate) fn new(adapter: &Adapter, kind: WriteKind) -> Self {
         let all = if kind == WriteKind::Search {
             [TIME, PARTY, ("providers", ".providers")]
@@ -102,7 +102,7 @@ impl Asked {
             Some((_, key, path)) => (holds, (*path).to_owned(), Some(*key)),
             None => (holds, holds.0.to_owned(), None),
         });
-        Asked {
+        SearchDraft {
             kind,
             own,
             named: Vec::new(),
@@ -120,9 +120,9 @@ impl Asked {
             } else if let Some(field) = self.named.iter_mut().find(|field| field.path == it.name) {
                 field.fill(&it.why, false);
             } else {
-                let mut field = Field {
+                let mut field = MissingField {
                     path: it.name.clone(),
-                    ..Field::default()
+                    ..MissingField::default()
                 };
                 field.fill(&it.why, true);
                 self.named.push(field);
@@ -159,7 +159,7 @@ impl Asked {
     /// asked for, the keys of the dialect say them.
     pub(crate) fn settings(&self) -> Vec<Certain> {
         let why = format!("the {} asks for it", self.noun());
-        let is_own = |field: &&Field| {
+        let is_own = |field: &&MissingField| {
             let mut own = self.own.iter();
             own.any(|(holds, path, _)| field.holds == Some(*holds) && field.path == *path)
         };
@@ -179,7 +179,7 @@ impl Asked {
     /// The paths that are sent with what they hold: the profile's own, unless the service does not know them or another field
     /// holds the same, and the named ones. With holes, those that only a person knows are among them, without a value.
     fn sent(&self, with_holes: bool) -> Vec<(&str, Option<Holds>)> {
-        let held = |it: &Field| it.holds.filter(|_| !(with_holes && it.is_guess));
+        let held = |it: &MissingField| it.holds.filter(|_| !(with_holes && it.is_guess));
         let is_moved = |holds: &Holds| {
             let mut held = self.named.iter().filter_map(held);
             held.any(|it| it.0 == holds.0)
@@ -214,7 +214,7 @@ impl Asked {
             }
         }
         let is_search = self.kind == WriteKind::Search;
-        let is_optional = |it: &Field| it.holds.is_some() && is_search;
+        let is_optional = |it: &MissingField| it.holds.is_some() && is_search;
         if self.wants_provider() || self.named.iter().any(is_optional) {
             text.push_str(" | with_entries(select(.value != null))");
         }
@@ -250,15 +250,15 @@ mod tests {
     use serde_json::{Value, json};
 
     /// What is found at a service that answers in these ways, one after the other.
-    fn found(kind: WriteKind, refusals: &[Value]) -> Asked {
-        let mut asked = Asked::new(&Adapter::default(), kind);
+    fn found(kind: WriteKind, refusals: &[Value]) -> SearchDraft {
+        let mut asked = SearchDraft::new(&Adapter::default(), kind);
         for refusal in refusals {
             assert!(asked.take(&named(refusal)), "{refusal}: {asked:?}");
         }
         asked
     }
 
-    fn settings(asked: &Asked) -> Vec<String> {
+    fn settings(asked: &SearchDraft) -> Vec<String> {
         asked.settings().iter().map(Certain::assignment).collect()
     }
 

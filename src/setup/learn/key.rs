@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::reads::{Read, Reads, Seen, body_of};
+use super::reads::{LearnCall, LearnResponse, Reads, body_of};
 use super::{Certain, LearnOptions, LearnReport, with};
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Error, Result};
@@ -32,10 +32,10 @@ pub(crate) async fn index(
     options: &LearnOptions,
 ) -> Result<Value> {
     let own = reads.context.adapter().clone();
-    let (error, challenge) = match reads.send(&Read::Index).await? {
-        Seen::Answer(document) => return Ok(document),
-        Seen::Spent => return Ok(Value::Null),
-        Seen::Refused(error, challenge) => (error, challenge),
+    let (error, challenge) = match reads.send(&LearnCall::Index).await? {
+        LearnResponse::Answer(document) => return Ok(document),
+        LearnResponse::Spent => return Ok(Value::Null),
+        LearnResponse::Refused(error, challenge) => (error, challenge),
     };
     if error.http_status != Some(401) {
         return Err(wants_header(&own, error));
@@ -64,16 +64,16 @@ pub(crate) async fn index(
     for (settings, adapter) in ways {
         let how = sent_as(&adapter);
         reads.context.use_adapter(adapter);
-        match reads.send(&Read::Index).await? {
-            Seen::Answer(document) => {
+        match reads.send(&LearnCall::Index).await? {
+            LearnResponse::Answer(document) => {
                 report.settings.extend(settings);
                 return Ok(document);
             }
             // The key is taken, and something else is missing.
-            Seen::Refused(error, _) if missing_header(&own, body_of(&error)).is_some() => {
+            LearnResponse::Refused(error, _) if missing_header(&own, body_of(&error)).is_some() => {
                 return Err(wants_header(&own, error).detail(how));
             }
-            Seen::Refused(..) | Seen::Spent => {}
+            LearnResponse::Refused(..) | LearnResponse::Spent => {}
         }
     }
     Err(error.detail(sent_as(&own)).detail(format!("tried as well: {list}")).hint(

@@ -19,7 +19,7 @@ use crate::outcome::{Error, Result};
 use crate::service::documents::slot::Slot;
 use crate::service::mapping::{Adapter, ReadKind, Shape, signing_service};
 use crate::webhook::Event;
-use reads::{Read, Reads, Seen};
+use reads::{LearnCall, LearnResponse, Reads};
 
 const BOOKINGS: u32 = 3;
 const SPENT: &str = "no call is left, or the rate limit leaves too little";
@@ -57,17 +57,17 @@ pub(crate) async fn look(
     let journal = reads.context.journal();
     let ids = journal.and_then(|it| it.booking_ids(BOOKINGS));
     let ids = ids.unwrap_or_default().into_iter();
-    let bookings = ids.map(|id| (ReadKind::Booking, Read::Booking(id)));
-    let sessions = (ReadKind::Sessions, Read::Sessions);
+    let bookings = ids.map(|id| (ReadKind::Booking, LearnCall::Booking(id)));
+    let sessions = (ReadKind::Sessions, LearnCall::Sessions);
     for (kind, read) in std::iter::once(sessions).chain(bookings) {
         let mut note = |why: &str| {
             let kind = kind.as_str();
             report.notes.push(format!("not looked at: {kind}: {why}"));
         };
         match reads.send(&read).await? {
-            Seen::Answer(value) => came.push(Came::new(kind, value)),
-            Seen::Refused(error, _) => note(&error.message),
-            Seen::Spent => note(SPENT),
+            LearnResponse::Answer(value) => came.push(Came::new(kind, value)),
+            LearnResponse::Refused(error, _) => note(&error.message),
+            LearnResponse::Spent => note(SPENT),
         }
     }
     report.calls = reads.sent;

@@ -14,7 +14,7 @@ use crate::service::mapping::Adapter;
 pub(crate) const MOST_CALLS: usize = 25;
 
 /// A call that learning can send. There is no other way to make one, so that nothing can be changed.
-pub(crate) enum Read {
+pub(crate) enum LearnCall {
     Index,
     Venues(VenueQuery),
     Slots(SlotQuery),
@@ -22,19 +22,19 @@ pub(crate) enum Read {
     Booking(String),
 }
 
-impl Read {
+impl LearnCall {
     fn call(&self, adapter: &Adapter) -> Result<Call> {
         match self {
-            Read::Index => Ok(Call::get("/v1/")),
-            Read::Venues(query) => query.call(adapter),
-            Read::Slots(query) => query.call(adapter),
-            Read::Sessions => Ok(session::list(&[])),
-            Read::Booking(id) => Ok(show_call(id)),
+            LearnCall::Index => Ok(Call::get("/v1/")),
+            LearnCall::Venues(query) => query.call(adapter),
+            LearnCall::Slots(query) => query.call(adapter),
+            LearnCall::Sessions => Ok(session::list(&[])),
+            LearnCall::Booking(id) => Ok(show_call(id)),
         }
     }
 }
 
-pub(crate) enum Seen {
+pub(crate) enum LearnResponse {
     Answer(Value),
     /// With the header `WWW-Authenticate`.
     Refused(Error, Option<String>),
@@ -70,13 +70,13 @@ impl<'a> Reads<'a> {
     ///
     /// # Errors
     /// The service cannot be reached, or there is no key.
-    pub(crate) async fn send(&mut self, read: &Read) -> Result<Seen> {
+    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<LearnResponse> {
         let call = read.call(self.context.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
         if self.sent >= MOST_CALLS || is_spent {
-            return Ok(Seen::Spent);
+            return Ok(LearnResponse::Spent);
         }
         self.context.admit(&call, Duration::ZERO).await?;
         self.sent += 1;
@@ -93,10 +93,10 @@ impl<'a> Reads<'a> {
         let mut headers = head.headers.into_iter();
         let challenge = headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
         match answer {
-            Ok(document) => Ok(Seen::Answer(document.value().clone())),
+            Ok(document) => Ok(LearnResponse::Answer(document.value().clone())),
             Err(failure @ Failure::Refused(_)) => {
                 let challenge = challenge.map(|(_, value)| value);
-                Ok(Seen::Refused(failure.into_error(&call), challenge))
+                Ok(LearnResponse::Refused(failure.into_error(&call), challenge))
             }
             Err(failure) => Err(failure.into_error(&call)),
         }
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn no_call_of_learning_changes_anything() {
-        let booking = Read::Booking("b/cancel".to_owned());
-        for read in [Read::Index, Read::Sessions, booking] {
+        let booking = LearnCall::Booking("b/cancel".to_owned());
+        for read in [LearnCall::Index, LearnCall::Sessions, booking] {
             let call = read.call(&Adapter::default()).unwrap();
             assert!(!call.is_write(), "{}", call.name());
         }

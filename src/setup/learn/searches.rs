@@ -3,8 +3,8 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
-use super::asked::Asked;
-use super::reads::{Read, Reads, Seen, body_of};
+use super::asked::SearchDraft;
+use super::reads::{LearnCall, LearnResponse, Reads, body_of};
 use super::{Certain, LearnOptions, LearnReport, Refused, SPENT, with};
 use crate::outcome::{Error, Result};
 use crate::service::client::{SearchLocation, SlotQuery, VenueQuery, named};
@@ -19,8 +19,8 @@ const NO_VENUE: &str =
 async fn ask(
     reads: &mut Reads<'_>,
     report: &mut LearnReport,
-    asked: &mut Asked,
-    read: impl Fn(&Asked) -> Read,
+    asked: &mut SearchDraft,
+    read: impl Fn(&SearchDraft) -> LearnCall,
 ) -> Result<Option<Result<Value, Error>>> {
     let own = reads.context.adapter().clone();
     // An expression of the profile writes the whole request: another one is for a person to say.
@@ -32,17 +32,17 @@ async fn ask(
             Err(error) => break Some(Err(error)),
         }
         match reads.send(&read(asked)).await? {
-            Seen::Answer(document) => break Some(Ok(document)),
-            Seen::Spent => {
+            LearnResponse::Answer(document) => break Some(Ok(document)),
+            LearnResponse::Spent => {
                 let note = format!("the {} was not sent again: {SPENT}", asked.noun());
                 report.notes.push(note);
                 break None;
             }
-            Seen::Refused(error, _)
+            LearnResponse::Refused(error, _)
                 if matches!(error.http_status, Some(400 | 404 | 409 | 422))
                     && !is_own
                     && asked.take(&named(body_of(&error))) => {}
-            Seen::Refused(error, _) => break Some(Err(error)),
+            LearnResponse::Refused(error, _) => break Some(Err(error)),
         }
     };
     reads.context.use_adapter(own);
@@ -56,12 +56,12 @@ pub(crate) async fn venues(
     options: &LearnOptions,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
-    let mut asked = Asked::new(&own, WriteKind::Search);
+    let mut asked = SearchDraft::new(&own, WriteKind::Search);
     let near = options.near.as_deref();
     let (mut answer, mut refused) = (None, None);
     for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
-        let query = |_: &Asked| {
-            Read::Venues(VenueQuery {
+        let query = |_: &SearchDraft| {
+            LearnCall::Venues(VenueQuery {
                 page: None,
                 vertical: options.vertical.clone(),
                 place: SearchLocation::Near(place.to_owned()),
@@ -122,9 +122,9 @@ pub(crate) async fn slots(
         }
     };
     let query = |day: i64| {
-        move |asked: &Asked| {
+        move |asked: &SearchDraft| {
             let provider = venue.providers().first().map(|it| (*it).to_owned());
-            Read::Slots(SlotQuery {
+            LearnCall::Slots(SlotQuery {
                 page: None,
                 venue_id: venue.id_value(),
                 datetime: evening(day, own.local_times),
@@ -134,7 +134,7 @@ pub(crate) async fn slots(
             })
         }
     };
-    let mut asked = Asked::new(&own, WriteKind::Slots);
+    let mut asked = SearchDraft::new(&own, WriteKind::Slots);
     let document = match ask(reads, report, &mut asked, query(1)).await? {
         Some(Ok(document)) => document,
         Some(Err(error)) => {

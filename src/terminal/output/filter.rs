@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::json;
 use super::visible::visible_rows;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::jq::{Expression, Trouble};
+use crate::platform::jq::{Expression, FilterError};
 
 /// A filter that compiles. It is checked before anything is sent.
 pub(crate) struct Filter(Expression);
@@ -27,7 +27,7 @@ impl Filter {
     pub(super) fn run(&self, input: &Value) -> Result<String> {
         let outputs = self.0.run(&input.to_string()).map_err(|trouble| {
             let message = match trouble {
-                Trouble::Interrupted(exit) => return Error::interrupted(exit),
+                FilterError::Interrupted(exit) => return Error::interrupted(exit),
                 other => format!("the --jq filter {other}"),
             };
             Error::new(Code::Filter, message)

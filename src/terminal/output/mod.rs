@@ -132,7 +132,7 @@ impl Output {
     /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in a pager.
     pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
         if self.is_human() {
-            self.to_reader(&self.text_of(view, false)?)
+            self.print_paged(&self.text_of(view, false)?)
         } else {
             self.emit(view)
         }
@@ -184,7 +184,7 @@ impl Output {
 
     /// Writes a help that was asked for as a page of its own.
     pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
-        self.to_reader(&styled(text, &self.stdout))
+        self.print_paged(&styled(text, &self.stdout))
     }
 
     /// Writes a text for another program to stdout, unchanged.
@@ -265,8 +265,8 @@ impl Output {
     }
 
     fn started(&self, text: &str, steps: Option<usize>) -> Progress {
-        let colour = self.redraws().then_some(self.stderr.colour);
-        let progress = Progress::start(text, steps, colour);
+        let color = self.redraws().then_some(self.stderr.color);
+        let progress = Progress::start(text, steps, color);
         self.progress.replace(Some(progress.bar.clone()));
         progress
     }
@@ -301,7 +301,7 @@ impl Output {
     }
 
     /// Writes a text for a person, in the pager if it is longer than the screen.
-    fn to_reader(&self, text: &str) -> Result<()> {
+    fn print_paged(&self, text: &str) -> Result<()> {
         if let Some(pager) = self.pager.as_ref().filter(|pager| pager.is_needed(text)) {
             self.make_room();
             match pager.show(text) {
@@ -343,7 +343,7 @@ fn filtered(filter: &Filter, view: &dyn View) -> Result<String> {
 }
 
 fn styled(text: &StyledStr, style: &StreamStyle) -> String {
-    if style.colour {
+    if style.color {
         text.ansi().to_string()
     } else {
         text.to_string()

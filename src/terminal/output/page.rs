@@ -40,7 +40,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Adds the state, in colour, and what it is about.
+    /// Adds the state, in color, and what it is about.
     pub(crate) fn heading(
         &mut self,
         tone: Tone,

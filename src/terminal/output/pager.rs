@@ -11,7 +11,7 @@ use crate::platform::{shell, signals};
 
 /// The pager where none is named. It is no error if it is not installed.
 const USUAL: &str = "less";
-/// The options of less where LESS is not set: end at once if all fits, keep colours, leave the text on the screen.
+/// The options of less where LESS is not set: end at once if all fits, keep colors, leave the text on the screen.
 const LESS: &str = "FRX";
 
 /// The program that shows output longer than the screen.

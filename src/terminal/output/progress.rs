@@ -15,15 +15,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A spinner, or a bar of so many steps, with or without colour; `None` shows nothing.
-    pub(super) fn start(text: &str, steps: Option<usize>, colour: Option<bool>) -> Self {
-        let Some(colour) = colour else {
+    /// A spinner, or a bar of so many steps, with or without color; `None` shows nothing.
+    pub(super) fn start(text: &str, steps: Option<usize>, color: Option<bool>) -> Self {
+        let Some(color) = color else {
             let bar = ProgressBar::hidden();
             return Progress { bar, outer: None };
         };
         let length = steps.map(|steps| steps as u64);
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-        let template = match (steps, colour) {
+        let template = match (steps, color) {
             (None, true) => "{spinner:.cyan} {wide_msg}",
             (None, false) => "{spinner} {wide_msg}",
             (Some(_), true) => "{bar:20.cyan} {pos}/{len} {wide_msg}",

@@ -1,4 +1,4 @@
-//! How a stream is styled: colour, redrawing and width.
+//! How a stream is styled: color, redrawing and width.
 
 use std::io::IsTerminal;
 
@@ -15,7 +15,7 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// The colour and redrawing settings of flags and environment.
+/// The color and redrawing settings of flags and environment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ColorPrefs {
     pub(crate) color: ColorChoice,
@@ -82,13 +82,13 @@ const NARROWEST: usize = 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,
-    pub(crate) colour: bool,
+    pub(crate) color: bool,
     pub(crate) live: bool,
     /// The width in columns; unlimited if the stream is not a terminal.
     pub(crate) width: usize,
 }
 
-/// The meaning of a colour. The text always says it too.
+/// The meaning of a color. The text always says it too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tone {
     Good,
@@ -102,7 +102,7 @@ impl StreamStyle {
     /// Decides the style. The flag overrides `NO_COLOR`, which overrides `CLICOLOR_FORCE`, which overrides the
     /// default.
     pub(crate) fn decide(prefs: ColorPrefs, terminal: bool, width: usize) -> Self {
-        let colour = match prefs.color {
+        let color = match prefs.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto if prefs.no_color => false,
@@ -116,7 +116,7 @@ impl StreamStyle {
         };
         StreamStyle {
             terminal,
-            colour,
+            color,
             live: terminal && !prefs.dumb && !prefs.accessible,
             width,
         }
@@ -130,14 +130,14 @@ impl StreamStyle {
         self
     }
 
-    /// Colours a text that may have a tone.
+    /// Colors a text that may have a tone.
     pub(crate) fn tint(&self, tone: Option<Tone>, text: &str) -> String {
         tone.map_or_else(|| text.to_owned(), |tone| self.paint(tone, text))
     }
 
-    /// Colours `text` if the stream has colour.
+    /// Colors `text` if the stream has color.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
-        if !self.colour {
+        if !self.color {
             return text.to_owned();
         }
         let style = match tone {

@@ -1,7 +1,7 @@
 //! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
-//! comfy-table shares out the width, wraps and pads. Its own colours would be written to the console of Windows, so cells
-//! come coloured, and it counts no escape sequence (`custom_styling`). What it does not have is here: ids and times that are never
+//! comfy-table shares out the width, wraps and pads. Its own colors would be written to the console of Windows, so cells
+//! come colored, and it counts no escape sequence (`custom_styling`). What it does not have is here: ids and times that are never
 //! broken, the columns that give way on a narrow terminal, and records, because below 60 columns a row of six columns
 //! takes more lines than a record.
 
@@ -34,7 +34,7 @@ fn is_in(headers: &str, header: &str) -> bool {
     headers.split(',').any(|it| it == header)
 }
 
-/// A table cell: its text, an optional shorter text for terminals, and its colour.
+/// A table cell: its text, an optional shorter text for terminals, and its color.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_changes_no_column_and_an_empty_column_takes_none() {
+    fn color_changes_no_column_and_an_empty_column_takes_none() {
         let prefs = |color| ColorPrefs {
             color,
             ..ColorPrefs::default()
@@ -282,16 +282,16 @@ mod tests {
                 &rows(),
                 &StreamStyle::decide(prefs(ColorChoice::Never), true, columns),
             );
-            let coloured = lay_out(
+            let colored = lay_out(
                 &HEADERS,
                 &rows(),
                 &StreamStyle::decide(prefs(ColorChoice::Always), true, columns),
             );
-            let bare = console::strip_ansi_codes(&coloured);
+            let bare = console::strip_ansi_codes(&colored);
             let trimmed: Vec<&str> = bare.lines().map(str::trim_end).collect();
             assert_eq!(trimmed.join("\n"), plain, "{columns}");
             assert!(
-                coloured.contains('\u{1b}') && !plain.contains("empty"),
+                colored.contains('\u{1b}') && !plain.contains("empty"),
                 "{columns}\n{plain}"
             );
             for line in plain.lines() {

@@ -41,7 +41,7 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// Reads a text character by character and decides which characters are invisible.
 ///
 /// Three invisible characters belong to ordinary names and stay where each follows a visible character that it changes:
-/// U+200C and U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the coloured form of an emoji. In
+/// U+200C and U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the colored form of an emoji. In
 /// every other position they are escaped, as are all other variation selectors, because terminals do not have the shapes
 /// that those select.
 #[derive(Default)]
@@ -80,7 +80,7 @@ impl Eye {
 
     fn takes_selector(&self, next: Option<char>) -> bool {
         let is_base = |seen| match seen {
-            // A digit has a coloured form only as a keycap.
+            // A digit has a colored form only as a keycap.
             '0'..='9' | '#' | '*' => next == Some(KEYCAP),
             _ => is_emoji(seen),
         };
@@ -109,7 +109,7 @@ fn is_joinable(c: char) -> bool {
     !is_hidden(c) && (is_shaped || is_emoji(c))
 }
 
-/// Whether `c` is in a block of the emoji that have a plain and a coloured form (Unicode's
+/// Whether `c` is in a block of the emoji that have a plain and a colored form (Unicode's
 /// emoji-variation-sequences.txt), digits excluded.
 fn is_emoji(c: char) -> bool {
     matches!(

@@ -20,7 +20,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
 pub(super) trait Widget {
     fn question(&self) -> &Question;
 
-    fn press(&mut self, key: Key) -> Step;
+    fn press(&mut self, key: Key) -> KeyEffect;
 
     /// Draws the question. No line is wider than `size.usable()`.
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame;
@@ -42,7 +42,7 @@ pub(super) trait Widget {
 
 /// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum KeyEffect {
     Stay,
     Answered,
     Interrupted,
@@ -96,7 +96,7 @@ pub(super) async fn ask(
             }
         }
         let step = match key {
-            None | Some(Key::Interrupt) => Step::Interrupted,
+            None | Some(Key::Interrupt) => KeyEffect::Interrupted,
             Some(key @ (Key::Escape | Key::BackTab)) if goes_back || key == Key::Escape => {
                 screen.erase()?;
                 return Err(PromptError::Back);
@@ -107,15 +107,15 @@ pub(super) async fn ask(
                 is_suspended = true;
                 process::suspend()?;
                 restored_last.enter()?;
-                Step::Stay
+                KeyEffect::Stay
             }
             Some(key) => widget.press(key),
         };
         match step {
-            Step::Stay if confirms && key == Some(Key::Enter) => tty::discard()?,
-            Step::Stay => {}
-            Step::Interrupted => return Err(PromptError::interrupted()),
-            Step::Answered => {
+            KeyEffect::Stay if confirms && key == Some(Key::Enter) => tty::discard()?,
+            KeyEffect::Stay => {}
+            KeyEffect::Interrupted => return Err(PromptError::interrupted()),
+            KeyEffect::Answered => {
                 let size = Size::of_terminal();
                 let question = &widget.question().text;
                 let lines = theme.answered(question, &widget.shown(), size.usable());

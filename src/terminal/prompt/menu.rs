@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 
-use super::event_loop::{Step, Widget};
+use super::event_loop::{KeyEffect, Widget};
 use super::line::Line;
-use super::question::{Check, Question};
+use super::question::{AnswerCheck, Question};
 use super::screen::{Frame, Size};
 use super::theme::{Theme, columns_of, fit};
 use crate::platform::key::Key;
@@ -32,7 +32,7 @@ pub(super) struct Menu<'a> {
     /// The row that was selected by an arrow key, or at first. A filter that hides it does not forget it.
     marked: usize,
     /// Set if an answer that is no row may be typed.
-    typed: Option<Check<'a>>,
+    typed: Option<AnswerCheck<'a>>,
     /// Why what was typed was rejected; cleared by the next key.
     problem: Option<String>,
     /// The row that was answered; one beyond the last if another answer was typed.
@@ -64,7 +64,7 @@ impl<'a> Menu<'a> {
     }
 
     /// Adds a filter. What was typed is the answer if no row matches, and if `check` accepts it.
-    pub(super) fn or_typed(mut self, check: Check<'a>) -> Self {
+    pub(super) fn or_typed(mut self, check: AnswerCheck<'a>) -> Self {
         let former = self.question.former.as_ref();
         let typed = former.filter(|former| !self.rows.contains(former));
         self.filter = Some(Line::new(typed.map_or("", String::as_str), false));
@@ -80,18 +80,18 @@ impl<'a> Menu<'a> {
         row.unwrap_or_else(typed)
     }
 
-    fn enter(&mut self) -> Step {
+    fn enter(&mut self) -> KeyEffect {
         if let Some(row) = self.found.get(self.at) {
             self.answer = *row;
-            return Step::Answered;
+            return KeyEffect::Answered;
         }
         self.answer = self.rows.len();
         match self.typed.map(|check| check(self.text())) {
-            Some(Ok(())) => return Step::Answered,
+            Some(Ok(())) => return KeyEffect::Answered,
             Some(Err(problem)) => self.problem = Some(problem),
             None => {}
         }
-        Step::Stay
+        KeyEffect::Stay
     }
 
     /// Keeps the rows that contain every word of the filter, ignoring case and accents. The selection stays on the marked row
@@ -125,7 +125,7 @@ impl<'a> Menu<'a> {
 }
 
 impl Widget for Menu<'_> {
-    fn press(&mut self, key: Key) -> Step {
+    fn press(&mut self, key: Key) -> KeyEffect {
         self.problem = None;
         let last = self.found.len().saturating_sub(1);
         match key {
@@ -134,18 +134,18 @@ impl Widget for Menu<'_> {
             Key::PageUp => self.at = self.at.saturating_sub(MOST_ROWS - 2),
             Key::PageDown => self.at = (self.at + MOST_ROWS - 2).min(last),
             Key::Enter => return self.enter(),
-            Key::EndOfInput => return Step::Interrupted,
+            Key::EndOfInput => return KeyEffect::Interrupted,
             Key::Home if self.filter.is_none() => self.at = 0,
             Key::End if self.filter.is_none() => self.at = last,
             _ => {
                 if self.filter.as_mut().is_some_and(|filter| filter.press(key)) {
                     self.narrow();
                 }
-                return Step::Stay;
+                return KeyEffect::Stay;
             }
         }
         self.marked = self.found.get(self.at).copied().unwrap_or(self.marked);
-        Step::Stay
+        KeyEffect::Stay
     }
 
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
@@ -257,7 +257,7 @@ mod tests {
 
     fn press(menu: &mut Menu<'_>, text: &str) {
         for character in text.chars() {
-            assert_eq!(menu.press(Key::Char(character)), Step::Stay);
+            assert_eq!(menu.press(Key::Char(character)), KeyEffect::Stay);
         }
     }
 
@@ -275,7 +275,7 @@ mod tests {
         menu.press(Key::EraseWord);
         assert_eq!(menu.found, [0, 2]);
         menu.press(Key::Down);
-        assert_eq!(menu.press(Key::Enter), Step::Answered);
+        assert_eq!(menu.press(Key::Enter), KeyEffect::Answered);
         assert_eq!(menu.answer, 2, "the row's own index, not the filtered one");
     }
 
@@ -284,7 +284,7 @@ mod tests {
         let (rows, question) = (venues(), question());
         let mut menu = Menu::new(&question, &rows, 1).filtered();
         press(&mut menu, "xyz");
-        assert_eq!(menu.press(Key::Enter), Step::Stay);
+        assert_eq!(menu.press(Key::Enter), KeyEffect::Stay);
         menu.press(Key::Up);
         menu.press(Key::PageDown);
         assert_eq!(draw(&menu, 24, 80)[1], "  no matches for \"xyz\"");

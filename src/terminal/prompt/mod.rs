@@ -26,7 +26,7 @@ pub(crate) use question::{Deadline, PromptError, Question, TerminalEnv};
 
 use event_loop::Widget;
 use menu::Menu;
-use question::Check;
+use question::AnswerCheck;
 use text_input::TextInput;
 use theme::Theme;
 
@@ -45,7 +45,7 @@ impl Prompter<'_> {
     pub(crate) fn new(environment: TerminalEnv) -> Self {
         Self {
             environment,
-            theme: Theme::new(environment.colour),
+            theme: Theme::new(environment.color),
             deadline: None,
         }
     }
@@ -100,7 +100,7 @@ impl Prompter<'_> {
         &self,
         question: &Question,
         rows: &[String],
-        check: Check<'_>,
+        check: AnswerCheck<'_>,
     ) -> Result<String, PromptError> {
         let mut menu = Menu::new(question, rows, 0).or_typed(check);
         self.ask(&mut menu).await?;
@@ -126,7 +126,7 @@ impl Prompter<'_> {
         &self,
         question: &Question,
         default: Option<&str>,
-        check: Check<'_>,
+        check: AnswerCheck<'_>,
     ) -> Result<String, PromptError> {
         let mut input = TextInput::new(question, default, check);
         self.ask(&mut input).await?;

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::outcome::{Code, Error, Exit};
 
 /// Checks an answer. The error is a sentence for the person.
-pub(super) type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
+pub(super) type AnswerCheck<'a> = &'a dyn Fn(&str) -> Result<(), String>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Echo {
@@ -184,7 +184,7 @@ pub(crate) struct TerminalEnv {
     pub(crate) term_is_dumb: bool,
     /// `BOOKCTL_ACCESSIBLE`: numbered lists and plain lines, for screen readers and braille.
     pub(crate) accessible: bool,
-    pub(crate) colour: bool,
+    pub(crate) color: bool,
 }
 
 impl TerminalEnv {

@@ -81,11 +81,11 @@ fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
     out
 }
 
-/// Turns colours and bracketed paste off, clears what is below, and shows the cursor.
+/// Turns colors and bracketed paste off, clears what is below, and shows the cursor.
 const RESTORED: &str = "\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l";
 
 /// The part of the terminal that a live question owns. On drop the first line stays, the rest is cleared, the cursor
-/// is shown on a fresh line, and colours and bracketed paste are turned off.
+/// is shown on a fresh line, and colors and bracketed paste are turned off.
 #[derive(Default)]
 pub(super) struct Screen {
     shown: Option<(Frame, Size)>,

@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 
-use super::event_loop::{Step, Widget};
+use super::event_loop::{KeyEffect, Widget};
 use super::line::Line;
-use super::question::{Check, Echo, Question};
+use super::question::{AnswerCheck, Echo, Question};
 use super::screen::{Frame, Size};
 use super::theme::{Theme, columns_of, fit, title};
 use crate::platform::key::Key;
@@ -15,7 +15,7 @@ const ROOM_TO_TYPE: usize = 16;
 pub(super) struct TextInput<'a> {
     question: &'a Question,
     default: Option<&'a str>,
-    check: Check<'a>,
+    check: AnswerCheck<'a>,
     line: Line,
     /// Why the last answer was rejected; cleared by the next key.
     problem: Option<String>,
@@ -23,7 +23,11 @@ pub(super) struct TextInput<'a> {
 }
 
 impl<'a> TextInput<'a> {
-    pub(super) fn new(question: &'a Question, default: Option<&'a str>, check: Check<'a>) -> Self {
+    pub(super) fn new(
+        question: &'a Question,
+        default: Option<&'a str>,
+        check: AnswerCheck<'a>,
+    ) -> Self {
         let former = question.former.as_deref().unwrap_or_default();
         Self {
             question,
@@ -46,11 +50,11 @@ impl<'a> TextInput<'a> {
 }
 
 impl Widget for TextInput<'_> {
-    fn press(&mut self, key: Key) -> Step {
+    fn press(&mut self, key: Key) -> KeyEffect {
         self.problem = None;
         match key {
             Key::Enter => match self.accept(&self.line.text.clone(), self.default) {
-                Ok(()) => return Step::Answered,
+                Ok(()) => return KeyEffect::Answered,
                 Err(problem) => {
                     self.problem = Some(problem);
                     if self.question.confirms {
@@ -58,12 +62,12 @@ impl Widget for TextInput<'_> {
                     }
                 }
             },
-            Key::EndOfInput if self.line.text.is_empty() => return Step::Interrupted,
+            Key::EndOfInput if self.line.text.is_empty() => return KeyEffect::Interrupted,
             _ => {
                 self.line.press(key);
             }
         }
-        Step::Stay
+        KeyEffect::Stay
     }
 
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
@@ -130,7 +134,7 @@ mod tests {
 
     fn press(entry: &mut TextInput<'_>, text: &str) {
         for character in text.chars() {
-            assert_eq!(entry.press(Key::Char(character)), Step::Stay);
+            assert_eq!(entry.press(Key::Char(character)), KeyEffect::Stay);
         }
     }
 
@@ -143,11 +147,11 @@ mod tests {
         let question = Question::new("Code", "--otp", "the one-time code");
         let mut entry = TextInput::new(&question, None, &six_digits);
         press(&mut entry, "12345");
-        assert_eq!(entry.press(Key::Enter), Step::Stay);
+        assert_eq!(entry.press(Key::Enter), KeyEffect::Stay);
         assert_eq!(draw(&entry, 80).lines[1], "✘ the code has six digits");
         press(&mut entry, "6");
         assert_eq!(draw(&entry, 80).lines.len(), 1);
-        assert_eq!(entry.press(Key::Enter), Step::Answered);
+        assert_eq!(entry.press(Key::Enter), KeyEffect::Answered);
         assert_eq!(entry.answer, "123456");
     }
 
@@ -156,11 +160,11 @@ mod tests {
         let question = Question::new("Party size", "--party", "the party size");
         let mut entry = TextInput::new(&question, Some("2"), &|_| Ok(()));
         press(&mut entry, " ");
-        assert_eq!(entry.press(Key::EndOfInput), Step::Stay);
-        assert_eq!(entry.press(Key::Enter), Step::Answered);
+        assert_eq!(entry.press(Key::EndOfInput), KeyEffect::Stay);
+        assert_eq!(entry.press(Key::Enter), KeyEffect::Answered);
         assert_eq!(entry.answer, "2");
         entry.press(Key::EraseLine);
-        assert_eq!(entry.press(Key::EndOfInput), Step::Interrupted);
+        assert_eq!(entry.press(Key::EndOfInput), KeyEffect::Interrupted);
     }
 
     #[test]
@@ -179,7 +183,7 @@ mod tests {
             &mut entry,
             "名前 and far more text than any of the narrow ones could ever hold 999",
         );
-        assert_eq!(entry.press(Key::Enter), Step::Stay);
+        assert_eq!(entry.press(Key::Enter), KeyEffect::Stay);
         for columns in [20, 40, 80, 200] {
             let frame = draw(&entry, columns);
             for line in &frame.lines {

@@ -1,4 +1,4 @@
-//! How questions look: dialoguer's colourful theme, fitted to the terminal's width.
+//! How questions look: dialoguer's colorful theme, fitted to the terminal's width.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ pub(super) struct Theme {
     styles: ColorfulTheme,
 }
 
-/// Cuts `text` to `columns` and marks the cut with `…`. Handles wide characters and colours.
+/// Cuts `text` to `columns` and marks the cut with `…`. Handles wide characters and colors.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     truncate_str(text, columns, "…").into_owned()
 }
 
-/// The width of a text in columns, ignoring colours.
+/// The width of a text in columns, ignoring colors.
 pub(super) fn columns_of(text: &str) -> usize {
     measure_text_width(text)
 }
@@ -40,10 +40,10 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
 }
 
 impl Theme {
-    /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour, because meaning never depends on colour alone. The caller
-    /// decides whether there is colour, not the libraries.
-    pub(super) fn new(colour: bool) -> Self {
-        let style = || Style::new().for_stderr().force_styling(colour);
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without color, because meaning never depends on color alone. The caller
+    /// decides whether there is color, not the libraries.
+    pub(super) fn new(color: bool) -> Self {
+        let style = || Style::new().for_stderr().force_styling(color);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
         let styles = ColorfulTheme {
             // Dim instead of the theme's bright black, which is the background on some palettes.
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_whole_on_a_narrow_terminal() {
         let text = "write it as 2026-12-01 19:30, tomorrow 19:30 or fri 8pm";
-        for colour in [false, true] {
-            let theme = Theme::new(colour);
+        for color in [false, true] {
+            let theme = Theme::new(color);
             for columns in 20..70 {
                 let lines = theme.problem(text, columns);
                 assert!(

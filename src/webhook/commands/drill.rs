@@ -10,7 +10,7 @@ use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::Booking;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
-use crate::webhook::drill::Check;
+use crate::webhook::drill::DrillCheck;
 use crate::webhook::drill::plan::Subject;
 use crate::webhook::drill::report::{Finding, Ledger, Report};
 use crate::webhook::handler::{Handler, endpoint};
@@ -102,7 +102,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// `network` or `timeout` (15) if even a valid event gets no response.
 async fn run_checks(
     context: &Context,
-    checks: &[Check],
+    checks: &[DrillCheck],
     handler: &Handler,
 ) -> Result<Vec<Finding>> {
     let name = context.dialect().signature_header();
@@ -140,7 +140,7 @@ async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
 }
 
 /// Reads the state until all events are handled, or the time for that is over.
-async fn final_ledger(handler: &Handler, url: &Url, checks: &[Check]) -> Result<Ledger> {
+async fn final_ledger(handler: &Handler, url: &Url, checks: &[DrillCheck]) -> Result<Ledger> {
     let deadline = tokio::time::Instant::now() + HANDLING_TIME;
     let mut held = ledger(handler, url).await?;
     while !held.has_settled(checks) && tokio::time::Instant::now() < deadline {

@@ -14,7 +14,7 @@ use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::sample_event::KINDS;
 use crate::webhook::signature::Header;
-use crate::webhook::{AttemptRow, EventRow, Query, State};
+use crate::webhook::{AttemptRow, EventQuery, EventRow, EventState};
 
 /// List received events, newest first
 #[derive(clap::Args, Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct ListArgs {
     kind: Option<String>,
     /// List only events in this state
     #[arg(long, value_name = "STATE")]
-    state: Option<State>,
+    state: Option<EventState>,
     /// List only events received in this time before now
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
@@ -53,7 +53,7 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
     warn_of_unknown_kinds(context, &args.kind);
-    let events = context.webhooks()?.events(&Query {
+    let events = context.webhooks()?.events(&EventQuery {
         booking: located(context, args.booking.as_deref())?,
         kind: args.kind,
         state: args.state,
@@ -103,9 +103,9 @@ pub(crate) fn ago(length: Duration) -> Timestamp {
 pub(crate) fn find(context: &Context, id: &str) -> Result<EventRow> {
     let webhooks = context.webhooks()?;
     let found = if id == LAST {
-        let newest = Query {
+        let newest = EventQuery {
             limit: Some(1),
-            ..Query::default()
+            ..EventQuery::default()
         };
         webhooks.events(&newest)?.pop()
     } else {
@@ -126,12 +126,12 @@ struct EventList {
     events: Vec<EventRow>,
 }
 
-fn tone(state: State) -> Tone {
+fn tone(state: EventState) -> Tone {
     match state {
-        State::Delivered => Tone::Good,
-        State::Kept => Tone::Dim,
-        State::Waiting => Tone::Warn,
-        State::Abandoned => Tone::Bad,
+        EventState::Delivered => Tone::Good,
+        EventState::Kept => Tone::Dim,
+        EventState::Waiting => Tone::Warn,
+        EventState::Abandoned => Tone::Bad,
     }
 }
 

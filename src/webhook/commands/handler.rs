@@ -6,7 +6,7 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::outcome::{Code, Error, Result};
 use crate::terminal::output::Output;
-use crate::webhook::handler::{DEADLINE, Handler, HeaderLine, NoReply, Reaction};
+use crate::webhook::handler::{DEADLINE, Handler, HandlerVerdict, HeaderLine, NoReply};
 
 /// How much of a body is shown, in lines and in bytes: the drill sends large ones, and an error page may be one.
 const SHOWN_LINES: usize = 10;
@@ -30,7 +30,7 @@ pub(crate) fn trace(
     url: &Url,
     headers: &[HeaderLine],
     body: &[u8],
-    reaction: Option<&Reaction>,
+    reaction: Option<&HandlerVerdict>,
 ) {
     if !context.verbose {
         return;

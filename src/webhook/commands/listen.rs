@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::events::warn_of_unknown_kinds;
 use super::handler::{handler, trace};
-use super::listen_view::{Ready, Summary};
+use super::listen_view::{ListenReady, ListenSummary};
 use super::own_address::own_address;
 use super::secrets::webhook_secrets;
 use super::url_takeover::UrlTakeover;
@@ -25,7 +25,7 @@ use crate::webhook::app::{App, MAX_SIGNATURE_AGE};
 use crate::webhook::forwarder::Schedule;
 use crate::webhook::handler::endpoint;
 use crate::webhook::listener::Listener;
-use crate::webhook::reporter::{ListenerEvent, Outcome, Totals};
+use crate::webhook::reporter::{ForwardOutcome, ListenerEvent, Totals};
 
 /// Receive webhooks on this computer and forward them to your app
 ///
@@ -90,7 +90,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
              are refused"
         ));
     }
-    let mut ready = Ready {
+    let mut ready = ListenReady {
         url: format!("http://{}/", own_address(address)),
         forward_to: forward_to.as_ref().map(Url::to_string),
         registered: false,
@@ -145,7 +145,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         waiting,
         ..display.totals
     };
-    context.out.emit_line(&Summary { summary })?;
+    context.out.emit_line(&ListenSummary { summary })?;
     Ok(Exit::Done)
 }
 
@@ -213,7 +213,7 @@ impl Display<'_> {
     /// Returns whether anybody still reads the events.
     fn show(&mut self, event: ListenerEvent) -> Result<bool> {
         self.totals.count(event.outcome);
-        if event.outcome == Outcome::Warning {
+        if event.outcome == ForwardOutcome::Warning {
             let warning = event.reason.unwrap_or_default();
             if !self.warnings.contains(&warning) {
                 self.context.out.warn(&warning);

@@ -7,7 +7,7 @@ use crate::secrets::Secret;
 use crate::service::documents::plural;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
-use crate::webhook::reporter::{Attempt, ListenerEvent, Outcome, Totals};
+use crate::webhook::reporter::{ForwardAttempt, ForwardOutcome, ListenerEvent, Totals};
 
 /// The widths of the columns, so that an app's response fits into 80 columns beside them.
 const TIME: usize = 8;
@@ -16,7 +16,7 @@ const BOOKING: usize = 16;
 const STATUS: usize = 15;
 
 #[derive(Serialize)]
-pub(crate) struct Ready {
+pub(crate) struct ListenReady {
     pub(crate) url: String,
     pub(crate) forward_to: Option<String>,
     /// Whether the sandbox's webhook URL is set to the listener.
@@ -28,7 +28,7 @@ pub(crate) struct Ready {
     pub(crate) sandbox_secret: Option<Secret>,
 }
 
-impl Draw for Ready {
+impl Draw for ListenReady {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "listening", &self.url);
@@ -82,17 +82,17 @@ impl Draw for ListenerEvent {
 impl ListenerEvent {
     fn result(&self) -> TableCell {
         let reason = self.reason.as_deref().unwrap_or_default();
-        let answer = self.attempt.as_ref().map(Attempt::in_words);
+        let answer = self.attempt.as_ref().map(ForwardAttempt::in_words);
         let answer = answer.unwrap_or_default();
         let (tone, text) = match self.outcome {
-            Outcome::Kept | Outcome::Received => return "kept".into(),
-            Outcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
-            Outcome::Refused => (Tone::Bad, format!("refused: {reason}")),
-            Outcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),
-            Outcome::Warning => (Tone::Warn, reason.to_owned()),
-            Outcome::Delivered => (Tone::Good, answer),
-            Outcome::Abandoned => (Tone::Bad, format!("{answer}, abandoned")),
-            Outcome::Failed => {
+            ForwardOutcome::Kept | ForwardOutcome::Received => return "kept".into(),
+            ForwardOutcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
+            ForwardOutcome::Refused => (Tone::Bad, format!("refused: {reason}")),
+            ForwardOutcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),
+            ForwardOutcome::Warning => (Tone::Warn, reason.to_owned()),
+            ForwardOutcome::Delivered => (Tone::Good, answer),
+            ForwardOutcome::Abandoned => (Tone::Bad, format!("{answer}, abandoned")),
+            ForwardOutcome::Failed => {
                 let next = self.next_attempt_at.unwrap_or(self.at);
                 let pause = next.duration_since(self.at).as_secs_f64().round();
                 (Tone::Warn, format!("{answer}, retry in {pause} s"))
@@ -103,11 +103,11 @@ impl ListenerEvent {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct ListenSummary {
     pub(crate) summary: Totals,
 }
 
-impl Draw for Summary {
+impl Draw for ListenSummary {
     fn page(&self) -> Page {
         let mut page = Page::default();
         let it = &self.summary;

@@ -14,8 +14,8 @@ use crate::service::time::duration::duration;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::app::App;
 use crate::webhook::handler::endpoint;
-use crate::webhook::reporter::Attempt;
-use crate::webhook::{Event, EventRow, Query};
+use crate::webhook::reporter::ForwardAttempt;
+use crate::webhook::{Event, EventQuery, EventRow};
 
 /// Send received events again, one at a time, oldest first
 ///
@@ -60,10 +60,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let store = context.webhooks()?;
     let rows: Vec<EventRow> = if is_narrowed {
-        let mut rows = store.events(&Query {
+        let mut rows = store.events(&EventQuery {
             booking: located(context, args.booking.as_deref())?,
             since: args.since.map(ago),
-            ..Query::default()
+            ..EventQuery::default()
         })?;
         rows.reverse();
         rows
@@ -101,7 +101,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         events.push(ReplayedEvent {
             event: delivery.event,
             delivered: reaction.is_delivered(),
-            attempt: Attempt::new(delivery.attempt, &reaction),
+            attempt: ForwardAttempt::new(delivery.attempt, &reaction),
         });
         store
             .end_attempt(row.number, delivery.attempt, reaction, None)
@@ -130,7 +130,7 @@ struct ReplayedEvent {
     #[serde(flatten)]
     event: Event,
     delivered: bool,
-    attempt: Attempt,
+    attempt: ForwardAttempt,
 }
 
 impl Draw for Replayed {

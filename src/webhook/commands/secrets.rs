@@ -6,7 +6,7 @@ use crate::app::{Context, sandbox_error};
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Database, Options, Sandbox};
+use crate::sandbox::{Options, Sandbox, StoreLocation};
 use crate::secrets::Secret;
 use crate::service::client::{Call, Failure};
 use crate::terminal::prompt::Question;
@@ -106,7 +106,7 @@ async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
 /// The embedded sandbox's secret. Nothing is sent to it, so that it need not be served.
 fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
-    let options = Options::new(Database::File(database.to_owned()));
+    let options = Options::new(StoreLocation::File(database.to_owned()));
     let secret = Sandbox::open(options).and_then(|sandbox| sandbox.webhook_secret());
     let secret = secret.map_err(|error| sandbox_error(&error))?;
     Ok(Secret::typed(&secret))

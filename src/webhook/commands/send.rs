@@ -15,7 +15,7 @@ use crate::service::documents::field::{Field, json_field};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
 use crate::webhook::handler::endpoint;
-use crate::webhook::reporter::Attempt;
+use crate::webhook::reporter::ForwardAttempt;
 use crate::webhook::sample_event::{KINDS, SampleEvent};
 use crate::webhook::signature;
 
@@ -83,7 +83,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     handler::trace(context, &handler.url, &headers, &body, Some(&reaction));
     let elapsed_ms = reaction.latency_ms();
     let delivered = reaction.is_delivered();
-    let answer = Attempt::new(1, &reaction).in_words();
+    let answer = ForwardAttempt::new(1, &reaction).in_words();
     let reply = reaction
         .outcome
         .map_err(|why| handler::no_response(&why, &handler.url))?;

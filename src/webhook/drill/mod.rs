@@ -5,11 +5,11 @@ pub(crate) mod report;
 
 use tokio::task::JoinSet;
 
-use super::handler::{Handler, HeaderLine, Reaction};
+use super::handler::{Handler, HandlerVerdict, HeaderLine};
 
 /// One test: the deliveries to send.
 #[derive(Debug, Default)]
-pub(crate) struct Check {
+pub(crate) struct DrillCheck {
     pub(crate) name: &'static str,
     /// The section of the service's specification.
     pub(crate) section: &'static str,
@@ -42,9 +42,9 @@ impl Delivery {
     }
 }
 
-impl Check {
+impl DrillCheck {
     /// Sends the deliveries; returns the responses in the same order.
-    pub(crate) async fn run(&self, handler: &Handler, name: &str) -> Vec<Reaction> {
+    pub(crate) async fn run(&self, handler: &Handler, name: &str) -> Vec<HandlerVerdict> {
         let mut reactions = Vec::new();
         let mut under_way = JoinSet::new();
         for (place, delivery) in self.deliveries.iter().cloned().enumerate() {

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
-use super::{Check, Delivery};
+use super::{Delivery, DrillCheck};
 use crate::secrets::Secret;
 use crate::service::mapping::Dialect;
 use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
@@ -72,21 +72,21 @@ impl<'a> Subject<'a> {
         }
     }
 
-    pub(crate) fn checks(&self) -> Vec<Check> {
+    pub(crate) fn checks(&self) -> Vec<DrillCheck> {
         let mut checks = vec![
-            Check {
+            DrillCheck {
                 name: "valid",
                 section: "Events 4-6",
                 why: "a valid event must get a 2xx within 10 seconds",
                 deliveries: vec![self.valid(&self.first)],
             },
-            Check {
+            DrillCheck {
                 name: "every_kind",
                 section: "Events 2",
                 why: "all seven kinds of events must be accepted, with fields that other kinds do not have",
                 deliveries: KINDS.map(|kind| self.valid(&self.event(kind))).into(),
             },
-            Check {
+            DrillCheck {
                 name: "raw_bytes",
                 section: "Events 5",
                 why: "the signature covers the raw bytes: JSON that was parsed and serialized again is a different body",
@@ -106,7 +106,7 @@ impl<'a> Subject<'a> {
                         .into()
                 },
             },
-            Check {
+            DrillCheck {
                 name: "header_order",
                 section: "Events 5, signature header grammar",
                 why: "read the parts of the header by name: their order may change, and parts may be added",
@@ -115,7 +115,7 @@ impl<'a> Subject<'a> {
                     self.headed(|t, v1| format!("{t},v0={WRONG_V1},{v1}")),
                 ],
             },
-            Check {
+            DrillCheck {
                 name: "two_signatures",
                 section: "Events 5, signature header grammar",
                 why: "while a secret is replaced, a delivery has two v1, and either of them may match",
@@ -124,13 +124,13 @@ impl<'a> Subject<'a> {
                     self.headed(|t, v1| format!("{t},{v1},v1={WRONG_V1}")),
                 ],
             },
-            Check {
+            DrillCheck {
                 name: "clock_difference",
                 section: "Events 5",
                 why: "clocks differ and networks are slow: accept a signature that is a minute old",
                 deliveries: vec![self.signed_at(-60, self.confirmed())],
             },
-            Check {
+            DrillCheck {
                 name: "missing_header",
                 section: "Events 5",
                 why: "anybody can send a delivery without a signature",
@@ -139,7 +139,7 @@ impl<'a> Subject<'a> {
                     ..self.confirmed()
                 }],
             },
-            Check {
+            DrillCheck {
                 name: "malformed_header",
                 section: "Events 5, signature header grammar",
                 why: "a malformed header must be refused with a 4xx, and must not make the handler fail",
@@ -154,7 +154,7 @@ impl<'a> Subject<'a> {
                     self.headed(|t, v1| format!("{t},{}", &v1[..v1.len() - 56])),
                 ],
             },
-            Check {
+            DrillCheck {
                 name: "wrong_secret",
                 section: "Events 5",
                 why: "a signature with another secret comes from somebody else; one with an empty secret means that the handler has no secret configured",
@@ -162,7 +162,7 @@ impl<'a> Subject<'a> {
                     .map(|secret| self.forged(secret, self.confirmed()))
                     .into(),
             },
-            Check {
+            DrillCheck {
                 name: "changed_body",
                 section: "Events 5",
                 why: "the body was changed after it was signed",
@@ -177,7 +177,7 @@ impl<'a> Subject<'a> {
                     }]
                 },
             },
-            Check {
+            DrillCheck {
                 name: "forged_first",
                 section: "Events 5 and 7",
                 why: "a forged event must not keep the genuine event with the same id from being processed",
@@ -186,25 +186,25 @@ impl<'a> Subject<'a> {
                     vec![self.forged(WRONG_SECRET, genuine.clone()), genuine]
                 },
             },
-            Check {
+            DrillCheck {
                 name: "stale",
                 section: "Events 5",
                 why: "each attempt has a new signature, so an old signature means a replay",
                 deliveries: vec![self.signed_at(-OUT_OF_TOLERANCE, self.confirmed())],
             },
-            Check {
+            DrillCheck {
                 name: "future",
                 section: "Events 5",
                 why: "refuse a signature whose time is in the future: whoever sees the delivery could send it again until then",
                 deliveries: vec![self.signed_at(OUT_OF_TOLERANCE, self.confirmed())],
             },
-            Check {
+            DrillCheck {
                 name: "replayed",
                 section: "Events 5",
                 why: "a delivery that was recorded an hour ago must be refused, although its event is known",
                 deliveries: vec![self.signed_at(-3600, self.valid(&self.first))],
             },
-            Check {
+            DrillCheck {
                 name: "duplicate",
                 section: "Events 7",
                 why: "events may be delivered more than once: respond to a duplicate with a 2xx, and process the event once",
@@ -213,13 +213,13 @@ impl<'a> Subject<'a> {
                     vec![twice.clone(), twice.clone(), self.signed_at(-1, twice)]
                 },
             },
-            Check {
+            DrillCheck {
                 name: "duplicates_at_once",
                 section: "Events 7",
                 why: "the same event may arrive twice at the same moment, and must be processed once",
                 deliveries: vec![self.at_once(); CONCURRENT_DUPLICATES],
             },
-            Check {
+            DrillCheck {
                 name: "unknown_kind",
                 section: "Events 2 and 6",
                 why: "accept and ignore unknown kinds of events; otherwise the service retries them in vain",
@@ -228,7 +228,7 @@ impl<'a> Subject<'a> {
                     ..self.valid(&self.event("booking.archived"))
                 }],
             },
-            Check {
+            DrillCheck {
                 name: "unknown_fields",
                 section: "Events 4",
                 why: "fields may be added: ignore those that you do not know",
@@ -241,7 +241,7 @@ impl<'a> Subject<'a> {
                     vec![self.valid(&event)]
                 },
             },
-            Check {
+            DrillCheck {
                 name: "large_body",
                 section: "Limits 3",
                 why: "a body may be as large as 1 MB, the service's limit",
@@ -253,14 +253,14 @@ impl<'a> Subject<'a> {
                     vec![self.valid(&event)]
                 },
             },
-            Check {
+            DrillCheck {
                 name: "many_at_once",
                 section: "Events 6",
                 why: "the service sends due events at the same time, and each needs a response within 10 seconds",
                 deliveries: (0..MANY).map(|_| self.at_once()).collect(),
             },
             // Last, so that no later event changes the booking's status.
-            Check {
+            DrillCheck {
                 name: "out_of_order",
                 section: "Events 7",
                 why: "events may arrive out of order: read the booking instead of relying on the event's status",
@@ -371,7 +371,7 @@ mod tests {
         let secret = Secret::new("whsec_a".to_owned());
         let now = Timestamp::from_second(1_795_262_400).unwrap();
         let checks = Subject::new(&secret, &Dialect::default(), None, now).checks();
-        for Check {
+        for DrillCheck {
             name, deliveries, ..
         } in &checks
         {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Check;
+use super::DrillCheck;
 use super::plan::{OUTDATED, Ordered};
-use crate::webhook::handler::{NoReply, Reaction};
+use crate::webhook::handler::{HandlerVerdict, NoReply};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -36,13 +36,13 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn new(check: &Check, reactions: &[Reaction]) -> Self {
+    pub(crate) fn new(check: &DrillCheck, reactions: &[HandlerVerdict]) -> Self {
         let expected = check.deliveries.iter();
         let mut expected: Vec<_> = expected
             .map(|it| if it.is_genuine { "2xx" } else { "4xx" })
             .collect();
         expected.dedup();
-        let slowest = reactions.iter().map(Reaction::latency_ms).max();
+        let slowest = reactions.iter().map(HandlerVerdict::latency_ms).max();
         let mut finding = Finding {
             check: check.name,
             verdict: "ok",
@@ -69,7 +69,7 @@ impl Finding {
     }
 }
 
-fn answer(reaction: &Reaction) -> Value {
+fn answer(reaction: &HandlerVerdict) -> Value {
     match &reaction.outcome {
         Ok(reply) => json!(reply.status),
         Err(NoReply::TooLate) => json!("too late"),
@@ -77,7 +77,7 @@ fn answer(reaction: &Reaction) -> Value {
     }
 }
 
-fn fault(is_genuine: bool, reaction: &Reaction) -> Option<String> {
+fn fault(is_genuine: bool, reaction: &HandlerVerdict) -> Option<String> {
     let status = match &reaction.outcome {
         Ok(reply) => reply.status,
         Err(why) => return Some(format!("your handler did not respond: {why}")),
@@ -126,13 +126,13 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Whether every genuine event was handled at least once. A handler may answer first and handle the event later.
-    pub(crate) fn has_settled(&self, checks: &[Check]) -> bool {
+    pub(crate) fn has_settled(&self, checks: &[DrillCheck]) -> bool {
         let mut genuine = genuine(checks).into_iter();
         genuine.all(|id| self.events.contains_key(id))
     }
 
     /// What the handler did wrong: the index of the check in which the event came first, and a sentence.
-    pub(crate) fn faults(&self, checks: &[Check], ordered: &Ordered) -> Vec<(usize, String)> {
+    pub(crate) fn faults(&self, checks: &[DrillCheck], ordered: &Ordered) -> Vec<(usize, String)> {
         let (genuine, mut judged) = (genuine(checks), BTreeSet::new());
         let mut faults = Vec::new();
         for (place, check) in checks.iter().enumerate() {
@@ -164,7 +164,7 @@ impl Ledger {
 }
 
 /// The ids of the events that should be handled once.
-fn genuine(checks: &[Check]) -> BTreeSet<&str> {
+fn genuine(checks: &[DrillCheck]) -> BTreeSet<&str> {
     let deliveries = checks.iter().flat_map(|check| &check.deliveries);
     let genuine = deliveries.filter(|it| it.counts && it.is_genuine);
     genuine.map(|it| it.event_id.as_str()).collect()
@@ -174,7 +174,7 @@ fn genuine(checks: &[Check]) -> BTreeSet<&str> {
 mod tests {
     use super::*;
     use crate::webhook::drill::Delivery;
-    use crate::webhook::handler::Reply;
+    use crate::webhook::handler::HandlerResponse;
 
     #[test]
     fn a_response_of_the_expected_class_is_right() {
@@ -190,19 +190,19 @@ mod tests {
             (false, Ok(500), false),
             (false, Err(NoReply::Broken("reset".into())), false),
         ] {
-            let outcome = outcome.map(|status| Reply {
+            let outcome = outcome.map(|status| HandlerResponse {
                 status,
                 headers: serde_json::Map::new(),
                 body: String::new(),
                 truncated: false,
             });
             let elapsed = std::time::Duration::from_millis(5);
-            let fault = fault(is_genuine, &Reaction { outcome, elapsed });
+            let fault = fault(is_genuine, &HandlerVerdict { outcome, elapsed });
             assert_eq!(fault.is_none(), right, "{is_genuine}: {fault:?}");
         }
     }
 
-    fn check(deliveries: &[(&str, bool)]) -> Check {
+    fn check(deliveries: &[(&str, bool)]) -> DrillCheck {
         let deliveries = deliveries.iter().map(|(id, is_genuine)| Delivery {
             event_id: (*id).to_owned(),
             signature: None,
@@ -211,9 +211,9 @@ mod tests {
             at_once: false,
             counts: true,
         });
-        Check {
+        DrillCheck {
             deliveries: deliveries.collect(),
-            ..Check::default()
+            ..DrillCheck::default()
         }
     }
 

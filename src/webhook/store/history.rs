@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
-use super::{State, Webhooks, event, moment};
+use super::{EventState, Webhooks, event, moment};
 use crate::outcome::Result;
 use crate::webhook::event::Event;
-use crate::webhook::handler::{HeaderLine, Reply};
-use crate::webhook::reporter::Attempt;
+use crate::webhook::handler::{HandlerResponse, HeaderLine};
+use crate::webhook::reporter::ForwardAttempt;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct EventRow {
@@ -20,7 +20,7 @@ pub(crate) struct EventRow {
     pub(crate) received_at: Timestamp,
     /// How often it was delivered again.
     pub(crate) duplicates: u32,
-    pub(crate) state: State,
+    pub(crate) state: EventState,
     /// `None` unless it waits for another attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_attempt_at: Option<Timestamp>,
@@ -33,21 +33,21 @@ pub(crate) struct EventRow {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AttemptRow {
     #[serde(flatten)]
-    pub(crate) attempt: Attempt,
+    pub(crate) attempt: ForwardAttempt,
     pub(crate) replay: bool,
     pub(crate) url: String,
     #[serde(rename = "at")]
     pub(crate) begun_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) response: Option<Reply>,
+    pub(crate) response: Option<HandlerResponse>,
 }
 
 /// Which events to list; `None` does not filter.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query {
+pub(crate) struct EventQuery {
     pub(crate) booking: Option<String>,
     pub(crate) kind: Option<String>,
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<EventState>,
     pub(crate) since: Option<Timestamp>,
     /// At most this many, the newest.
     pub(crate) limit: Option<u32>,
@@ -66,7 +66,7 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
         event: event(row)?,
         received_at: moment(row.get("received_at")?),
         duplicates: row.get("duplicates")?,
-        state: State::from_str(&state, false).unwrap_or(State::Kept),
+        state: EventState::from_str(&state, false).unwrap_or(EventState::Kept),
         next_attempt_at: row.get::<_, Option<i64>>("next_attempt_at")?.map(moment),
         attempts: row.get("attempts")?,
         last_result: row.get("last_result")?,
@@ -75,7 +75,7 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 
 impl Webhooks {
     /// The events of this service, newest first.
-    pub(crate) fn events(&self, query: &Query) -> Result<Vec<EventRow>> {
+    pub(crate) fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>> {
         let sql = format!(
             "{ROW} AND (?2 IS NULL OR e.booking = ?2) AND (?3 IS NULL OR e.kind = ?3) \
              AND (?4 IS NULL OR e.state = ?4) AND e.received_at >= ?5 ORDER BY e.number DESC LIMIT ?6"
@@ -84,7 +84,7 @@ impl Webhooks {
             self.origin,
             query.booking,
             query.kind,
-            query.state.map(State::as_str),
+            query.state.map(EventState::as_str),
             query.since.map_or(i64::MIN, Timestamp::as_millisecond),
             query.limit.map_or(-1, i64::from),
         ];
@@ -147,7 +147,7 @@ impl Webhooks {
                 .query_map([number], |row| {
                     let response: Option<String> = row.get("response")?;
                     Ok(AttemptRow {
-                        attempt: Attempt {
+                        attempt: ForwardAttempt {
                             number: row.get("number")?,
                             status: row.get("status")?,
                             error: row.get("error")?,

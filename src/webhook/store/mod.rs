@@ -5,7 +5,7 @@
 mod history;
 mod queue;
 
-pub(crate) use history::{AttemptRow, EventRow, Query};
+pub(crate) use history::{AttemptRow, EventQuery, EventRow};
 pub(crate) use queue::{QueuedDelivery, ReceivedDelivery};
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -21,7 +21,7 @@ use tokio::task::spawn_blocking;
 use super::event::{Event, IdSource};
 use crate::outcome::{Error, Result};
 use crate::platform::crypto::sha256;
-use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
 use crate::platform::{ownership, regular_file};
 
 /// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest waiting event of each
@@ -78,7 +78,7 @@ const MIN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 // Its comments are no documentation, which the help of `--state` would show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub(crate) enum EventState {
     // Stored and not to be forwarded.
     Kept,
     Waiting,
@@ -88,14 +88,14 @@ pub(crate) enum State {
     Abandoned,
 }
 
-impl State {
+impl EventState {
     /// The name in the database, in JSON and in `--state`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            State::Kept => "kept",
-            State::Waiting => "waiting",
-            State::Delivered => "delivered",
-            State::Abandoned => "abandoned",
+            EventState::Kept => "kept",
+            EventState::Waiting => "waiting",
+            EventState::Delivered => "delivered",
+            EventState::Abandoned => "abandoned",
         }
     }
 }
@@ -199,7 +199,7 @@ impl Webhooks {
     }
 }
 
-fn unusable(path: &Path, why: &Failure) -> Error {
+fn unusable(path: &Path, why: &SqliteFailure) -> Error {
     let shown = path.display();
     let error = Error::webhooks(format!("{} {shown} {why}", KIND.name));
     if why.is_permanent() {
@@ -250,7 +250,7 @@ mod tests {
         }
         // A retention of nothing keeps what a duplicate may still come of.
         webhooks.prune(Timestamp::MAX, now).await.unwrap();
-        let left = webhooks.events(&Query::default()).unwrap();
+        let left = webhooks.events(&EventQuery::default()).unwrap();
         let left: Vec<&str> = left.iter().map(|it| it.event.id.as_str()).collect();
         assert_eq!(left, ["of today", "old and waiting"]);
     }

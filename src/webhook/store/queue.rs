@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
-use super::{State, Webhooks, event, moment};
+use super::{EventState, Webhooks, event, moment};
 use crate::outcome::Result;
 use crate::webhook::event::Event;
-use crate::webhook::handler::{HeaderLine, Reaction};
+use crate::webhook::handler::{HandlerVerdict, HeaderLine};
 
 /// The error of an attempt until its response is recorded. It stays if the listener is killed before: the app may have
 /// received the event.
@@ -36,14 +36,14 @@ pub(crate) struct QueuedDelivery {
 }
 
 impl Webhooks {
-    /// Stores an event unless it was stored before, in this state; returns it as it is stored, and whether it is new. It
+    /// Stores an event unless it was stored before, in this state; returns it is stored, and whether it is new. It
     /// is on the disk when this returns.
     ///
     /// An event with the id of another kind of event is another event. To take it for a duplicate would lose it.
     pub(crate) async fn receive(
         &self,
         mut delivery: ReceivedDelivery,
-        state: State,
+        state: EventState,
     ) -> Result<(Event, bool)> {
         self.write(move |connection, origin| {
             // Events that share an id stay in order.
@@ -146,8 +146,8 @@ impl Webhooks {
         &self,
         number: i64,
         attempt: u32,
-        reaction: Reaction,
-        event: Option<(State, Option<Timestamp>)>,
+        reaction: HandlerVerdict,
+        event: Option<(EventState, Option<Timestamp>)>,
     ) -> Result<()> {
         self.write(move |connection, _| {
             let (error, response) = match &reaction.outcome {

@@ -37,7 +37,7 @@ impl BatchRow {
 /// A row as it stands in the file. A field that is missing is `null`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-struct Fields {
+struct RowFields {
     #[serde(default)]
     venue_id: Value,
     provider: Option<String>,
@@ -47,7 +47,7 @@ struct Fields {
     availability_id: Value,
     #[serde(default)]
     party_size: Value,
-    customer: Option<Customer>,
+    customer: Option<RowCustomer>,
     end_user: Option<String>,
     webhook_url: Option<String>,
     #[serde(default)]
@@ -58,7 +58,7 @@ struct Fields {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-struct Customer {
+struct RowCustomer {
     #[serde(default)]
     name: Value,
     email: Option<String>,
@@ -137,7 +137,7 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
 }
 
 /// The rows as they were read, with their lines, counted from 1.
-type Lines = Vec<(usize, Result<Fields, Mistake>)>;
+type Lines = Vec<(usize, Result<RowFields, Mistake>)>;
 
 fn json_lines(text: &str) -> Result<Lines> {
     if text.trim_start().starts_with('[') {
@@ -152,7 +152,7 @@ fn json_lines(text: &str) -> Result<Lines> {
 }
 
 /// Reads a JSON object. A field that stands in it twice is a mistake: which of the two is meant cannot be known.
-fn json_row(text: &str) -> Result<Fields, Mistake> {
+fn json_row(text: &str) -> Result<RowFields, Mistake> {
     // An array would be read as the fields in their order.
     if !text.trim_start().starts_with('{') {
         return Err(Mistake::of("", "it is not a JSON object".to_owned()));
@@ -170,7 +170,7 @@ fn in_a_line(why: &impl fmt::Display) -> String {
 }
 
 /// The fields of a row. The mistake names the first that cannot be read.
-fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<Fields, Mistake> {
+fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<RowFields, Mistake> {
     serde_path_to_error::deserialize(row).map_err(|error| {
         let path = error.path().to_string();
         let why = in_a_line(error.inner());
@@ -251,7 +251,7 @@ fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
 }
 
 /// Reads a row as the object that a JSON line would hold. An empty cell is left out.
-fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Fields, Mistake> {
+fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, Mistake> {
     let (mut row, mut customer) = (Map::new(), Map::new());
     for (column, cell) in columns.iter().zip(record) {
         if cell.is_empty() {
@@ -275,7 +275,7 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Fields, Mis
 }
 
 /// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
-fn checked(fields: Fields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
+fn checked(fields: RowFields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
     let customer = fields.customer.unwrap_or_default();
     let (slot, payment) = (&fields.availability_id, &fields.payment_collection);
     let key = &fields.idempotency_key;

@@ -35,8 +35,8 @@ fn who_holds_a_journal_lets_nobody_write() {
     other.busy_timeout(std::time::Duration::ZERO).unwrap();
     let held = sqlite::hold(&path, &KIND).unwrap();
     let write = "DELETE FROM limits";
-    let refused = Failure::from(other.execute(write, ()).unwrap_err());
-    assert!(matches!(refused, Failure::Held), "{refused:?}");
+    let refused = SqliteFailure::from(other.execute(write, ()).unwrap_err());
+    assert!(matches!(refused, SqliteFailure::Held), "{refused:?}");
     drop(held);
     other.execute(write, ()).unwrap();
 }

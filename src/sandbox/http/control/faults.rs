@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::sandbox::http::endpoints::ENDPOINTS;
-use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, covers};
@@ -25,7 +25,7 @@ impl FaultDocument {
     }
 }
 
-pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> Outcome {
+pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     Reply::ok(&state(tx)?)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }
 
-pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let is_served = |method: &str, path: &str| {
         let mut endpoints = ENDPOINTS.iter();
         endpoints.any(|it| it.method == method && covers(it.path, path))
@@ -47,7 +47,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::created(&FaultDocument::of((number, fault)))
 }
 
-pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let number = IdKind::Fault.number(&request.id);
     match number.map(|number| tx.delete_fault(number)).transpose()? {
         Some(true) => list(tx, request),
@@ -55,7 +55,7 @@ pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
     }
 }
 
-pub(super) fn clear(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn clear(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     tx.clear_faults()?;
     list(tx, request)
 }

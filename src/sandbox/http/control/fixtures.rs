@@ -7,21 +7,23 @@ use jiff::Zoned;
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::http::bookings::{generated_codes, send_code};
-use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::http::venues::slot_of;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::fixtures::{BookingFixture, Fixtures};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::provider_response::pause;
-use crate::sandbox::rules::state::{BookingState, ErrorCode, PROCESSING_TIME, Status};
+use crate::sandbox::rules::state::{
+    BookingErrorCode, BookingState, BookingStatus, PROCESSING_TIME,
+};
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::seed::{Slot, Venue, local_time, number_of};
+use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time, number_of};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
 
-pub(super) fn load(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn load(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = super::organization_asked(tx, request)?;
     let organization = organization.as_deref().unwrap_or(Organization::MAIN);
     Reply::ok(&load_into(tx, organization, request.fields()?)?)
@@ -36,7 +38,7 @@ pub(crate) fn load_into(
 ) -> Result<Value, ApiError> {
     let body = Value::Object(body);
     let fixtures = Fixtures::read(&body)?;
-    let venues: Vec<Venue> = fixtures.venues.into_iter().map(|it| it.venue()).collect();
+    let venues: Vec<SeedVenue> = fixtures.venues.into_iter().map(|it| it.venue()).collect();
     let mut taken = HashSet::new();
     let mut copies = HashMap::new();
     let mut bookings = Vec::new();
@@ -90,8 +92,8 @@ fn booking(
     organization: &str,
     number: i64,
     fixture: BookingFixture,
-    venue: &Venue,
-) -> Result<Booking, (&'static str, &'static str)> {
+    venue: &SeedVenue,
+) -> Result<StoredBooking, (&'static str, &'static str)> {
     let several = "is required: several providers serve the venue";
     let provider = fixture.provider.or(venue.sole_provider());
     let provider = provider.ok_or(("provider", several))?;
@@ -105,7 +107,7 @@ fn booking(
     let slot = slot_of(venue, at.timestamp(), seating);
     let state = state(tx, &fixture, venue, slot.as_ref());
     let seating = slot.as_ref().and_then(|it| it.seating.as_deref());
-    Ok(Booking {
+    Ok(StoredBooking {
         number,
         organization: organization.to_owned(),
         is_test: false,
@@ -130,11 +132,11 @@ fn booking(
 fn state(
     tx: &Tx<'_>,
     fixture: &BookingFixture,
-    venue: &Venue,
-    slot: Option<&Slot>,
+    venue: &SeedVenue,
+    slot: Option<&OfferedSlot>,
 ) -> BookingState {
     match fixture.status {
-        Status::RequiresAction => BookingState::RequiresAction(pause(
+        BookingStatus::RequiresAction => BookingState::RequiresAction(pause(
             venue,
             slot,
             fixture.payment_collection.is_some(),
@@ -142,16 +144,18 @@ fn state(
             generated_codes,
             tx.now,
         )),
-        Status::Processing => BookingState::Processing {
+        BookingStatus::Processing => BookingState::Processing {
             until: tx.now + PROCESSING_TIME,
         },
-        Status::Confirmed => BookingState::Confirmed {
+        BookingStatus::Confirmed => BookingState::Confirmed {
             error: fixture.error_code,
         },
-        Status::Failed => BookingState::Failed {
-            error: fixture.error_code.unwrap_or(ErrorCode::ProviderError),
+        BookingStatus::Failed => BookingState::Failed {
+            error: fixture
+                .error_code
+                .unwrap_or(BookingErrorCode::ProviderError),
         },
-        Status::Cancelled => BookingState::Cancelled,
-        Status::Expired => BookingState::Expired,
+        BookingStatus::Cancelled => BookingState::Cancelled,
+        BookingStatus::Expired => BookingState::Expired,
     }
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 
-use super::reply::Outcome;
+use super::reply::HandlerResult;
 use super::request::Request;
-use super::{Service, page};
+use super::{SandboxService, page};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::store::{Topic, Tx};
+use crate::sandbox::store::{ChangeTopic, Tx};
 
 pub(crate) use fixtures::load_into;
 
@@ -27,20 +27,20 @@ pub(crate) struct Control {
 
 #[derive(Clone, Copy)]
 enum Work {
-    Read(fn(&Tx<'_>, &Request) -> Outcome),
+    Read(fn(&Tx<'_>, &Request) -> HandlerResult),
     /// With a change of the store, and what followers learn of it beside the rows that the store sees changing: it does
     /// not see rows without a number, nor the deletion of a whole table.
-    Write(fn(&Tx<'_>, &Request) -> Outcome, Option<Topic>),
+    Write(fn(&Tx<'_>, &Request) -> HandlerResult, Option<ChangeTopic>),
     /// From what this process keeps.
-    Process(fn(&Arc<Service>, &Request) -> Result<Response, ApiError>),
+    Process(fn(&Arc<SandboxService>, &Request) -> Result<Response, ApiError>),
 }
 
 const fn control(method: &'static str, path: &'static str, work: Work) -> Control {
     Control { method, path, work }
 }
 
-const ORGANIZATION: Option<Topic> = Some(Topic::Organization);
-const EVERYTHING: Option<Topic> = Some(Topic::Everything);
+const ORGANIZATION: Option<ChangeTopic> = Some(ChangeTopic::Organization);
+const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 
 #[rustfmt::skip]
 pub(crate) const CONTROLS: &[Control] = &[
@@ -63,8 +63,8 @@ pub(crate) const CONTROLS: &[Control] = &[
     control("GET", "/sandbox/inbox", Work::Read(records::inbox)),
     control("GET", "/sandbox/faults", Work::Read(faults::list)),
     control("POST", "/sandbox/faults", Work::Write(faults::add, None)),
-    control("DELETE", "/sandbox/faults", Work::Write(faults::clear, Some(Topic::Fault))),
-    control("DELETE", "/sandbox/faults/{id}", Work::Write(faults::remove, Some(Topic::Fault))),
+    control("DELETE", "/sandbox/faults", Work::Write(faults::clear, Some(ChangeTopic::Fault))),
+    control("DELETE", "/sandbox/faults/{id}", Work::Write(faults::remove, Some(ChangeTopic::Fault))),
     control("GET", "/sandbox/stream", Work::Process(stream::answer)),
     control("GET", "/sandbox/requests", Work::Process(records::requests)),
     control("GET", "/sandbox/requests/{id}", Work::Process(records::request)),
@@ -74,7 +74,7 @@ pub(crate) const CONTROLS: &[Control] = &[
 ];
 
 pub(super) async fn answer(
-    service: &Arc<Service>,
+    service: &Arc<SandboxService>,
     control: &'static Control,
     request: Request,
 ) -> Response {

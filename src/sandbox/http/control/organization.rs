@@ -4,15 +4,15 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::access::{KeyKind, built_in_keys, keys_of};
-use crate::sandbox::rules::api_error::{ApiError, Scope};
+use crate::sandbox::rules::api_error::{AccessScope, ApiError};
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 
-pub(super) fn show(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn show(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&find(tx, request)?)
 }
 
@@ -20,13 +20,13 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(json!({"organizations": all(tx)?}))
 }
 
-pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = find(tx, request)?.merge(&request.fields()?)?;
     tx.save_organization(&organization)?;
     Reply::ok(&organization)
 }
 
-pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> Outcome {
+pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     let organizations: Vec<Value> = all(tx)?.iter().map(document).collect();
     Reply::ok(&json!({ "organizations": organizations }))
 }
@@ -46,12 +46,12 @@ struct AddOrganization {
     name: Option<String>,
 }
 
-pub(super) fn add(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let added: AddOrganization = typed(&Value::Object(request.fields()?))?;
     Reply::created(&document(&tx.add_organization(added.name.as_deref())?))
 }
 
-pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = named(tx, &request.id)?;
     if Organization::is_built_in(&organization.id) {
         return Err(ApiError::ORGANIZATION_BUILT_IN);
@@ -64,7 +64,7 @@ pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> Outcome {
 fn document(organization: &Organization) -> Value {
     let mut keys = Map::new();
     for key in keys_of(&organization.id) {
-        let may_write = key.scopes.contains(&Scope::BookingsCreate);
+        let may_write = key.scopes.contains(&AccessScope::BookingsCreate);
         let field = match key.kind {
             KeyKind::Live if !may_write => "readonly",
             kind => kind.as_str(),
@@ -82,7 +82,7 @@ fn document(organization: &Organization) -> Value {
     document
 }
 
-pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> Outcome {
+pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     let added = tx.added_organizations()?;
     let added = added.iter().flat_map(|it| keys_of(&it.id));
     let keys = built_in_keys().chain(added).map(|key| {
@@ -90,7 +90,7 @@ pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> Outcome {
             "key": key.secret,
             "kind": key.kind.as_str(),
             "organization": key.organization,
-            "scopes": key.scopes.iter().copied().map(Scope::as_str).collect::<Vec<_>>(),
+            "scopes": key.scopes.iter().copied().map(AccessScope::as_str).collect::<Vec<_>>(),
             "purpose": key.purpose,
         })
     });

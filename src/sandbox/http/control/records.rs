@@ -6,30 +6,30 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::organization_asked;
-use crate::sandbox::http::Service;
+use crate::sandbox::http::SandboxService;
 use crate::sandbox::http::exchanges::Filter;
-use crate::sandbox::http::reply::{Outcome, Reply};
+use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::seed::{Provider, Scenario, Venue, venues};
+use crate::sandbox::seed::{Provider, Scenario, SeedVenue, venues};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::BookingDocument;
 
-pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> Outcome {
+pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     tx.reset()?;
     Reply::ok(&json!({"reset": true}))
 }
 
-pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = organization_asked(tx, request)?;
     let bookings = tx.bookings(organization.as_deref())?;
     let documents: Vec<_> = bookings.iter().map(BookingDocument::owned).collect();
     Reply::ok(&json!({"bookings": documents}))
 }
 
-pub(super) fn events(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let events = match IdKind::Booking.number(&request.id) {
         Some(number) => tx.events(number)?,
         None => Vec::new(),
@@ -46,24 +46,24 @@ pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiErro
     Ok(booking.map(|it| json!(BookingDocument::owned(&it))))
 }
 
-pub(super) fn inbox(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn inbox(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = organization_asked(tx, request)?;
     Reply::ok(&json!({"messages": tx.messages(None, organization.as_deref())?}))
 }
 
-pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = organization_asked(tx, request)?;
     Reply::ok(&json!({"deliveries": tx.deliveries(None, organization.as_deref())?}))
 }
 
-pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let event = IdKind::Event.number(&request.id);
     let event = event.ok_or(ApiError::DELIVERY_NOT_FOUND)?;
     Reply::ok(&tx.delivery(event)?.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
 }
 
 /// Restarts the schedule of a delivery, whatever its state.
-pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let event = IdKind::Event.number(&request.id);
     let event = event.ok_or(ApiError::DELIVERY_NOT_FOUND)?;
     tx.resend(event)?;
@@ -72,7 +72,7 @@ pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> Outcome {
 }
 
 /// What a booking does at each scenario's venues, those of fixtures among them.
-pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> Outcome {
+pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = organization_asked(tx, request)?;
     let own = tx.own_venues(Some(organization.as_deref().unwrap_or(Organization::MAIN)))?;
     let scenarios = Scenario::ALL.map(|scenario| {
@@ -91,12 +91,15 @@ pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> Outcome {
     Reply::ok(&json!({"scenarios": scenarios}))
 }
 
-fn venue(venue: &Venue) -> Value {
+fn venue(venue: &SeedVenue) -> Value {
     let providers: Vec<_> = venue.providers.iter().copied().map(Provider::id).collect();
     json!({"venue_id": venue.id, "name": venue.name, "providers": providers})
 }
 
-pub(super) fn requests(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
+pub(super) fn requests(
+    service: &Arc<SandboxService>,
+    request: &Request,
+) -> Result<Response, ApiError> {
     let organization = match request.query("organization") {
         Some(name) => Some(service.store.organization_id(&name)?),
         None => None,
@@ -108,7 +111,10 @@ pub(super) fn requests(service: &Arc<Service>, request: &Request) -> Result<Resp
     Ok(Reply::ok(&document).into_response())
 }
 
-pub(super) fn request(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
+pub(super) fn request(
+    service: &Arc<SandboxService>,
+    request: &Request,
+) -> Result<Response, ApiError> {
     let number = IdKind::Request.number(&request.id);
     let kept = service.exchanges.as_ref().zip(number);
     let found = kept.and_then(|(log, number)| log.numbered(number));

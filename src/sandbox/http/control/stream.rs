@@ -13,16 +13,19 @@ use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::{clock, faults, organization, records};
-use crate::sandbox::http::Service;
+use crate::sandbox::http::SandboxService;
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::store::{Change, Tip, Topic, Tx};
+use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
 
 /// How often it is looked whether time has moved a booking, or another process has written to the file.
 const CHECK: Duration = Duration::from_secs(1);
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
-pub(super) fn answer(service: &Arc<Service>, request: &Request) -> Result<Response, ApiError> {
+pub(super) fn answer(
+    service: &Arc<SandboxService>,
+    request: &Request,
+) -> Result<Response, ApiError> {
     let tip = service.store.follow()?;
     let now = tip.borrow().last;
     let last = request.header("last-event-id");
@@ -46,7 +49,7 @@ pub(super) fn answer(service: &Arc<Service>, request: &Request) -> Result<Respon
 
 /// What one client is sent. A change is read only when the client has taken the one before.
 struct Feed {
-    service: Arc<Service>,
+    service: Arc<SandboxService>,
     tip: watch::Receiver<Tip>,
     checks: Interval,
     place: i64,
@@ -86,13 +89,15 @@ impl Feed {
     }
 
     /// Names and states of what changed. A state that cannot be read is left out; the next request says why.
-    async fn events(&self, changes: Option<Vec<Change>>) -> Vec<(&'static str, Value)> {
-        let is_all = |changes: &Vec<Change>| changes.iter().all(|it| it.topic != Topic::Everything);
+    async fn events(&self, changes: Option<Vec<ChangedRow>>) -> Vec<(&'static str, Value)> {
+        let is_all = |changes: &Vec<ChangedRow>| {
+            changes.iter().all(|it| it.topic != ChangeTopic::Everything)
+        };
         let Some(changes) = changes.filter(is_all) else {
             return vec![("reset", json!({}))];
         };
         let mut events = Vec::new();
-        for change in changes.iter().filter(|it| it.topic == Topic::Request) {
+        for change in changes.iter().filter(|it| it.topic == ChangeTopic::Request) {
             let log = self.service.exchanges.as_ref();
             if let Some(exchange) = log.and_then(|it| it.numbered(change.number)) {
                 events.push(("request", json!(exchange.document())));
@@ -107,16 +112,16 @@ impl Feed {
     }
 }
 
-fn state(tx: &Tx<'_>, change: Change) -> Result<Option<(&'static str, Value)>, ApiError> {
+fn state(tx: &Tx<'_>, change: ChangedRow) -> Result<Option<(&'static str, Value)>, ApiError> {
     let number = change.number;
     let (name, state) = match change.topic {
-        Topic::Request | Topic::Everything => return Ok(None),
-        Topic::Booking => ("booking", records::booking(tx, number)?),
-        Topic::Message => ("message", tx.messages(Some(number), None)?.pop()),
-        Topic::Delivery => ("delivery", tx.deliveries(Some(number), None)?.pop()),
-        Topic::Clock => ("clock", Some(clock::state(tx)?)),
-        Topic::Fault => ("fault", Some(faults::state(tx)?)),
-        Topic::Organization => ("organization", Some(organization::state(tx)?)),
+        ChangeTopic::Request | ChangeTopic::Everything => return Ok(None),
+        ChangeTopic::Booking => ("booking", records::booking(tx, number)?),
+        ChangeTopic::Message => ("message", tx.messages(Some(number), None)?.pop()),
+        ChangeTopic::Delivery => ("delivery", tx.deliveries(Some(number), None)?.pop()),
+        ChangeTopic::Clock => ("clock", Some(clock::state(tx)?)),
+        ChangeTopic::Fault => ("fault", Some(faults::state(tx)?)),
+        ChangeTopic::Organization => ("organization", Some(organization::state(tx)?)),
     };
     Ok(state.map(|it| (name, it)))
 }

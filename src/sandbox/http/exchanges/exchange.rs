@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::secrets::Secrets;
-use crate::sandbox::http::reply::Refusal;
+use crate::sandbox::http::reply::RefusalReason;
 use crate::sandbox::rules::access::{self, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
-use crate::sandbox::wire::{IdKind, Moment};
+use crate::sandbox::wire::{IdKind, WireTime};
 
 const MOST_OF_BODY: usize = 64 * 1024;
 
@@ -32,14 +32,14 @@ pub(crate) struct Exchange {
     pub(super) target: String,
     /// 0 if a fault closed the connection before anything was sent.
     pub(crate) status: u16,
-    pub(crate) request: Message,
-    pub(crate) response: Message,
+    pub(crate) request: HttpMessage,
+    pub(crate) response: HttpMessage,
     refusal: Option<String>,
     fault: Option<Fault>,
 }
 
 #[derive(Default)]
-pub(crate) struct Message {
+pub(crate) struct HttpMessage {
     pub(super) headers: Vec<(HeaderName, String)>,
     /// The first 64 KB.
     pub(super) body: Bytes,
@@ -47,7 +47,7 @@ pub(crate) struct Message {
     length: usize,
 }
 
-impl Message {
+impl HttpMessage {
     fn of(headers: &HeaderMap) -> Self {
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         let headers = headers.iter();
@@ -93,8 +93,8 @@ impl Exchange {
             method: request.method.clone(),
             target: target.map_or("/", |it| it.as_str()).to_owned(),
             status: 0,
-            request: Message::of(&request.headers),
-            response: Message::default(),
+            request: HttpMessage::of(&request.headers),
+            response: HttpMessage::default(),
             refusal: None,
             fault: None,
         }
@@ -102,8 +102,8 @@ impl Exchange {
 
     pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
         self.duration = self.came.elapsed().unwrap_or_default();
-        self.response.headers = Message::of(&head.headers).headers;
-        self.refusal = head.extensions.remove().map(|Refusal(why)| why);
+        self.response.headers = HttpMessage::of(&head.headers).headers;
+        self.refusal = head.extensions.remove().map(|RefusalReason(why)| why);
         self.fault = head.extensions.remove();
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
@@ -174,7 +174,7 @@ impl Exchange {
         let said: Vec<String> = said.into_iter().chain(self.refusal.clone()).collect();
         ExchangeDocument {
             id: IdKind::Request.id(self.number),
-            at: Moment(self.at),
+            at: WireTime(self.at),
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
             method: self.method.to_string(),
             path: self.path().to_owned(),
@@ -198,7 +198,7 @@ impl Exchange {
 #[derive(Serialize)]
 pub(crate) struct ExchangeDocument {
     id: String,
-    at: Moment,
+    at: WireTime,
     pub(crate) duration_ms: f64,
     pub(crate) method: String,
     pub(crate) path: String,
@@ -238,7 +238,7 @@ pub(crate) struct MessageDocument {
     pub(super) length: usize,
 }
 
-impl Message {
+impl HttpMessage {
     fn document(&self, secrets: &Secrets) -> MessageDocument {
         let mut headers = Map::new();
         for (name, value) in &self.headers {

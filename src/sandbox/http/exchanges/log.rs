@@ -16,9 +16,9 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
 
-pub(crate) struct ExchangeLog(Mutex<Kept>);
+pub(crate) struct ExchangeLog(Mutex<LogEntries>);
 
-struct Kept {
+struct LogEntries {
     exchanges: VecDeque<Arc<Exchange>>,
     size: usize,
     last: i64,
@@ -27,7 +27,7 @@ struct Kept {
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Kept {
+        Self(Mutex::new(LogEntries {
             exchanges: VecDeque::new(),
             size: 0,
             last: Timestamp::now().as_millisecond() << 21,
@@ -62,7 +62,7 @@ impl ExchangeLog {
         newest.find(|it| it.number == number).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, LogEntries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

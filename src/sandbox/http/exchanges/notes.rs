@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::exchange::Exchange;
 use crate::sandbox::http::endpoints::{ENDPOINTS, Endpoint};
 use crate::sandbox::http::page;
-use crate::sandbox::rules::api_error::Scope;
+use crate::sandbox::rules::api_error::AccessScope;
 use crate::sandbox::rules::fault::covers;
 use crate::sandbox::rules::fields::nearest;
 use crate::sandbox::seed;
@@ -30,7 +30,7 @@ impl Exchange {
             return notes;
         };
         // A request without a key of the sandbox's was not looked at.
-        if endpoint.scope == Some(Scope::BookingsCreate) && self.status != 401 {
+        if endpoint.scope == Some(AccessScope::BookingsCreate) && self.status != 401 {
             notes.extend(self.repeated());
         }
         if let Ok(Value::Object(fields)) = serde_json::from_slice(&self.request.body) {
@@ -166,7 +166,7 @@ mod tests {
                 "; did you mean payment_collection?",
             ),
             ("customer.", "end_usr", "; did you mean customer.end_user?"),
-            ("", "colour", ""),
+            ("", "color", ""),
         ] {
             let note = format!("unknown field {within}{name} is ignored{meant}");
             assert_eq!(ignored("field", within, name, &known), note);

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::sandbox::http::control;
 use crate::sandbox::http::endpoints::ENDPOINTS;
-use crate::sandbox::rules::api_error::Scope;
-use crate::sandbox::rules::rate_limit::RateLimit;
+use crate::sandbox::rules::api_error::AccessScope;
+use crate::sandbox::rules::rate_limit::EndpointLimit;
 use crate::sandbox::rules::state::ERROR_CODES;
 
 fn service() -> Value {
@@ -68,9 +68,11 @@ fn it_tells_the_scope_and_the_limit_of_every_endpoint_and_of_nothing_else() {
             endpoint.path
         );
         assert_eq!(operation["summary"], endpoint.summary);
-        let scope = endpoint.scope.map(Scope::as_str);
+        let scope = endpoint.scope.map(AccessScope::as_str);
         assert_eq!(operation["x-required-scope"].as_str(), scope);
-        let limit = endpoint.rate_limit.map(|RateLimit(_, it)| u64::from(it));
+        let limit = endpoint
+            .rate_limit
+            .map(|EndpointLimit(_, it)| u64::from(it));
         assert_eq!(operation["x-rate-limit"].as_u64(), limit);
     }
     assert_eq!(operations(&document).len(), ENDPOINTS.len());
@@ -249,7 +251,7 @@ fn every_example_is_what_its_schema_describes() {
 /// The hashes are those of the whole content of the elements.
 #[test]
 fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
-    let page = Page::assemble();
+    let page = PageDocument::assemble();
     let style = format!("<style>{STYLE}</style>");
     let script = format!("<script type=\"module\">{SCRIPT}</script>");
     assert!(page.html.contains(&style) && page.html.contains(&script));
@@ -259,7 +261,7 @@ fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
 
 #[test]
 fn text_becomes_a_page_by_text_content_alone_and_nothing_is_loaded_from_elsewhere() {
-    let page = Page::assemble();
+    let page = PageDocument::assemble();
     for name in [
         "innerHTML",
         "outerHTML",

@@ -17,7 +17,7 @@ pub(crate) const TIME_EXAMPLE: &str =
 pub(crate) const DAY_EXAMPLE: &str = "`today`, `fri`, `2026-11-27` or `2026-11-27..2026-11-30`";
 
 /// What was read at the front of some words, and the words after it; `None` if it is not there.
-type Read<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
+type ParsedWords<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
 
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ fn days_of(span: &Span) -> i32 {
 }
 
 /// Parses `in 3 days`, `in 2 weeks` or `in 2 hours`, up to a time of day.
-fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Span> {
+fn amount<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Span> {
     let ["in", words @ ..] = words else {
         return Ok(None);
     };
@@ -136,7 +136,7 @@ fn amount<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Span> {
     Ok(Some((span, rest)))
 }
 
-fn read_day<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
+fn read_day<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Day> {
     let [first, rest @ ..] = words else {
         return Ok(None);
     };
@@ -165,7 +165,7 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Day> {
 }
 
 /// Parses `2026-12-01` or `1 dec 2026`.
-fn read_date<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, Date> {
+fn read_date<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Date> {
     let [first, rest @ ..] = words else {
         return Ok(None);
     };
@@ -203,7 +203,7 @@ fn date(year: &str, month: i8, day: &str) -> Result<Date, String> {
 }
 
 /// Parses a time of day: `19:30`, `19:30:15.5+01:00`, `8pm`, `7:30 pm` or `noon`, with its offset.
-fn read_clock<'t, 'a>(words: &'t [&'a str]) -> Read<'t, 'a, (Time, Option<Option<Offset>>)> {
+fn read_clock<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, (Time, Option<Option<Offset>>)> {
     let (word, half, rest) = match words {
         [] => return Ok(None),
         ["noon", rest @ ..] => ("12:00", "", rest),
