@@ -26,14 +26,14 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
-use app::plan::{ContextRun, Needs, Plan, ServiceNeed};
-use app::{Context, Startup};
-use cli::{Cli, completion};
-use config::Environment;
-pub use outcome::Exit;
-use outcome::{Code, Error, Result};
-use platform::system::process;
-use terminal::output::Output;
+use crate::app::plan::{ContextRun, Needs, Plan, ServiceNeed};
+use crate::app::{Context, Startup};
+use crate::cli::{Cli, completion};
+use crate::config::Environment;
+pub use crate::outcome::Exit;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::system::process;
+use crate::terminal::output::Output;
 
 /// The commands with their arguments and help, as data: what manual pages are made of.
 pub fn command() -> clap::Command {

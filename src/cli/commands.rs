@@ -1,13 +1,18 @@
 //! The commands. Each has a file in its room with its arguments (whose doc comments are the help), `run`, and
 //! the view that it shows.
 
+pub(crate) mod api;
+pub(crate) mod completions;
+pub(crate) mod explain;
+pub(crate) mod help;
+pub(crate) mod journal;
+pub(crate) mod status;
+
 use clap::Subcommand;
 
-pub(crate) use super::completions::Shell;
-pub(crate) use super::help::TOPICS;
-pub(crate) use super::overview::template;
+pub(crate) use completions::Shell;
+pub(crate) use help::TOPICS;
 
-use super::{api, completions, explain, help, journal, status};
 use crate::app::plan::{Needs, Plan, ServiceNeed};
 use crate::{account, booking, playground, setup, webhook};
 

@@ -1,16 +1,10 @@
 //! The root parser, and errors in the arguments.
 
-pub(crate) mod api;
 pub(crate) mod commands;
 pub(crate) mod completion;
-pub(crate) mod completions;
 #[cfg(test)]
 mod example_tests;
-pub(crate) mod explain;
-pub(crate) mod help;
-pub(crate) mod journal;
 pub(crate) mod overview;
-pub(crate) mod status;
 mod suggestion;
 mod version;
 
@@ -91,7 +85,7 @@ pub(crate) fn help_width(environment: &Environment) -> usize {
 /// The parser with the overview of all commands as its help, for this many columns.
 pub(crate) fn with_overview(columns: usize) -> clap::Command {
     let whole = Cli::command().term_width(columns);
-    let overview = commands::template(&whole, columns);
+    let overview = overview::template(&whole, columns);
     whole.help_template(overview)
 }
 

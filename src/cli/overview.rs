@@ -2,7 +2,7 @@
 
 use clap::builder::Styles;
 
-use super::help::TOPICS;
+use super::commands::help::TOPICS;
 use crate::terminal::output::wrap;
 
 /// In the order of [`Command`].

@@ -41,11 +41,11 @@ pub(crate) enum Shell {
 impl Shell {
     fn script(self) -> &'static str {
         match self {
-            Shell::Bash => include_str!("../../completions/bookctl.bash"),
-            Shell::Zsh => include_str!("../../completions/_bookctl"),
-            Shell::Fish => include_str!("../../completions/bookctl.fish"),
-            Shell::Powershell => include_str!("../../completions/_bookctl.ps1"),
-            Shell::Elvish => include_str!("../../completions/bookctl.elv"),
+            Shell::Bash => include_str!("../../../completions/bookctl.bash"),
+            Shell::Zsh => include_str!("../../../completions/_bookctl"),
+            Shell::Fish => include_str!("../../../completions/bookctl.fish"),
+            Shell::Powershell => include_str!("../../../completions/_bookctl.ps1"),
+            Shell::Elvish => include_str!("../../../completions/bookctl.elv"),
         }
     }
 }
