@@ -135,7 +135,7 @@ fn a_locked_keyring_ends_a_login_in_seconds_with_the_ways_out() {
 }
 
 fn login(home: &Home, base_url: &str) -> serde_json::Value {
-    let arguments = words(&format!(
+    let arguments = words(format!(
         "auth login --profile t --base-url '{base_url}' --key-stdin --json"
     ));
     home.feed(&arguments, KEY).refused(3, "keyring")

@@ -247,7 +247,7 @@ fn what_refuses_every_row_stops_the_batch_at_the_first() {
         (output.code, output.error()["code"].clone()),
         (Some(15), json!("network"))
     );
-    output.says(&format!("bookctl batch {file}"));
+    output.says(format!("bookctl batch {file}"));
 }
 
 /// Whoever has seen enough (`| head -1`) ends the batch: it does not go on behind their back.
@@ -269,10 +269,10 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         } else {
             "'>/dev/full'"
         };
-        let output = output.says(&format!("bookctl batch {file} --name {name}"));
+        let output = output.says(format!("bookctl batch {file} --name {name}"));
         // Each row up to that one is done.
         let done = served.bookings().len() - before;
-        output.says(&format!("batch stopped after row {done} of 6"));
+        output.says(format!("batch stopped after row {done} of 6"));
     }
 }
 

@@ -286,7 +286,7 @@ fn a_read_only_profile_sends_no_write() {
         "session verify ses_1 --code 1",
         "session disconnect ses_1 --yes",
     ] {
-        home.run(words(&format!("{line} --json")))
+        home.run(words(format!("{line} --json")))
             .refused(3, "config");
     }
     assert!(server.requests().is_empty());
@@ -330,7 +330,7 @@ fn brackets_in_a_fields_name_nest_and_the_fields_of_a_get_are_its_query() {
         "-F customer=1 -F customer[name]=Ada",
         "-F customer[name=Ada",
     ] {
-        home.run(words(&format!("api POST /v1/x --json {wrong}")))
+        home.run(words(format!("api POST /v1/x --json {wrong}")))
             .refused(2, "usage");
     }
     assert_eq!(server.requests().len(), 3);

@@ -116,7 +116,7 @@ fn the_organization_is_shown_and_changed_field_by_field() {
     assert_eq!(other["billing"], false);
     assert_eq!(document(&home, &["organization"])["billing"], true);
     let human = home.ok(["sandbox", "organization"]);
-    human.shows(&format!("webhook_url\t{url}\n"));
+    human.shows(format!("webhook_url\t{url}\n"));
     for wrong in ["billing=maybe", "nonsense=1"] {
         let command = ["sandbox", "organization", "-F", wrong, "--json"];
         home.run(command).exits(12).error();

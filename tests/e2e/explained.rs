@@ -69,7 +69,7 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
         let human = home.ok(["help", topic]);
         assert_eq!(human.stderr, "", "help needs no configuration");
         for row in rows {
-            human.shows(&text(row, first));
+            human.shows(text(row, first));
         }
     }
     for (unknown, next) in [

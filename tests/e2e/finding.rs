@@ -281,7 +281,7 @@ fn after_a_reset_the_old_bookings_are_left_out_and_showing_one_does_not_end_in_a
         .says("Left out 3");
     assert_eq!(found(&home, &["lovelace"]), [] as [&str; 0]);
     let shown = home.run(["show", &ada]).exits(6);
-    shown.says(&format!("bookctl bookings forget {ada}"));
+    shown.says(format!("bookctl bookings forget {ada}"));
     home.ok(["bookings", "forget", &ada]);
     home.ok(["bookings"]).says("Left out 2");
 }

@@ -84,7 +84,7 @@ impl Life {
         let venue = venues.iter().find(|venue| venue["name"] == name).unwrap();
         let field = |name: &str| plain(&venue[name]);
         let (vertical, city) = (field("vertical"), field("city"));
-        let search = words(&format!(
+        let search = words(format!(
             "search '{vertical}' --near '{city}' --at 'tomorrow 19:30'"
         ));
         let found = self.run(&search, 0);
@@ -97,7 +97,7 @@ impl Life {
 
     fn booking_of(&self, venue: &str, more: &[&str]) -> Vec<String> {
         let (venue, provider) = self.venue(venue);
-        let mut line = words(&format!(
+        let mut line = words(format!(
             "book '{venue}' --provider '{provider}' --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' \
              --email ada@x.example --phone '+44 20 7946 0018'"
         ));
@@ -207,7 +207,7 @@ fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
         shows(life, &all, &of_b);
         assert!(!all.stderr.contains("cannot be read"), "{all}");
         let (id, b) = life.venue(of_b[0]);
-        let few = life.run(words(&format!("{search} --provider '{b}'")), 0);
+        let few = life.run(words(format!("{search} --provider '{b}'")), 0);
         shows(life, &few, &of_b);
         assert_eq!(few.stdout.lines().count(), 2, "{}: {few}", life.variant);
 
@@ -441,7 +441,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         life.booked_nothing_twice(1);
 
         let (venue, provider) = life.venue("Harbour Table");
-        let slots = words(&format!(
+        let slots = words(format!(
             "slots '{venue}' --provider '{provider}' --at 'in 2 days 19:30' --party 2 --json"
         ));
         let time = find(&life.run(&slots, 0).json(), "datetime").unwrap();

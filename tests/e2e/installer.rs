@@ -127,7 +127,7 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
     install(&home, &from, &[], &[])
         .exits(0)
         .prints("/.local/bin/bookctl, in place of bookctl 0.0.1\n")
-        .prints(&format!(
+        .prints(format!(
             "Your shell finds another bookctl first: {}\n",
             other.display()
         ));
@@ -135,7 +135,7 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
         place(&other, "bookctl 0.0.2");
         let elsewhere = [&from[..], &["--prefix", prefix]].concat();
         let output = install(&home, &elsewhere, &[], &[]).exits(0);
-        let output = output.prints(&format!(
+        let output = output.prints(format!(
             "as {}, in place of bookctl 0.0.2\n",
             other.display()
         ));

@@ -129,7 +129,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
         ("continue bk_1 -F n[x]=2 -F m=a", "continue", json!({"n": {"x": 2}, "m": "a"})),
     ];
     for (line, call, body) in cases {
-        let shown = home.run(words(&format!("{line} --dry-run --json")));
+        let shown = home.run(words(format!("{line} --dry-run --json")));
         let shown = shown.exits(0).json();
         let path = format!("/api/v1/bookings/bk_1/{call}");
         assert_eq!((&shown["path"], &shown["body"]), (&json!(path), &body));

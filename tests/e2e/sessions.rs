@@ -15,7 +15,7 @@ const CONNECT: [&str; 6] = [
 ];
 
 fn connect(home: &Home, person: &str, phone: &str) -> Output {
-    let arguments = words(&format!(
+    let arguments = words(format!(
         "session connect --end-user '{person}' --phone '{phone}' --json"
     ));
     home.run(&arguments)
@@ -67,7 +67,7 @@ fn a_script_connects_in_two_steps() {
         human.stdout.starts_with(&format!("active\t{id}\n")),
         "{human}"
     );
-    human.shows(&format!("next\tbookctl card {id}\n"));
+    human.shows(format!("next\tbookctl card {id}\n"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
     let error = home.refuses(&format!("session verify {id}"), 2, "usage");
     has(&error, "hint", "--code");
     home.refuses(&format!("session verify {id} --code-stdin"), 2, "usage");
-    let both = words(&format!(
+    let both = words(format!(
         "session verify '{id}' --code 1 --code-stdin --json"
     ));
     home.run(&both).refused(2, "usage");

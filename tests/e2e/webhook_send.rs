@@ -240,7 +240,7 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
     let to = format!("{}/hooks", consumer.base_url());
     home()
         .ok(send.iter().chain(&[to.as_str()]))
-        .says(&format!("> POST {to}\n> Booking-Signature: t="))
+        .says(format!("> POST {to}\n> Booking-Signature: t="))
         .says("> {\"id\":\"evt_")
         .says("< 200\n< {\"taken\":true}");
     let output = home().run(["webhook", "drill", "-v", &to]);
@@ -255,7 +255,7 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
     );
     listening.end();
     home.ok(["webhook", "events", "replay", "evt_1", "-v", "--to", &to])
-        .says(&format!("> POST {to}\n"))
+        .says(format!("> POST {to}\n"))
         .says("> Booking-Signature: t=")
         .says("> {\"id\":\"evt_1\"")
         .says("< 200\n< {\"taken\":true}");

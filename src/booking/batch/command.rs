@@ -139,7 +139,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 fn again(context: &Context, args: &Args) -> String {
     let from = match &args.rows {
         Source::Stdin => "-".to_owned(),
-        Source::File(path) => shell::word(&path.to_string_lossy()).into(),
+        Source::File(path) => shell::word(&path.to_string_lossy()),
     };
     let mut words = vec!["bookctl batch".to_owned(), from];
     words.extend(args.name.as_ref().map(|name| shell::flag("--name", name)));
