@@ -16,7 +16,7 @@ use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::config::{BaseUrl, Environment, Paths, Service, Target};
 use crate::journal::Journal;
-use crate::journal::rows::Recent;
+use crate::journal::recent::Recent;
 use crate::outcome::{Error, Result};
 use crate::sandbox::{self, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};

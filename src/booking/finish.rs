@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::terms::kept_terms;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::booking::{Booking, Status};

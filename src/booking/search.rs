@@ -4,7 +4,7 @@ use super::arguments::{At, ExtraFields, Limit, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
 use crate::app::{Context, pages, understood};
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::{SearchLocation, VenueQuery};

@@ -15,8 +15,8 @@ mod live;
 mod protocol;
 #[cfg(test)]
 mod protocol_model;
+pub(crate) mod recent;
 mod recover;
-pub(crate) mod rows;
 mod run_log;
 mod runs;
 mod scope;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;

@@ -6,7 +6,7 @@ use super::answer::{
 use super::requests::time_of_day;
 use crate::app::Context;
 use crate::booking::find::locate::{LAST, locate_row};
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Context;
 use crate::app::shared_journal;
 use crate::config::SharedJournal;
-use crate::journal::rows::{Recent, RecentList};
+use crate::journal::recent::{Recent, RecentList};
 use crate::journal::{Actor, Journal, Scope};
 use crate::outcome::Result;
 use crate::platform::postgres::Database;

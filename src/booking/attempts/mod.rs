@@ -6,7 +6,7 @@ use super::find::pick;
 use super::{confirmation, finish};
 use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::understood::booking_of;
-use crate::booking::change::change::no_booking;
+use crate::booking::change::send::no_booking;
 use crate::booking::compare::difference::{difference, is_a_booking};
 use crate::booking::terms::terms_asked_for;
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::journal::{
     Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow, RunEnd, RunId,
     ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge, outcome_of,

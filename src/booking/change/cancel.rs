@@ -1,6 +1,6 @@
 use serde_json::Map;
 
-use super::change;
+use super::send;
 use crate::app::Context;
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
@@ -57,7 +57,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.yes {
         confirm(context, &mut named).await?;
     }
-    let booking = change::change(context, id, call, "cancellation", |booking| {
+    let booking = send::change(context, id, call, "cancellation", |booking| {
         booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
     })
     .await
@@ -102,7 +102,7 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
     };
     confirmation.check(&context.prompter)?;
     let booking = named.booking(context).await?;
-    change::refuse_uncancellable(&booking, "there is nothing to cancel")?;
+    send::refuse_uncancellable(&booking, "there is nothing to cancel")?;
     let shown = finish::card(context, &booking);
     if let Some(limits) = shown.limits() {
         context.out.warn(&format!(

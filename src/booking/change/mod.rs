@@ -1,5 +1,5 @@
 //! `modify` and `cancel`.
 
 pub(crate) mod cancel;
-pub(crate) mod change;
 pub(crate) mod modify;
+pub(crate) mod send;

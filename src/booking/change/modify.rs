@@ -2,7 +2,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::change;
+use super::send;
 use crate::app::Context;
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
@@ -85,7 +85,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         let booking = named.booking(context).await?;
         if booking.status() != Status::Confirmed {
             let why = "only a confirmed booking can be changed";
-            return Err(change::refused(&booking, why));
+            return Err(send::refused(&booking, why));
         }
         before = Some(booking);
     } else if !args.dry_run {
@@ -129,7 +129,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         }
     }
     let done = |booking: &Booking| shows(booking, &asked);
-    let changed = change::change(context, id, call, "change", done).await;
+    let changed = send::change(context, id, call, "change", done).await;
     let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
     compared::finish_modified(context, booking, &asked).await
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::rows::{RecentList, RecentSlot};
+use crate::journal::recent::{RecentList, RecentSlot};
 use crate::outcome::{Error, Result};
 use crate::service::documents::venue::Venue;
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::app::Context;
 use crate::journal::SearchCriteria;
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::Booking;

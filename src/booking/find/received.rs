@@ -1,7 +1,7 @@
 //! Takes the bookings of received webhooks into the journal, so that `bookings` finds them.
 
 use crate::app::Context;
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::outcome::Result;
 use crate::webhook::Event;
 

@@ -3,7 +3,7 @@
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
-use crate::booking::change::change::{is_of, no_booking, send_guarded};
+use crate::booking::change::send::{is_of, no_booking, send_guarded};
 use crate::booking::compare::compared::warn_if_still_asked;
 use crate::booking::finish::card;
 use crate::booking::watch::wait::{another, read_booking};

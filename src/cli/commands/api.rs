@@ -8,7 +8,7 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::app::input::{read_file, read_stdin};
 use crate::booking::arguments::header;
-use crate::booking::change::change::guard;
+use crate::booking::change::send::guard;
 use crate::booking::finish::preview;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};

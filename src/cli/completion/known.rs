@@ -6,7 +6,7 @@ use super::command_line::CommandLine;
 use crate::config::{
     ConfigFile, Environment, Paths, SANDBOX_PROFILE, Target, TargetOptions, resolve,
 };
-use crate::journal::rows::RecentIndex;
+use crate::journal::recent::RecentIndex;
 use crate::journal::{CompletionIndex, KnownBooking};
 use crate::platform::ownership;
 use crate::platform::shell::is_plain;

@@ -10,7 +10,7 @@ use super::answer::{self, AnswerColumn, AnswerList, add_fields, add_message, cel
 use crate::app::{Context, listen_for_signals};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::config::Target;
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Call;

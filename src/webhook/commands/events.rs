@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::app::Context;
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
-use crate::journal::rows::RecentList;
+use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::time::duration::duration;
 use crate::service::time::zone::system_zone;
