@@ -35,7 +35,7 @@ pub(crate) enum Command {
     #[command(flatten)]
     Book(EagerBook),
     /// Book every row of a JSON lines or CSV file
-    Batch(booking::batch::command::Args),
+    Batch(booking::batch::Args),
     /// List and search the bookings that this computer knows
     Bookings(booking::find::Args),
     /// Show a booking's status, reason and next steps
@@ -43,7 +43,7 @@ pub(crate) enum Command {
     #[command(alias = "get")]
     Show(booking::show::Args),
     /// Answer what a booking is waiting for
-    Continue(booking::pause::continue_::Args),
+    Continue(booking::pause::Args),
     /// Change a confirmed booking: its time, party size or seating
     Modify(booking::change::modify::Args),
     /// Cancel a booking
@@ -114,10 +114,10 @@ impl Command {
             Command::Search(args) => Plan::service(args, booking::search::run),
             Command::Slots(args) => Plan::service(args, booking::search::list_slots),
             Command::Book(EagerBook::Book(args)) => Plan::service(*args, booking::book::run),
-            Command::Batch(args) => Plan::service(args, booking::batch::command::run),
+            Command::Batch(args) => Plan::service(args, booking::batch::run),
             Command::Show(args) => Plan::service(args, booking::show::run),
             Command::Watch(args) => Plan::service(args, booking::watch::run),
-            Command::Continue(args) => Plan::service(args, booking::pause::continue_::run),
+            Command::Continue(args) => Plan::service(args, booking::pause::run),
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Bookings(args) => Plan::service(args, booking::find::run),

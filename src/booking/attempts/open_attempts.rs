@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
 use crate::booking::book::create::{attempt_request, create_and_tell};
-use crate::booking::book::same_guest::{Booked, ask_about};
+use crate::booking::book::duplicates::{Booked, ask_about};
 use crate::booking::finish::card;
 use crate::booking::watch::wait::read_booking;
 use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};

@@ -1,381 +1,274 @@
-//! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
-//! or on another machine.
+//! `batch`: makes many bookings, and writes one line for each.
 
-pub(crate) mod command;
 pub(crate) mod keys;
 pub(crate) mod request;
 pub(crate) mod rows;
+pub(crate) mod run;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::time::Duration;
 
-use super::book::create::{CreatedBooking, create_booking};
-use super::book::repeated::refuse_to_repeat_row;
-use super::book::same_guest::{Booked, ask_about};
-use super::watch::wait::{read_booking, wait_while_processing};
+use serde_json::{Value, json};
+
 use crate::app::Context;
-use crate::app::in_flight::{BatchProgress, resume_command};
-use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
-use crate::outcome::code::exit_for_refusal;
-use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
-use crate::service::documents::booking::{Booking, Status};
-use crate::terminal::output::Progress;
+use crate::booking::arguments::{JournalFlags, PATIENCE};
+use crate::booking::attempts::open_attempts;
+use crate::config::Target;
+use crate::json::{Document, plain};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, read_marked_text, without_mark};
+use crate::platform::shell;
+use crate::service::client::{BookingRequest, create_call};
+use crate::service::time::document_time::as_text;
+use crate::service::time::duration;
+use crate::service::time::text::{human, local};
+use crate::terminal::output::{Draw, Page, TableCell, Tone, View, cut};
+use crate::terminal::view::{RequestView, tone_of};
 use keys::KeyedRow;
-use request::{is_of_row, row_request};
-use rows::ranges;
+use run::{BatchRun, RowResult};
 
-/// After so many unknown outcomes in a row the batch stops: the service has a problem.
-const UNKNOWN_IN_A_ROW: u32 = 3;
+/// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
+/// the first is sent.
+const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// How often is looked whether another machine has done its row.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// The width of a guest's name on a terminal, so that a result has one line.
+const GUEST: usize = 18;
 
-/// What came of a row, under the key of its `retry`-th new try.
-pub(crate) struct RowResult<'a> {
-    pub(crate) keyed: &'a KeyedRow,
-    pub(crate) retry: u32,
-    pub(crate) outcome: Result<Booking>,
+/// Book every row of a JSON lines or CSV file
+///
+/// bookctl keeps to the service's rate limits. If a batch stops, start it again: it books nothing twice.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl batch friday.csv\n  \
+    bookctl batch friday.csv --results\n  \
+    export-rows | bookctl batch - --name friday --json\n\n\
+    A row as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
+    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
+    \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
+    Optional: provider, availability_id, end_user, payment_collection, idempotency_key.")]
+pub(crate) struct Args {
+    /// File of rows; `-` reads standard input
+    #[arg(value_name = "FILE", value_parser = Source::parse)]
+    rows: Source,
+    /// Name the batch [default: the file's content]
+    #[arg(long)]
+    name: Option<String>,
+    /// Wait while a booking is processing [default: 2m]
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
+    wait: Option<Duration>,
+    /// Retry rows whose booking failed in an earlier run
+    #[arg(long)]
+    retry_failed: bool,
+    /// Show the results of the rows so far, and book nothing
+    #[arg(long, conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
+    results: bool,
+    /// Book rows that ask for the same booking, each of them
+    #[arg(long)]
+    equal_rows: bool,
+    /// Show the requests and book nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    journal: JournalFlags,
 }
 
-impl RowResult<'_> {
-    /// The exit code that `book` would have had for this row alone.
-    pub(crate) fn exit(&self) -> Exit {
-        match &self.outcome {
-            Ok(booking) => booking.exit(),
-            Err(error) => error.exit,
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if !args.dry_run {
+        context.connect_ahead();
+    }
+    let from = args.rows.clone();
+    let name = args.name.as_deref();
+    if from == Source::Stdin && name.is_none() {
+        return Err(Error::usage("a batch from standard input needs a name")
+            .hint("pass --name NAME; with the same name you can continue the batch later"));
+    }
+    // An unset variable in a script would make one batch of all its batches.
+    if name.is_some_and(|name| name.trim().is_empty()) {
+        return Err(Error::usage("--name is blank")
+            .hint("pass a name, or leave out --name to identify the batch by its content"));
+    }
+    let file_name = from.name();
+    // With a mark, because the keys of the rows come from the whole text.
+    let marked = read(from).await?;
+    let local_times = context.adapter().local_times;
+    let rows = rows::read_rows(&file_name, without_mark(&marked), local_times)?;
+    keys::refuse_twins(&rows, args.equal_rows || args.results)?;
+    let embedded = matches!(context.target(), Target::Embedded { .. });
+    let rows = keys::keyed(rows, name, &marked, embedded);
+    if args.dry_run {
+        return show_requests(context, &rows);
+    }
+    args.journal.apply(context)?;
+    let digits = rows.len().to_string().len();
+    let emit = |result: &RowResult<'_>| context.out.emit_line(&ResultLine { result, digits });
+    if args.results {
+        let mut exit = Exit::Done;
+        for row in &rows {
+            let result = run::known_result(context, row)?;
+            if result.exit() != Exit::Done {
+                exit = Exit::PartialBatch;
+            }
+            emit(&result)?;
         }
+        return Ok(exit);
     }
-}
-
-pub(crate) struct BatchRun<'a> {
-    pub(crate) context: &'a Context,
-    pub(crate) rows: &'a [KeyedRow],
-    /// How long to wait for each booking that is processing, if at all.
-    pub(crate) wait: Option<Duration>,
-    /// Give rows whose booking failed in an earlier run a new key.
-    pub(crate) retry_failed: bool,
-    /// Rows that ask for the same booking are meant.
-    pub(crate) equal_rows: bool,
-    /// Attempts under other keys that may have booked. Their rows are not sent without a key of their own.
-    pub(crate) open: Vec<Attempt>,
-    /// How to continue a batch that stopped.
-    pub(crate) again: String,
-}
-
-impl BatchRun<'_> {
-    /// Books the rows in order, and passes each result to `emit`, which returns whether anybody still reads the results.
-    ///
-    /// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
-    /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
-    /// The same batch can then be started again.
-    ///
-    /// Returns exit code 18 if a row did not end confirmed.
-    pub(crate) async fn run(&self, emit: impl Fn(&RowResult<'_>) -> Result<bool>) -> Result<Exit> {
-        let out = &self.context.out;
-        self.context.wait_for_rate_limits();
-        let total = self.rows.len();
-        let progress = out.progress_of(total);
-        let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
-        let mut failed = Vec::new();
-        let mut unknown = 0;
-        self.note_progress(0);
-        for done in 1..=total {
-            let Some(keyed) = self.claim_next(&mut left, &progress).await? else {
-                break;
-            };
-            if !failed.is_empty() {
-                progress.say(&format!("{} not confirmed", failed.len()));
-            }
-            let result = self.book(keyed).await;
-            self.release(keyed);
-            let exit = result.exit();
-            if exit != Exit::Done {
-                failed.push(keyed.row.number);
-            }
-            let is_unknown = exit == Exit::OutcomeUnknown;
-            unknown = if is_unknown { unknown + 1 } else { 0 };
-            let is_last = |error: &Error| refuses_all(error) || unknown == UNKNOWN_IN_A_ROW;
-            let ends_here = result.outcome.as_ref().is_err_and(is_last);
-            if !ends_here {
-                self.note_progress(done);
-            }
-            // If the first row fails with an error that every row would get, that error is the whole result.
-            if !ends_here || done > 1 {
-                let read = emit(&result);
-                if done < total && !matches!(read, Ok(true)) {
-                    // Whoever started the batch has probably gone: it does not continue unseen.
-                    let closed = || Error::new(Code::Io, "the output was closed");
-                    let error = self.stopped(read.err().unwrap_or_else(closed), "after", done);
-                    return Err(error.exiting(Exit::PartialBatch));
-                }
-                read?;
-            }
-            progress.step();
-            if ends_here && let Err(error) = result.outcome {
-                let mut error = self.stopped(error, "at", done);
-                if failed.len() < done {
-                    error.exit = Exit::PartialBatch;
-                }
-                return Err(error);
-            }
-        }
-        drop(progress);
-        if failed.is_empty() {
-            out.note(&format!("{total} of {total} rows confirmed."));
-            return Ok(Exit::Done);
-        }
-        out.warn(&format!(
-            "{} of {total} rows are not confirmed: {}",
-            failed.len(),
-            ranges(&failed)
-        ));
-        Ok(Exit::PartialBatch)
-    }
-
-    /// What an interrupt says.
-    fn note_progress(&self, done: usize) {
-        let progress = BatchProgress {
-            done: format!("{done} of {} rows done", self.rows.len()),
-            hint: self.again.clone(),
-        };
-        self.context.batch_progress.replace(Some(progress));
-    }
-
-    /// The error of a batch that ended before its last row.
-    fn stopped(&self, mut error: Error, place: &str, row: usize) -> Error {
-        let total = self.rows.len();
-        let why = &error.message;
-        error.message = format!("batch stopped {place} row {row} of {total}: {why}");
-        let first = error.hint.take().map(|first| format!("{first}; then "));
-        error.hint(first.unwrap_or_default() + &self.again)
-    }
-
-    /// Whether a team shares the journal. Several machines may then book one batch at the same time.
-    fn is_shared(&self) -> bool {
-        self.context.target().journal().is_some()
-    }
-
-    /// The next row: one that no other machine books right now. Rows of others are left for later; waits if there are only
-    /// such ones.
-    async fn claim_next<'r>(
-        &self,
-        left: &mut VecDeque<&'r KeyedRow>,
-        progress: &Progress,
-    ) -> Result<Option<&'r KeyedRow>> {
-        let mut others = 0;
-        while let Some(keyed) = left.pop_front() {
-            if !self.is_shared() {
-                return Ok(Some(keyed));
-            }
-            let key = keyed.key(0);
-            let journal = self.context.journal()?;
-            let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
-                return Ok(Some(keyed));
-            };
-            // A row with a result needs no claim: its machine may have died before it released its own.
-            let attempt = journal.attempt(&key)?;
-            if attempt.is_some_and(|attempt| attempt.state == State::Resolved) {
-                return Ok(Some(keyed));
-            }
-            left.push_back(keyed);
-            others += 1;
-            if others >= left.len() {
-                let what = "other machines book the last rows; waiting up to";
-                progress.say(&format!("{what} {seconds} s"));
-                tokio::time::sleep(LOOK_AGAIN).await;
-                others = 0;
-            }
-        }
-        Ok(None)
-    }
-
-    /// Gives a row back that was settled, or that ended without a result.
-    fn release(&self, keyed: &KeyedRow) {
-        if self.is_shared() {
-            let journal = self.context.journal();
-            // If it cannot be released, its time ends.
-            let _ = journal.and_then(|journal| journal.release(&keyed.key(0)));
-        }
-    }
-
-    async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
-        let mut retry = 0;
-        loop {
-            if let Some(outcome) = self.book_under(keyed, retry).await.transpose() {
-                return RowResult {
-                    keyed,
-                    retry,
-                    outcome,
-                };
-            }
-            retry += 1;
-        }
-    }
-
-    /// Books a row under one of its keys, unless an earlier run or another machine has. `None` if the row's next key counts.
-    async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
-        let (context, key) = (self.context, keyed.key(retry));
-        let attempt = self.own_attempt(keyed, &key)?;
-        // The runners of a shared batch do not ask again what one of them was told.
-        if let Some(attempt) = attempt.as_ref().filter(|_| self.is_shared())
-            && !self.retry_failed
-            && let Some(status @ (400 | 404 | 413 | 422)) = refused_with(attempt)
-        {
-            return Err(refusal(status).idempotency_key(&key));
-        }
-        let settled = attempt.filter(|attempt| attempt.state == State::Resolved);
-        let (booking, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
-            Some(id) => {
-                let next = context.journal()?.attempt(&keyed.key(retry + 1))?;
-                if next.is_some() {
-                    return Ok(None);
-                }
-                let ended = context.journal()?.ended(&id)?;
-                match ended {
-                    Some(booking) => (booking, true),
-                    None => (read_booking(context, &id).await?, true),
-                }
-            }
-            None => {
-                let created = self.send(keyed, &key).await?;
-                (created.booking, created.existed_before)
-            }
-        };
-        if existed_before && self.retry_failed && booking.status() == Status::Failed {
-            return Ok(None);
-        }
-        match self.wait {
-            Some(longest) => wait_while_processing(context, booking, longest)
-                .await
-                .map(Some),
-            None => Ok(Some(booking)),
-        }
-    }
-
-    /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
-    fn own_attempt(&self, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
-        let journal = self.context.journal()?;
-        let attempt = journal.attempt(key)?;
-        Ok(attempt.filter(|attempt| {
-            attempt.origin == self.context.target().address()
-                && is_of_row(attempt, keyed, key)
-                && journal.owns(attempt)
-        }))
-    }
-
-    async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
-        let request = row_request(self.context, keyed, key).await?;
-        let mut origin = KeyOrigin::Caller;
-        if keyed.row.idempotency_key.as_deref() != Some(key) {
-            origin = KeyOrigin::SameRequestOnly;
-            if !self.equal_rows {
-                refuse_to_repeat_row(&self.open, &request)?;
-            }
-        }
-        create_booking(self.context, key, origin, request).await
-    }
-}
-
-/// Whether the next row would get the same error.
-fn refuses_all(error: &Error) -> bool {
-    matches!(
-        error.exit,
-        Exit::Config
-            | Exit::Unauthorized
-            | Exit::NotAllowed
-            | Exit::RateLimited
-            | Exit::Network
-            | Exit::Unclassified
-    )
-}
-
-/// The status with which the last run of an attempt was refused.
-fn refused_with(attempt: &Attempt) -> Option<u16> {
-    let run = attempt.runs.last()?;
-    run.http_status.filter(|_| attempt.state == State::Refused)
-}
-
-/// The error for a refusal of which only the status is known.
-fn refusal(status: u16) -> Error {
-    let code = ErrorCode::of_refusal(None, status);
-    let message = format!("the service refused it with HTTP {status}");
-    let mut error = Error::of(code, exit_for_refusal(None, status), message);
-    error.http_status = Some(status);
-    error
-}
-
-/// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
-pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
-    let journal = context.journal()?;
-    let mut retry = 0;
-    let mut attempt = journal.attempt(&keyed.key(0))?;
-    while let Some(later) = journal.attempt(&keyed.key(retry + 1))? {
-        retry += 1;
-        attempt = Some(later);
-    }
-    let outcome = match attempt {
-        Some(attempt) => booked_by(context, &attempt)?,
-        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
+    context.before_change()?;
+    let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
+    let earlier = open_attempts::warn_of_open_attempts(context, &mine).await?;
+    run::ask_about_same_guests(context, &rows, &mine, args.yes).await?;
+    let run = BatchRun {
+        context,
+        rows: &rows,
+        wait: args.wait,
+        retry_failed: args.retry_failed,
+        equal_rows: args.equal_rows,
+        open: earlier.open,
+        again: again(context, &args),
     };
-    Ok(RowResult {
-        keyed,
-        retry,
-        outcome,
+    let exit = run.run(emit).await?;
+    if exit == Exit::PartialBatch && name.is_none() {
+        context.out.note(
+            "A changed file is another batch, which books all of its rows. To correct rows that were refused, put them alone into a \
+             new file; for rows whose result is unknown, run this file again.",
+        );
+    }
+    Ok(exit)
+}
+
+/// How to continue the batch: the command that starts it again.
+fn again(context: &Context, args: &Args) -> String {
+    let from = match &args.rows {
+        Source::Stdin => "-".to_owned(),
+        Source::File(path) => shell::word(&path.to_string_lossy()),
+    };
+    let mut words = vec!["bookctl batch".to_owned(), from];
+    words.extend(args.name.as_ref().map(|name| shell::flag("--name", name)));
+    words.extend(args.wait.map(|wait| format!("--wait={}s", wait.as_secs())));
+    words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));
+    words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
+    let profile = context.target().profile();
+    words.extend(profile.map(|profile| shell::flag("--profile", profile)));
+    let command = words.join(" ");
+    match args.rows {
+        Source::Stdin => {
+            format!("to continue without booking anything twice, send the same rows to: {command}")
+        }
+        Source::File(_) => format!("to continue without booking anything twice: {command}"),
+    }
+}
+
+async fn read(from: Source) -> Result<String> {
+    let name = from.name();
+    read_marked_text(from, LARGEST).await.map_err(|error| {
+        if error.kind() != ErrorKind::InvalidData {
+            return Error::unreadable(&name, error);
+        }
+        let how = "save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"";
+        Error::unreadable(&name, error).hint(how)
     })
 }
 
-/// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
-    let key = &attempt.idempotency_key;
-    let error = match (attempt.state, &attempt.booking_id) {
-        (State::Resolved, Some(id)) => {
-            if let Some(kept) = context.journal()?.kept(id)? {
-                return Ok(Ok(kept.booking));
-            }
-            let what = format!("booking {id} was deleted from the journal");
-            Error::new(Code::Http404, what)
-        }
-        (State::Refused, _) => match refused_with(attempt) {
-            Some(status) => refusal(status),
-            None => Error::new(Code::Network, "the service was not reached"),
-        },
-        _ => {
-            let what = "the outcome is unknown: a booking may exist";
-            let resume = resume_command(key);
-            Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}"))
-        }
-    };
-    Ok(Err(error.idempotency_key(key)))
+/// The output of `--dry-run`: each row's request on a line, before its slot is looked up. A file may have more rows than
+/// the service permits reads.
+fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
+    let has_slot = |keyed: &KeyedRow| keyed.row.body.get("availability_id").is_some();
+    if !rows.iter().all(has_slot) {
+        context.out.warn(
+            "the slot of a row without availability_id is looked up when the row is booked; its request does not show it",
+        );
+    }
+    for keyed in rows {
+        let asked = keyed.row.body.as_object().cloned().unwrap_or_default();
+        let request = BookingRequest::new(context.adapter(), asked, &serde_json::Map::new())?;
+        let call = create_call(request.body, &keyed.key(0));
+        let request = RequestView::masked(
+            call,
+            context.adapter(),
+            context.has_key(),
+            context.base_path(),
+        );
+        let row = keyed.row.number;
+        let request = request.json().value().clone();
+        context.out.emit_line(&RowRequest { row, request })?;
+    }
+    Ok(Exit::Done)
 }
 
-/// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.
-/// What was booked under the batch's `own` keys does not count.
-///
-/// # Errors
-///
-/// `declined` (17) if the answer is no.
-pub(crate) async fn ask_about_same_guests(
-    context: &Context,
-    rows: &[KeyedRow],
-    own: &HashSet<String>,
-    is_confirmed: bool,
-) -> Result<()> {
-    let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
-    let is_own = |live: &LiveBooking| {
-        let key = live.idempotency_key.as_ref();
-        key.is_some_and(|key| own.contains(key))
-    };
-    let same = rows.iter().filter_map(|keyed| {
-        let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
-        Some((keyed.row.number, other))
-    });
-    let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();
-    let (Some((first, more)), Some(other)) = (numbers.split_first(), others.first()) else {
-        return Ok(());
-    };
-    let mut warning = format!("row {first}: {other}");
-    if !more.is_empty() {
-        warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
+#[derive(serde::Serialize)]
+struct RowRequest {
+    row: usize,
+    #[serde(flatten)]
+    request: Value,
+}
+
+impl Draw for RowRequest {
+    fn page(&self) -> Page {
+        let body = self.request.get("body").map(Value::to_string);
+        let number = TableCell::from(self.row.to_string());
+        let mut page = Page::default();
+        page.columns(vec![(number, 4), (body.unwrap_or_default().into(), 0)]);
+        page
     }
-    ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
+}
+
+struct ResultLine<'a> {
+    result: &'a RowResult<'a>,
+    /// The width of the row numbers.
+    digits: usize,
+}
+
+impl View for ResultLine<'_> {
+    /// The booking is the service's own text, byte for byte.
+    fn json(&self) -> Document {
+        let result = self.result;
+        let (name, outcome) = match &result.outcome {
+            Ok(booking) => ("booking", booking.document().clone()),
+            Err(error) => ("error", error.to_json()["error"].take().into()),
+        };
+        Document::object(&[
+            ("row", &json!(result.keyed.row.number).into()),
+            (
+                "idempotency_key",
+                &json!(result.keyed.key(result.retry)).into(),
+            ),
+            ("exit_code", &json!(result.exit().code()).into()),
+            (name, &outcome),
+        ])
+    }
+
+    fn page(&self) -> Page {
+        let result = self.result;
+        let number = TableCell::from(result.keyed.row.number.to_string());
+        let guest = result.keyed.row.guest();
+        let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST).into_owned()));
+        let (state, rest) = match &result.outcome {
+            Ok(booking) => {
+                let field = |name: &str| booking.value().get(name);
+                let status = booking.status();
+                let venue = booking.str("venue_name").or(booking.str("venue_id"));
+                let time = field("datetime").map(as_text).unwrap_or_default();
+                let error_code = field("error_code").map(plain).unwrap_or_default();
+                let rest = vec![
+                    TableCell::from(booking.id()),
+                    TableCell::from(error_code),
+                    TableCell::from(human(&time)).in_short(local(&time)),
+                    TableCell::from(venue.unwrap_or_default()),
+                ];
+                (TableCell::toned(status.as_str(), tone_of(&status)), rest)
+            }
+            Err(error) => {
+                let code = TableCell::toned(error.code.to_string(), Tone::Bad);
+                (code, vec![TableCell::from(error.message.as_str())])
+            }
+        };
+        let mut cells = vec![(number, self.digits), (state, 15), (guest, GUEST)];
+        cells.extend(rest.into_iter().map(|cell| (cell, 0)));
+        let mut page = Page::default();
+        page.row(cells);
+        page
+    }
 }

@@ -2,10 +2,9 @@
 
 pub(crate) mod create;
 pub(crate) mod draft;
+pub(crate) mod duplicates;
 pub(crate) mod offer;
-pub(crate) mod repeated;
 pub(crate) mod review;
-pub(crate) mod same_guest;
 pub(crate) mod walk;
 
 use std::collections::HashSet;
@@ -36,9 +35,9 @@ use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
 use create::create_and_tell;
 use draft::BookingDraft;
+use duplicates::ask_about_same_guest;
+use duplicates::{repeated, wants_second_beside_open};
 use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
-use repeated::{repeated, wants_second_beside_open};
-use same_guest::ask_about_same_guest;
 
 /// Book a venue
 ///

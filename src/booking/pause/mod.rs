@@ -1,5 +1,177 @@
-//! What a booking waits for, and how it is answered: one-time codes, payments, other fields.
+//! `continue`: what a booking waits for, and how it is answered: one-time codes, payments, other fields.
 
 pub(crate) mod answer;
-pub(crate) mod continue_;
 pub(crate) mod prompts;
+
+use std::time::Duration;
+
+use serde_json::Map;
+
+use crate::app::in_flight::show_command;
+use crate::app::{Context, input};
+use crate::booking::compare::compared;
+use crate::booking::find::pick;
+use crate::booking::watch::wait;
+use crate::booking::{confirmation, finish};
+use crate::outcome::{Error, Exit, Result};
+use crate::service::client::Continuation;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::field::{Field, body, field};
+use crate::service::documents::id::id;
+use crate::service::mapping::WriteKind;
+
+/// How long a person waits for a booking that is processing.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
+
+/// Answer what a booking is waiting for
+///
+/// Without an answer, bookctl prompts for it on a terminal.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl continue bk_01\n  \
+    bookctl continue bk_01 --otp 123456\n  \
+    bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl continue bk_01 --otp-stdin\n  \
+    bookctl continue bk_01 --psp-response @answer.json\n  \
+    bookctl continue bk_01 -F dietary_notes=none")]
+#[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]
+pub(crate) struct Args {
+    /// Booking id, @N for a row of the last list of bookings, or @last
+    #[arg(value_parser = id)]
+    booking: Option<String>,
+    /// Answer with this one-time code
+    #[arg(long, value_name = "CODE")]
+    otp: Option<String>,
+    /// Read the one-time code from standard input
+    #[arg(long)]
+    otp_stdin: bool,
+    /// Send the payment vendor's response
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    psp_response: Option<String>,
+    /// Abort the payment, which makes the booking fail
+    #[arg(long)]
+    psp_abort: bool,
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    /// Add a field of the answer: JSON value or text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
+    fields: Vec<Field>,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let (dry_run, yes) = (args.dry_run, args.yes);
+    let is_waiting = |status: &Status| *status == Status::RequiresAction;
+    let named = args.booking.as_deref();
+    let mut named = pick::booking_or_pick(context, named, is_waiting, !dry_run).await?;
+    let given = given(args).await?;
+    if dry_run {
+        let answer = given.ok_or_else(|| {
+            Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
+        })?;
+        return finish::preview(context, answer.call(&named.id, context.adapter())?);
+    }
+    context.before_change()?;
+    let interactive = context.prompter.interactive();
+    if let Some(Continuation::PspAbort) = &given
+        && interactive
+        && !yes
+    {
+        confirm_abort(context, &mut named).await?;
+    }
+    let mut booking = match &given {
+        Some(answer) => send(context, &named.id, answer).await?,
+        None => walk(context, &mut named).await?,
+    };
+    if interactive {
+        booking = wait::wait_while_processing(context, booking, PATIENCE).await?;
+    }
+    let asked = match given {
+        Some(Continuation::Fields(fields)) => fields,
+        _ => Map::new(),
+    };
+    compared::finish_compared(context, &booking, WriteKind::Action, &asked)
+}
+
+async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {
+    let sent = answer::send_answer(context, id, answer).await;
+    let (still, mut error) = match sent.map_err(|error| pick::not_found(context, id, error))? {
+        answer::AnswerOutcome::Advanced(booking) => return Ok(booking),
+        answer::AnswerOutcome::StillPaused(still, error) => (still, error),
+    };
+    if let Some(mut otherwise) = answer::answered_otherwise(context, &still, answer) {
+        error.message = std::mem::take(&mut otherwise.message);
+        error.hint = otherwise.hint.take();
+    } else if error.code.is_status() {
+        return Err(error.hint(format!(
+            "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
+            show_command(id)
+        )));
+    }
+    Err(error)
+}
+
+async fn given(args: Args) -> Result<Option<Continuation>> {
+    Ok(Some(if let Some(code) = args.otp {
+        Continuation::Otp(input::one_time_code(code, "--otp")?)
+    } else if args.otp_stdin {
+        let code = input::read_stdin().await?.trim().to_owned();
+        if code.is_empty() {
+            return Err(Error::usage("no one-time code on standard input"));
+        }
+        Continuation::Otp(code)
+    } else if let Some(source) = args.psp_response {
+        let text = match source.strip_prefix('@') {
+            Some(path) => input::read_file(path).await?,
+            None if source == "-" => input::read_stdin().await?,
+            None => source,
+        };
+        let how =
+            "pass --psp-response @FILE, with the vendor's response as a JSON object or string";
+        let answer = prompts::payment_answer(&text);
+        Continuation::PspResponse(answer.map_err(|why| Error::usage(why).hint(how))?)
+    } else if args.psp_abort {
+        Continuation::PspAbort
+    } else if args.fields.is_empty() {
+        return Ok(None);
+    } else {
+        Continuation::Fields(body(args.fields)?)
+    }))
+}
+
+/// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always been enough.
+async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
+    let booking = named.booking(context).await?;
+    let abort = Continuation::PspAbort;
+    if let Some(error) = answer::answered_otherwise(context, &booking, &abort) {
+        return Err(error);
+    }
+    if booking.status() != Status::RequiresAction {
+        // The service says why nothing can be aborted.
+        return Ok(());
+    }
+    prompts::show_pause(context, &booking);
+    let confirmation = confirmation::Confirmation {
+        action: "aborting a payment",
+        question: prompts::ABORTS.to_owned(),
+        declined: "The payment was not aborted.",
+    };
+    confirmation.ask(&context.prompter).await
+}
+
+async fn walk(context: &Context, named: &mut pick::NamedBooking) -> Result<Booking> {
+    if !context.prompter.interactive() {
+        let what = "an answer is missing, and prompts are disabled";
+        return Err(Error::usage(what).hint(WAYS_TO_ANSWER));
+    }
+    let booking = named.booking(context).await?;
+    if booking.status() != Status::RequiresAction {
+        let note = format!("Booking {} is not waiting for anything.", named.id);
+        context.out.note(&note);
+    }
+    prompts::answer_pauses(context, booking).await
+}

@@ -1,0 +1,376 @@
+//! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
+//! or on another machine.
+
+use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
+
+use super::keys::KeyedRow;
+use super::request::{is_of_row, row_request};
+use super::rows::ranges;
+use crate::app::Context;
+use crate::app::in_flight::{BatchProgress, resume_command};
+use crate::booking::book::create::{CreatedBooking, create_booking};
+use crate::booking::book::duplicates::refuse_to_repeat_row;
+use crate::booking::book::duplicates::{Booked, ask_about};
+use crate::booking::watch::wait::{read_booking, wait_while_processing};
+use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
+use crate::outcome::code::exit_for_refusal;
+use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
+use crate::service::documents::booking::{Booking, Status};
+use crate::terminal::output::Progress;
+
+/// After so many unknown outcomes in a row the batch stops: the service has a problem.
+const UNKNOWN_IN_A_ROW: u32 = 3;
+
+/// How often is looked whether another machine has done its row.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+/// What came of a row, under the key of its `retry`-th new try.
+pub(crate) struct RowResult<'a> {
+    pub(crate) keyed: &'a KeyedRow,
+    pub(crate) retry: u32,
+    pub(crate) outcome: Result<Booking>,
+}
+
+impl RowResult<'_> {
+    /// The exit code that `book` would have had for this row alone.
+    pub(crate) fn exit(&self) -> Exit {
+        match &self.outcome {
+            Ok(booking) => booking.exit(),
+            Err(error) => error.exit,
+        }
+    }
+}
+
+pub(crate) struct BatchRun<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) rows: &'a [KeyedRow],
+    /// How long to wait for each booking that is processing, if at all.
+    pub(crate) wait: Option<Duration>,
+    /// Give rows whose booking failed in an earlier run a new key.
+    pub(crate) retry_failed: bool,
+    /// Rows that ask for the same booking are meant.
+    pub(crate) equal_rows: bool,
+    /// Attempts under other keys that may have booked. Their rows are not sent without a key of their own.
+    pub(crate) open: Vec<Attempt>,
+    /// How to continue a batch that stopped.
+    pub(crate) again: String,
+}
+
+impl BatchRun<'_> {
+    /// Books the rows in order, and passes each result to `emit`, which returns whether anybody still reads the results.
+    ///
+    /// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
+    /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
+    /// The same batch can then be started again.
+    ///
+    /// Returns exit code 18 if a row did not end confirmed.
+    pub(crate) async fn run(&self, emit: impl Fn(&RowResult<'_>) -> Result<bool>) -> Result<Exit> {
+        let out = &self.context.out;
+        self.context.wait_for_rate_limits();
+        let total = self.rows.len();
+        let progress = out.progress_of(total);
+        let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
+        let mut failed = Vec::new();
+        let mut unknown = 0;
+        self.note_progress(0);
+        for done in 1..=total {
+            let Some(keyed) = self.claim_next(&mut left, &progress).await? else {
+                break;
+            };
+            if !failed.is_empty() {
+                progress.say(&format!("{} not confirmed", failed.len()));
+            }
+            let result = self.book(keyed).await;
+            self.release(keyed);
+            let exit = result.exit();
+            if exit != Exit::Done {
+                failed.push(keyed.row.number);
+            }
+            let is_unknown = exit == Exit::OutcomeUnknown;
+            unknown = if is_unknown { unknown + 1 } else { 0 };
+            let is_last = |error: &Error| refuses_all(error) || unknown == UNKNOWN_IN_A_ROW;
+            let ends_here = result.outcome.as_ref().is_err_and(is_last);
+            if !ends_here {
+                self.note_progress(done);
+            }
+            // If the first row fails with an error that every row would get, that error is the whole result.
+            if !ends_here || done > 1 {
+                let read = emit(&result);
+                if done < total && !matches!(read, Ok(true)) {
+                    // Whoever started the batch has probably gone: it does not continue unseen.
+                    let closed = || Error::new(Code::Io, "the output was closed");
+                    let error = self.stopped(read.err().unwrap_or_else(closed), "after", done);
+                    return Err(error.exiting(Exit::PartialBatch));
+                }
+                read?;
+            }
+            progress.step();
+            if ends_here && let Err(error) = result.outcome {
+                let mut error = self.stopped(error, "at", done);
+                if failed.len() < done {
+                    error.exit = Exit::PartialBatch;
+                }
+                return Err(error);
+            }
+        }
+        drop(progress);
+        if failed.is_empty() {
+            out.note(&format!("{total} of {total} rows confirmed."));
+            return Ok(Exit::Done);
+        }
+        out.warn(&format!(
+            "{} of {total} rows are not confirmed: {}",
+            failed.len(),
+            ranges(&failed)
+        ));
+        Ok(Exit::PartialBatch)
+    }
+
+    /// What an interrupt says.
+    fn note_progress(&self, done: usize) {
+        let progress = BatchProgress {
+            done: format!("{done} of {} rows done", self.rows.len()),
+            hint: self.again.clone(),
+        };
+        self.context.batch_progress.replace(Some(progress));
+    }
+
+    /// The error of a batch that ended before its last row.
+    fn stopped(&self, mut error: Error, place: &str, row: usize) -> Error {
+        let total = self.rows.len();
+        let why = &error.message;
+        error.message = format!("batch stopped {place} row {row} of {total}: {why}");
+        let first = error.hint.take().map(|first| format!("{first}; then "));
+        error.hint(first.unwrap_or_default() + &self.again)
+    }
+
+    /// Whether a team shares the journal. Several machines may then book one batch at the same time.
+    fn is_shared(&self) -> bool {
+        self.context.target().journal().is_some()
+    }
+
+    /// The next row: one that no other machine books right now. Rows of others are left for later; waits if there are only
+    /// such ones.
+    async fn claim_next<'r>(
+        &self,
+        left: &mut VecDeque<&'r KeyedRow>,
+        progress: &Progress,
+    ) -> Result<Option<&'r KeyedRow>> {
+        let mut others = 0;
+        while let Some(keyed) = left.pop_front() {
+            if !self.is_shared() {
+                return Ok(Some(keyed));
+            }
+            let key = keyed.key(0);
+            let journal = self.context.journal()?;
+            let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
+                return Ok(Some(keyed));
+            };
+            // A row with a result needs no claim: its machine may have died before it released its own.
+            let attempt = journal.attempt(&key)?;
+            if attempt.is_some_and(|attempt| attempt.state == State::Resolved) {
+                return Ok(Some(keyed));
+            }
+            left.push_back(keyed);
+            others += 1;
+            if others >= left.len() {
+                let what = "other machines book the last rows; waiting up to";
+                progress.say(&format!("{what} {seconds} s"));
+                tokio::time::sleep(LOOK_AGAIN).await;
+                others = 0;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives a row back that was settled, or that ended without a result.
+    fn release(&self, keyed: &KeyedRow) {
+        if self.is_shared() {
+            let journal = self.context.journal();
+            // If it cannot be released, its time ends.
+            let _ = journal.and_then(|journal| journal.release(&keyed.key(0)));
+        }
+    }
+
+    async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
+        let mut retry = 0;
+        loop {
+            if let Some(outcome) = self.book_under(keyed, retry).await.transpose() {
+                return RowResult {
+                    keyed,
+                    retry,
+                    outcome,
+                };
+            }
+            retry += 1;
+        }
+    }
+
+    /// Books a row under one of its keys, unless an earlier run or another machine has. `None` if the row's next key counts.
+    async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
+        let (context, key) = (self.context, keyed.key(retry));
+        let attempt = self.own_attempt(keyed, &key)?;
+        // The runners of a shared batch do not ask again what one of them was told.
+        if let Some(attempt) = attempt.as_ref().filter(|_| self.is_shared())
+            && !self.retry_failed
+            && let Some(status @ (400 | 404 | 413 | 422)) = refused_with(attempt)
+        {
+            return Err(refusal(status).idempotency_key(&key));
+        }
+        let settled = attempt.filter(|attempt| attempt.state == State::Resolved);
+        let (booking, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
+            Some(id) => {
+                let next = context.journal()?.attempt(&keyed.key(retry + 1))?;
+                if next.is_some() {
+                    return Ok(None);
+                }
+                let ended = context.journal()?.ended(&id)?;
+                match ended {
+                    Some(booking) => (booking, true),
+                    None => (read_booking(context, &id).await?, true),
+                }
+            }
+            None => {
+                let created = self.send(keyed, &key).await?;
+                (created.booking, created.existed_before)
+            }
+        };
+        if existed_before && self.retry_failed && booking.status() == Status::Failed {
+            return Ok(None);
+        }
+        match self.wait {
+            Some(longest) => wait_while_processing(context, booking, longest)
+                .await
+                .map(Some),
+            None => Ok(Some(booking)),
+        }
+    }
+
+    /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
+    fn own_attempt(&self, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
+        let journal = self.context.journal()?;
+        let attempt = journal.attempt(key)?;
+        Ok(attempt.filter(|attempt| {
+            attempt.origin == self.context.target().address()
+                && is_of_row(attempt, keyed, key)
+                && journal.owns(attempt)
+        }))
+    }
+
+    async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
+        let request = row_request(self.context, keyed, key).await?;
+        let mut origin = KeyOrigin::Caller;
+        if keyed.row.idempotency_key.as_deref() != Some(key) {
+            origin = KeyOrigin::SameRequestOnly;
+            if !self.equal_rows {
+                refuse_to_repeat_row(&self.open, &request)?;
+            }
+        }
+        create_booking(self.context, key, origin, request).await
+    }
+}
+
+/// Whether the next row would get the same error.
+fn refuses_all(error: &Error) -> bool {
+    matches!(
+        error.exit,
+        Exit::Config
+            | Exit::Unauthorized
+            | Exit::NotAllowed
+            | Exit::RateLimited
+            | Exit::Network
+            | Exit::Unclassified
+    )
+}
+
+/// The status with which the last run of an attempt was refused.
+fn refused_with(attempt: &Attempt) -> Option<u16> {
+    let run = attempt.runs.last()?;
+    run.http_status.filter(|_| attempt.state == State::Refused)
+}
+
+/// The error for a refusal of which only the status is known.
+fn refusal(status: u16) -> Error {
+    let code = ErrorCode::of_refusal(None, status);
+    let message = format!("the service refused it with HTTP {status}");
+    let mut error = Error::of(code, exit_for_refusal(None, status), message);
+    error.http_status = Some(status);
+    error
+}
+
+/// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
+pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
+    let journal = context.journal()?;
+    let mut retry = 0;
+    let mut attempt = journal.attempt(&keyed.key(0))?;
+    while let Some(later) = journal.attempt(&keyed.key(retry + 1))? {
+        retry += 1;
+        attempt = Some(later);
+    }
+    let outcome = match attempt {
+        Some(attempt) => booked_by(context, &attempt)?,
+        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
+    };
+    Ok(RowResult {
+        keyed,
+        retry,
+        outcome,
+    })
+}
+
+/// The booking that an attempt made, as the journal keeps it, or why there is none.
+fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
+    let key = &attempt.idempotency_key;
+    let error = match (attempt.state, &attempt.booking_id) {
+        (State::Resolved, Some(id)) => {
+            if let Some(kept) = context.journal()?.kept(id)? {
+                return Ok(Ok(kept.booking));
+            }
+            let what = format!("booking {id} was deleted from the journal");
+            Error::new(Code::Http404, what)
+        }
+        (State::Refused, _) => match refused_with(attempt) {
+            Some(status) => refusal(status),
+            None => Error::new(Code::Network, "the service was not reached"),
+        },
+        _ => {
+            let what = "the outcome is unknown: a booking may exist";
+            let resume = resume_command(key);
+            Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}"))
+        }
+    };
+    Ok(Err(error.idempotency_key(key)))
+}
+
+/// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.
+/// What was booked under the batch's `own` keys does not count.
+///
+/// # Errors
+///
+/// `declined` (17) if the answer is no.
+pub(crate) async fn ask_about_same_guests(
+    context: &Context,
+    rows: &[KeyedRow],
+    own: &HashSet<String>,
+    is_confirmed: bool,
+) -> Result<()> {
+    let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
+    let is_own = |live: &LiveBooking| {
+        let key = live.idempotency_key.as_ref();
+        key.is_some_and(|key| own.contains(key))
+    };
+    let same = rows.iter().filter_map(|keyed| {
+        let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
+        Some((keyed.row.number, other))
+    });
+    let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();
+    let (Some((first, more)), Some(other)) = (numbers.split_first(), others.first()) else {
+        return Ok(());
+    };
+    let mut warning = format!("row {first}: {other}");
+    if !more.is_empty() {
+        warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
+    }
+    ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
+}
