@@ -13,7 +13,7 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
-pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
+pub(crate) fn booking_view<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
     BookingView {
         booking,
         dialect: context.dialect().clone(),
@@ -35,7 +35,7 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     if context.has_journal() {
         keep_shown(context, booking);
     }
-    let view = card(context, booking);
+    let view = booking_view(context, booking);
     // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {

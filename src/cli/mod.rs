@@ -8,8 +8,6 @@ pub(crate) mod overview;
 mod suggestion;
 mod version;
 
-// The test runs bash.
-
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseIntError};

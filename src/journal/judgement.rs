@@ -62,8 +62,8 @@ pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -
     is_older && !in_doubt && earlier != Earlier::MayHaveBooked
 }
 
-/// Judges a booking that answered a booking request. What an earlier run was answered with is the requested one. A foreign one,
-/// which existed before the attempt, can be it only if others may have sent the key.
+/// Judges a booking that answered a booking request. What an earlier run was answered with is the requested one. One that is
+/// older than the attempt counts only if others may have sent the key.
 pub(crate) fn judge(
     shown: ShownBooking,
     key: KeyOrigin,

@@ -53,8 +53,8 @@ pub(crate) struct Begun<I, R> {
 }
 
 /// Begins a run. `first` is the attempt as it is if the key is not known yet: with this run alone. `others` are the open
-/// attempts that may have made the same booking, if the wish is not one of its own: every one but where the caller chose
-/// the key, or a person wants to book twice.
+/// attempts among which one for the same booking forbids the run: none if the caller chose the key, or a person wants to book
+/// twice.
 pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     known: Option<Attempt<I, R>>,
     first: Attempt<I, R>,

@@ -117,7 +117,7 @@ pub(crate) struct Actor {
 pub(crate) enum State {
     /// A run may have created a booking that is not known: the attempt is open.
     Unresolved,
-    /// A booking answered a run.
+    /// A run was answered with the requested booking.
     Resolved,
     /// Every run was refused or not sent: nothing was created.
     Refused,
@@ -173,7 +173,7 @@ pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool
         .all(|run| run.account.as_ref().is_none_or(|known| known == account))
 }
 
-/// What the earlier runs of an attempt leave possible for a run that begins now. The last of these that one run leaves counts.
+/// What the earlier runs of an attempt leave possible for a run that begins now. The strongest of all runs counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.

@@ -7,7 +7,7 @@ use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
 use crate::booking::book::create::{attempt_request, create_and_tell};
 use crate::booking::book::duplicates::{Booked, ask_about};
-use crate::booking::finish::card;
+use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::read_booking;
 use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};
 use crate::json::plain;
@@ -55,7 +55,7 @@ pub(crate) async fn warn_of_open_attempts(
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                context.out.show(&card(context, &booking).page());
+                context.out.show(&booking_view(context, &booking).page());
                 booked.push(booking);
             }
         }

@@ -68,7 +68,7 @@ pub(crate) async fn create_booking(
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
     let client = context.client()?;
-    let mut attempt = Sending {
+    let mut sender = Sending {
         context,
         key,
         origin,
@@ -80,20 +80,20 @@ pub(crate) async fn create_booking(
     };
     let mut allowed = context.max_wait();
     loop {
-        let begun = attempt.begin_run(allowed).await;
-        let (run, earlier, left) = begun.map_err(|error| attempt.stopped(error))?;
+        let begun = sender.begin_run(allowed).await;
+        let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
         context.in_flight.replace(InFlight::Creating {
             key: key.to_owned(),
         });
         let progress = context.out.progress("booking");
-        let shows_it = |body: &Document| attempt.is_shown_in(body);
-        let (sent, in_doubt) = client.send_create(&attempt.call, &shows_it).await;
+        let shows_it = |body: &Document| sender.is_shown_in(body);
+        let (sent, in_doubt) = client.send_create(&sender.call, &shows_it).await;
         drop(progress);
-        context.observe_rate_limit(&attempt.call);
+        context.observe_rate_limit(&sender.call);
         let tries = PriorTries { earlier, in_doubt };
         let failure = match sent {
-            Ok(answer) => return attempt.take(&run, tries, answer),
+            Ok(answer) => return sender.judge_response(&run, tries, answer),
             Err(failure) => failure,
         };
         let last = if failure.sent_nothing() {
@@ -103,14 +103,14 @@ pub(crate) async fn create_booking(
         } else {
             TryResult::NoProof
         };
-        let (conclusion, _) = attempt.end_run(&run, tries, last, failure.status(), None);
-        attempt.left_open = conclusion == Conclusion::Unknown;
+        let (conclusion, _) = sender.end_run(&run, tries, last, failure.status(), None);
+        sender.left_open = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
             context.in_flight.replace(InFlight::Nothing);
         }
         // The end is recorded before the wait, so an interrupt adds no doubt.
-        let waited = context.pause_for_rate_limit(failure, &attempt.call, left);
-        allowed = waited.await.map_err(|error| attempt.stopped(error))?;
+        let waited = context.pause_for_rate_limit(failure, &sender.call, left);
+        allowed = waited.await.map_err(|error| sender.stopped(error))?;
     }
 }
 
@@ -286,7 +286,12 @@ impl Sending<'_> {
     }
 
     /// Judges a 2xx: it is either the requested booking, or an error.
-    fn take(&self, run: &RunId, tries: PriorTries, answer: Answer) -> Result<CreatedBooking> {
+    fn judge_response(
+        &self,
+        run: &RunId,
+        tries: PriorTries,
+        answer: Answer,
+    ) -> Result<CreatedBooking> {
         let status = answer.status;
         let booking = match booking_of(self.context, answer.document) {
             Ok(booking) => booking,

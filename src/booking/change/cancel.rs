@@ -103,8 +103,8 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
     confirmation.check(&context.prompter)?;
     let booking = named.booking(context).await?;
     send::refuse_uncancellable(&booking, "there is nothing to cancel")?;
-    let shown = finish::card(context, &booking);
-    if let Some(limits) = shown.limits() {
+    let shown = finish::booking_view(context, &booking);
+    if let Some(limits) = shown.restrictions() {
         context.out.warn(&format!(
             "this will not work: {limits}; until the venue has cancelled it, it expects the guest"
         ));

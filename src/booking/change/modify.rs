@@ -172,7 +172,7 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     let about = [Some(before.id().to_owned()), before.guest(), venue];
     let about: Vec<String> = about.into_iter().flatten().collect();
     page.heading(Tone::Strong, "change", about.join(" · "));
-    page.field_if("note", finish::card(context, before).limits());
+    page.field_if("note", finish::booking_view(context, before).restrictions());
     for (name, new) in asked {
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {

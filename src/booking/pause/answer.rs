@@ -5,7 +5,7 @@ use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
 use crate::booking::change::send::{is_of, no_booking, send_guarded};
 use crate::booking::compare::compared::warn_if_still_asked;
-use crate::booking::finish::card;
+use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::{another, read_booking};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Continuation, Failure};
@@ -90,7 +90,7 @@ pub(crate) fn answered_otherwise(
     let is_waiting = booking.status() == Status::RequiresAction;
     (is_waiting && asked != given).then(|| {
         let id = booking.id();
-        let answers = card(context, booking).commands().join(", or ");
+        let answers = booking_view(context, booking).commands().join(", or ");
         Error::new(
             Code::Http400,
             format!("booking {id} is waiting for {asked}, not for {given}"),

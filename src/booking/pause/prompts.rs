@@ -8,7 +8,7 @@ use super::answer::{AnswerOutcome, send_answer};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::read_file;
-use crate::booking::finish::card;
+use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::read_booking;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
@@ -73,7 +73,9 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
 }
 
 pub(crate) fn show_pause(context: &Context, booking: &Booking) {
-    context.out.show(&pause_page(&card(context, booking)));
+    context
+        .out
+        .show(&pause_page(&booking_view(context, booking)));
 }
 
 #[derive(Clone, Copy)]

@@ -47,7 +47,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let named = args.bookings.first().map(String::as_str);
         let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
         let (booking, exit) = read(context, &mut named, args.exit_status).await?;
-        context.out.emit(&finish::card(context, &booking))?;
+        context.out.emit(&finish::booking_view(context, &booking))?;
         finish::remember_shown(context, &booking);
         return Ok(exit);
     }

@@ -55,7 +55,7 @@ impl View for BookingView<'_> {
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }
-        page.field_if("note", self.limits());
+        page.field_if("note", self.restrictions());
         for command in self.commands() {
             page.next(command);
         }
@@ -65,7 +65,7 @@ impl View for BookingView<'_> {
 
 impl<'a> BookingView<'a> {
     /// What bookctl cannot do with this booking, if that is known.
-    pub(crate) fn limits(&self) -> Option<String> {
+    pub(crate) fn restrictions(&self) -> Option<String> {
         next_step::limits(self.booking, &self.dialect, self.certainty)
     }
 
