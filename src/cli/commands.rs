@@ -55,7 +55,7 @@ pub(crate) enum Command {
     /// Store and remove API keys, and show which key a profile uses
     Auth(Group<setup::auth::Command>),
     /// Manage profiles: the services that bookctl can connect to
-    Profile(Listing<setup::profile::Command>),
+    Profile(ListingGroup<setup::profile::Command>),
     /// Check the configuration, the connection and the API key
     Doctor(setup::doctor::Args),
     /// Explain a status or an error code, and what to do next
@@ -67,11 +67,11 @@ pub(crate) enum Command {
     /// Show help for a topic or a command
     Help(help::Args),
     /// Show where bookings are recorded, and share it with a team
-    Journal(Listing<journal::Command>),
+    Journal(ListingGroup<journal::Command>),
     /// Show what is left of each rate limit
     Limits(account::limits::Args),
     /// Connect a guest's own account, to book with it
-    Session(Listing<account::session::Command>),
+    Session(ListingGroup<account::session::Command>),
     /// Show the service's version, time and endpoints
     #[command(hide = true)]
     Status(status::Args),
@@ -94,7 +94,7 @@ pub(crate) struct Group<T: Subcommand> {
 
 // A group that lists where no verb is given.
 #[derive(clap::Args, Debug)]
-pub(crate) struct Listing<T: Subcommand> {
+pub(crate) struct ListingGroup<T: Subcommand> {
     #[command(subcommand)]
     command: Option<T>,
 }
