@@ -392,7 +392,7 @@ fn report(mistakes: &[Mistake]) -> Error {
         let more = mistakes.len() - MOST_SHOWN;
         error.details.push(format!("and {more} more"));
     }
-    error.hint("see `bookctl book --help` for an example row")
+    error.hint("see `bookctl batch --help` for an example row")
 }
 
 /// Row numbers as people write them: `1-3, 7`.
