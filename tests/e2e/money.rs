@@ -15,7 +15,7 @@ fn an_amount_is_said_for_each_guest_and_for_the_party_in_every_list_and_question
     for part in ["23.00 EUR per guest is held", "· 92.00 EUR for 4"] {
         assert!(listed.contains(part), "{part} in {listed}");
     }
-    let guest = ["--at", "tomorrow 19:10", "--party", "4", "--name", "Ada L"];
+    let guest = ["--at", "in 3 days 19:10", "--party", "4", "--name", "Ada L"];
     let book = [&["book", WITH_CARD][..], &guest].concat();
     let mut terminal = Terminal::of_width(&home, 200, &book);
     terminal
