@@ -117,12 +117,13 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// The ids of what is found come first: an index has all that is looked at for them.
+    /// The ids of what is found come first: an index has all that is looked at for them. SQLite keeps to the order of a CROSS
+    /// JOIN; it would look for them again at each booking.
     fn text(&self, limit: usize) -> String {
         let newest = "ORDER BY created_at DESC, id DESC";
         format!(
             "SELECT bookings.* FROM (SELECT id AS found FROM bookings WHERE {} {newest} LIMIT {limit}) AS first
-             JOIN bookings ON origin = ?1 AND id = found {newest}",
+             CROSS JOIN bookings WHERE origin = ?1 AND id = found {newest}",
             self.conditions
         )
     }
