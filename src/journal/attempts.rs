@@ -11,10 +11,10 @@ use super::protocol::Attempt;
 use super::runs::{Actor, Outcome, Run, State};
 use super::wish::RecordedRequest;
 use crate::outcome::{Error, Result};
-use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, SqlRow, Value, values};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value, values};
 
 fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
-    let json = |text: String| serde_json::from_str(&text).map_err(|_| SqlError::Unreadable);
+    let json = |text: String| serde_json::from_str(&text).map_err(|_| SqlFailure::Unreadable);
     let asked: Option<String> = row.get("asked")?;
     Ok(Attempt {
         idempotency_key: row.get("idempotency_key")?,
@@ -77,7 +77,7 @@ fn select(
     );
     let found = statements.together(&[(&attempts, values), (&runs, values)])?;
     let [attempts, runs] = found.as_slice() else {
-        return Err(SqlError::Unreadable);
+        return Err(SqlFailure::Unreadable);
     };
     let mut of_key: HashMap<String, Vec<Run>> = HashMap::new();
     for row in runs {

@@ -1,10 +1,16 @@
-//! What shell completion reads from the journal's file.
+//! What shell completion reads: the bookings and attempts of the journal's file, the venues and slots that this terminal saw.
+//!
+//! It waits for no lock, says nothing and writes nothing. What cannot be read counts as empty.
 
 use std::path::Path;
+use std::time::Duration;
 
-use rusqlite::params;
+use rusqlite::{Connection, OpenFlags, params};
+use serde_json::Value as Json;
 
-use crate::platform::sqlite::{Peek, prefix_end};
+use super::recent::rows::{LAST_LIST, RecentList};
+use crate::json::plain;
+use crate::platform::system;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
@@ -12,14 +18,16 @@ const MOST: u32 = 100;
 const LAST_BOOKINGS: u32 = 20;
 
 pub(crate) struct CompletionIndex {
-    file: Peek,
+    file: Connection,
     origin: String,
 }
 
-pub(crate) struct KnownBooking {
-    /// The booking's id, or the attempt's key.
+pub(crate) struct IndexedRow {
+    /// What stands for it: `@2` in the last list, or its id.
+    pub(crate) word: String,
+    /// An attempt's is its key.
     pub(crate) id: String,
-    /// The last seen status; `None` for an attempt.
+    /// The last seen status of a booking.
     pub(crate) status: Option<String>,
     /// The venue's name, or its id.
     pub(crate) venue: Option<String>,
@@ -27,50 +35,110 @@ pub(crate) struct KnownBooking {
     pub(crate) guest: Option<String>,
 }
 
-/// What is read of a document; nothing of one whose guest was deleted.
-const SHOWN: &str = "CAST(coalesce(document ->> 'venue_name', document ->> 'venue_id') AS TEXT) AS venue,
-    CAST(document ->> 'datetime' AS TEXT) AS datetime, CAST(document -> 'customer' ->> 'name' AS TEXT) AS guest";
-
 impl CompletionIndex {
+    /// Opens the journal's file, or that of what this terminal saw, of any version. One that another process is writing
+    /// counts as empty.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
-        let file = Peek::open(path)?;
+        // A pipe would be waited for.
+        if !path.metadata().ok()?.is_file() {
+            return None;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let file = Connection::open_with_flags(path, flags).ok()?;
+        file.busy_timeout(Duration::ZERO).ok()?;
         Some(CompletionIndex { file, origin })
     }
 
     /// Bookings of this machine whose ids start with `prefix`, latest first.
-    pub(crate) fn bookings(&self, prefix: &str) -> Vec<KnownBooking> {
+    pub(crate) fn bookings(&self, prefix: &str) -> Vec<IndexedRow> {
         // A prefix is looked up by id; without one, the latest bookings are taken. Both use an index.
         let (id, order, most) = match prefix {
             "" => ("+id", "created_at", LAST_BOOKINGS),
             _ => ("id", "id", MOST),
         };
-        let rows = format!(
-            "SELECT id, status, iif(json_valid(document), document, '{{}}') AS document FROM bookings
-             WHERE origin = ?1 AND {id} >= ?2 AND {id} < ?3 ORDER BY {order} DESC LIMIT ?4"
+        let bookings = format!(
+            "SELECT id AS word, id, status, document FROM bookings
+             WHERE origin = ?1 AND {id} >= ?4 AND {id} < ?5 ORDER BY {order} DESC LIMIT {most}"
         );
-        self.rows(&rows, prefix, most)
+        self.rows("", &bookings, prefix)
     }
 
     /// Open attempts whose keys start with `prefix`, latest first.
-    pub(crate) fn open_attempts(&self, prefix: &str) -> Vec<KnownBooking> {
-        let rows = "SELECT idempotency_key AS id, NULL AS status, iif(json_valid(request), request, '{}') AS document
-             FROM attempts
-             WHERE state = 'unresolved' AND origin = ?1 AND +idempotency_key >= ?2 AND +idempotency_key < ?3
-             ORDER BY created_at DESC LIMIT ?4";
-        self.rows(rows, prefix, MOST)
+    pub(crate) fn open_attempts(&self, prefix: &str) -> Vec<IndexedRow> {
+        let attempts = format!(
+            "SELECT idempotency_key AS word, idempotency_key AS id, request AS document FROM attempts
+             WHERE state = 'unresolved' AND origin = ?1 AND +idempotency_key >= ?4 AND +idempotency_key < ?5
+             ORDER BY created_at DESC LIMIT {MOST}"
+        );
+        self.rows("", &attempts, prefix)
     }
 
-    fn rows(&self, rows: &str, prefix: &str, most: u32) -> Vec<KnownBooking> {
-        let query = format!("SELECT id, status, {SHOWN} FROM ({rows})");
-        let values = params![self.origin, prefix, prefix_end(prefix), most];
-        self.file.rows(&query, values, |row| {
-            Ok(KnownBooking {
-                id: row.get("id")?,
-                status: row.get("status")?,
-                venue: row.get("venue")?,
-                datetime: row.get("datetime")?,
-                guest: row.get("guest")?,
-            })
-        })
+    /// The rows of this terminal's last list of venues, then the venues whose ids have this prefix.
+    pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedRow> {
+        let venues =
+            words("SELECT id FROM venues WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY id");
+        let query = format!(
+            "SELECT word, id, document AS venue FROM ({venues}) JOIN venues USING (id) WHERE origin = ?1"
+        );
+        self.rows(&RecentList::Venues.kind(), &query, prefix)
     }
+
+    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix. Without a prefix, those
+    /// that were seen last.
+    pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedRow> {
+        let order = if prefix.is_empty() {
+            "seen_at DESC"
+        } else {
+            "id"
+        };
+        let slots = words(&format!(
+            "SELECT id FROM slots WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY {order}"
+        ));
+        let query = format!(
+            "SELECT word, words.id, slots.document, venues.document AS venue
+             FROM ({slots}) AS words JOIN slots ON slots.origin = ?1 AND slots.id = words.id
+             LEFT JOIN venues ON venues.origin = ?1 AND venues.id = slots.venue_id"
+        );
+        self.rows(&RecentList::Slots.kind(), &query, prefix)
+    }
+
+    /// The rows of a query, up to the first that cannot be read. `kind` is the list that it looks into.
+    fn rows(&self, kind: &str, query: &str, prefix: &str) -> Vec<IndexedRow> {
+        let Ok(mut query) = self.file.prepare(query) else {
+            return Vec::new();
+        };
+        let end = format!("{prefix}\u{10ffff}");
+        let terminal = system::process::terminal();
+        let rows = query.query_map(params![self.origin, kind, terminal, prefix, end], |row| {
+            // A query has not all of them, and a guest may be deleted.
+            let text = |column| row.get::<_, String>(column).ok();
+            let json = |column| text(column).and_then(|it| serde_json::from_str(&it).ok());
+            let (document, venue): (Json, Json) = (
+                json("document").unwrap_or_default(),
+                json("venue").unwrap_or_default(),
+            );
+            let field =
+                |of: &Json, pointer| of.pointer(pointer).map(plain).filter(|it| !it.is_empty());
+            Ok(IndexedRow {
+                word: row.get("word")?,
+                id: row.get("id")?,
+                status: text("status"),
+                venue: field(&venue, "/name")
+                    .or_else(|| field(&document, "/venue_name"))
+                    .or_else(|| field(&document, "/venue_id")),
+                datetime: field(&document, "/datetime"),
+                guest: field(&document, "/customer/name"),
+            })
+        });
+        rows.map(|rows| rows.map_while(Result::ok).collect())
+            .unwrap_or_default()
+    }
+}
+
+/// The words that stand for ids: the rows of the last list, each under its number, then the ids of a query.
+fn words(ids: &str) -> String {
+    format!(
+        "SELECT '@' || (key + 1) AS word, value AS id FROM json_each({LAST_LIST}) WHERE key < {MOST}
+         UNION ALL SELECT id AS word, id FROM ({ids} LIMIT {MOST})"
+    )
 }

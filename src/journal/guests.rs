@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::Journal;
 use super::scope::Scope;
 use crate::outcome::Result;
-use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, values};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, values};
 
 /// How many guests a transaction deletes at most, so that a booking request stays fast, and nobody waits long where a person
 /// deletes many. More than one request ever adds.
@@ -87,7 +87,7 @@ impl Journal {
         );
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, until.to_string()])?;
-            let row = row.ok_or(SqlError::Unreadable)?;
+            let row = row.ok_or(SqlFailure::Unreadable)?;
             Ok(Forgotten {
                 count: row.get("guests")?,
                 unresolved: row.get("unresolved")?,

@@ -35,7 +35,7 @@ const VERSION: i64 = 23;
 pub(crate) use attempts::another_account;
 pub(crate) use bookings::{KeptBooking, StatusObservation};
 pub(crate) use claim::{Claim, LONGEST_LEASE};
-pub(crate) use completion_index::{CompletionIndex, KnownBooking};
+pub(crate) use completion_index::{CompletionIndex, IndexedRow};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
 pub(crate) use judgement::{

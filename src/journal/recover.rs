@@ -14,7 +14,8 @@ use super::scope::Scope;
 use super::store::{KIND, into_error};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file::{self, beside};
-use crate::platform::sqlite::{self, SqliteFailure};
+use crate::platform::sql::SqlFailure;
+use crate::platform::sqlite;
 use crate::platform::system::files::RENAMES_OPEN_FILES;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
 
 /// Makes a journal at `new` from the readable rows of the old one. Returns the number of attempts.
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
-    let cannot = |why: SqliteFailure| into_error(new, &why);
+    let cannot = |why: SqlFailure| into_error(new, &why);
     let journal = Journal::make(new).map_err(cannot)?;
     let mut attempts = 0;
     if let (Some(old), Some((connection, _))) = (old, journal.file()) {
@@ -147,7 +148,7 @@ fn is_sound(path: &Path) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
     }
-    let check = || -> Result<bool, SqliteFailure> {
+    let check = || -> Result<bool, SqlFailure> {
         let journal = Journal::try_open(path, Scope::default())?;
         let Some((connection, _)) = journal.file() else {
             return Ok(true);

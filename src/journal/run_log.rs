@@ -96,11 +96,7 @@ impl Journal {
         let is_shared = self.is_shared();
         let begun =
             self.write(|statements, scope| intent.write(statements, scope, is_shared, &token))?;
-        let outcome = begun.map_err(|refused| refused.idempotency_key(intent.key))?;
-        if let BeginOutcome::Run { .. } = outcome {
-            self.prepare_the_end();
-        }
-        Ok(outcome)
+        begun.map_err(|refused| refused.idempotency_key(intent.key))
     }
 
     /// Records how a run ended, and returns what is known of its attempt then.

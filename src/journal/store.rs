@@ -15,8 +15,8 @@ use super::scope::Scope;
 use super::{VERSION, team};
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
-use crate::platform::sql::{SqlError, SqlExecutor, SqlResult};
-use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
+use crate::platform::sqlite::{self, JournalMode, Kind};
 use crate::platform::{ownership, private_file, shell};
 
 pub(crate) struct Journal {
@@ -78,14 +78,14 @@ impl Journal {
     }
 
     /// Like `open`, but returns the reason why the journal cannot be used.
-    pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqliteFailure> {
+    pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqlFailure> {
         let connection = sqlite::open(path, &KIND)?;
         private_file::close_folder_of(path);
         Ok(Journal::in_file(connection, path, scope))
     }
 
     /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
-    pub(super) fn make(path: &Path) -> Result<Self, SqliteFailure> {
+    pub(super) fn make(path: &Path) -> Result<Self, SqlFailure> {
         let connection = sqlite::build(path, &KIND)?;
         Ok(Journal::in_file(connection, path, Scope::default()))
     }
@@ -140,7 +140,7 @@ impl Journal {
                     transaction.commit()?;
                     Ok(value)
                 };
-                write().map_err(|why| in_words(path, &why))
+                write().map_err(|why: SqlFailure| into_error(path, &why))
             }
             Backend::Team(database) => {
                 let written = database.transaction(&work);
@@ -155,7 +155,7 @@ impl Journal {
     ) -> Result<T> {
         match &self.place {
             Backend::File { connection, path } => {
-                work(connection, &self.scope).map_err(|why| in_words(path, &why))
+                work(connection, &self.scope).map_err(|why| into_error(path, &why))
             }
             Backend::Team(database) => {
                 let found = database.read(&|statements| work(statements, &self.scope));
@@ -169,14 +169,6 @@ impl Journal {
     pub(crate) fn connect_ahead(&self) {
         if let Backend::Team(database) = &self.place {
             database.connect_ahead();
-        }
-    }
-
-    /// While the service is asked, has the server of a shared journal load what the end of a run needs: a new connection
-    /// has loaded nothing, and the answer is shown only when it is stored.
-    pub(super) fn prepare_the_end(&self) {
-        if let Backend::Team(database) = &self.place {
-            database.load_ahead(team::OF_AN_END);
         }
     }
 
@@ -232,44 +224,35 @@ fn refuse_second_name(_: &Path) -> Result<()> {
     Ok(())
 }
 
-fn in_words(path: &Path, trouble: &SqlError) -> Error {
-    match trouble {
-        SqlError::Sqlite(failure) => into_error(path, failure),
-        other => into_error(path, &SqliteFailure::Other(other.to_string())),
-    }
-}
-
-pub(super) fn into_error(path: &Path, failure: &SqliteFailure) -> Error {
+pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
     let (why, hint) = match failure {
-        SqliteFailure::Unreachable(reason) => (
+        SqlFailure::Unreachable(reason) => (
             format!("cannot be kept: {reason}"),
             "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        SqliteFailure::Damaged | SqliteFailure::OtherVersion { .. } => (
+        SqlFailure::Damaged | SqlFailure::OtherVersion { .. } => (
             failure.to_string(),
             "start a new journal with `bookctl journal recover`; it keeps the old file",
         ),
-        SqliteFailure::Empty | SqliteFailure::Foreign => (
+        SqlFailure::Empty | SqlFailure::Foreign => (
             "is empty: its attempts are lost".to_owned(),
             "look for its bookings at the service, then start a new journal with `bookctl journal recover`; it \
              keeps the old file",
         ),
-        SqliteFailure::Moved => (
+        SqlFailure::Moved => (
             failure.to_string(),
             "run the command again; `bookctl attempts list` shows what the journal in its place knows",
         ),
-        SqliteFailure::Full => (failure.to_string(), "free some space, then try again"),
-        SqliteFailure::ReadOnly => (
+        SqlFailure::Full => (failure.to_string(), "free some space, then try again"),
+        SqlFailure::ReadOnly => (
             "cannot be written: it is read-only".to_owned(),
             "make it writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        SqliteFailure::Held => (
+        SqlFailure::Held => (
             failure.to_string(),
             "check which other bookctl is running, then try again",
         ),
-        SqliteFailure::Tables(_) | SqliteFailure::Other(_) => {
-            (failure.to_string(), "check the file and its folder")
-        }
+        _ => (failure.to_string(), "check the file and its folder"),
     };
     Error::journal(format!("{} {} {why}", KIND.name, path.display())).hint(hint)
 }

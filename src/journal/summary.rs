@@ -42,7 +42,7 @@ impl Journal {
         let is_shared = self.is_shared();
         self.read(|statements, _| {
             let row = statements.first(COUNT, &[])?;
-            let row = row.ok_or(crate::platform::sql::SqlError::Unreadable)?;
+            let row = row.ok_or(crate::platform::sql::SqlFailure::Unreadable)?;
             let indexed = || statements.first(team::IS_SEARCH_INDEXED, &[]);
             let indexed = if is_shared { indexed()? } else { None };
             Ok(Summary {

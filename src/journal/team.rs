@@ -3,21 +3,18 @@
 
 use super::VERSION;
 use crate::outcome::{Error, Result};
-use crate::platform::postgres::{Database, Guard, PostgresFailure};
-use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, values};
+use crate::platform::postgres::{Database, Guard};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, values};
 
 /// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
 pub(super) const GUARD: Guard = Guard {
     query: FIND_VERSION,
     check: |found| match found {
         VERSION => Ok(()),
-        0 => Err(PostgresFailure::NotPrepared),
+        0 => Err(SqlFailure::NotPrepared),
         found => Err(other_version(found)),
     },
 };
-
-/// Loads the tables and the language of their functions, which the end of a run needs. It finds nothing and changes nothing.
-pub(super) const OF_AN_END: &str = "SELECT booking_facts('{}'), (SELECT count(*) FROM bookings JOIN sightings USING (origin) WHERE false)";
 
 const FIND_VERSION: &str = "SELECT version FROM bookctl_journal";
 
@@ -58,7 +55,7 @@ fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
     let row = statements.first("SELECT current_setting('server_encoding')", &[])?;
     let encoding: String = row.map_or(Ok(String::new()), |row| row.at(0))?;
     if encoding != "UTF8" {
-        return Err(SqlError::Postgres(PostgresFailure::Encoding(encoding)));
+        return Err(SqlFailure::Encoding(encoding));
     }
     statements.execute(make, &[])?;
     statements.execute(fill, &[])?;
@@ -66,7 +63,7 @@ fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
     match row.map_or(Ok(0), |row| row.at(0))? {
         VERSION => return Ok(false),
         0 => {}
-        found => return Err(SqlError::Postgres(other_version(found))),
+        found => return Err(other_version(found)),
     }
     // Times are RFC 3339 in UTC, which sort as text under the collation "C".
     let tables = include_str!("schema.sql")
@@ -88,40 +85,38 @@ pub(super) const IS_SEARCH_INDEXED: &str = "
     SELECT EXISTS (SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                    WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search' AND indisvalid)";
 
-fn other_version(found: i64) -> PostgresFailure {
-    PostgresFailure::OtherVersion {
+fn other_version(found: i64) -> SqlFailure {
+    SqlFailure::OtherVersion {
         found,
         known: VERSION,
     }
 }
 
-pub(super) fn error(database: &Database, trouble: &SqlError) -> Error {
-    let hint = match trouble {
-        SqlError::Postgres(
-            PostgresFailure::Unreachable(_)
-            | PostgresFailure::Lost(_)
-            | PostgresFailure::NotReady(_)
-            | PostgresFailure::Late(_),
-        ) => {
+pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
+    let hint = match failure {
+        SqlFailure::Unconnected(_)
+        | SqlFailure::Lost(_)
+        | SqlFailure::NotReady(_)
+        | SqlFailure::Late => {
             "bookctl does not book without a journal: check the server and the network, then try again"
         }
-        SqlError::Postgres(PostgresFailure::NotAllowed(_)) => {
+        SqlFailure::NotAllowed(_) => {
             "check the user's rights and its password: PGPASSWORD, PGPASSFILE, ~/.pgpass, or `bookctl auth login \
              --journal-password-stdin`"
         }
-        SqlError::Postgres(PostgresFailure::ReadOnly) => {
+        SqlFailure::Standby => {
             "connect to the primary server: bookctl does not book without a journal"
         }
-        SqlError::Postgres(PostgresFailure::NotPrepared) => {
+        SqlFailure::NotPrepared => {
             "prepare it once, as a user who may create tables: `bookctl journal init`"
         }
-        SqlError::Postgres(PostgresFailure::OtherVersion { .. }) => {
+        SqlFailure::OtherVersion { .. } => {
             "use the bookctl that prepared it, or prepare another database with `bookctl journal init`"
         }
-        SqlError::Postgres(PostgresFailure::Encoding(_)) => {
+        SqlFailure::Encoding(_) => {
             "use a database in UTF8: `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
         }
         _ => "see the state of the journal with `bookctl journal status`",
     };
-    Error::journal(format!("the journal at {} {trouble}", database.address)).hint(hint)
+    Error::journal(format!("the journal at {} {failure}", database.address)).hint(hint)
 }

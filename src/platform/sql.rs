@@ -3,43 +3,17 @@
 //! The text of a statement is the same for both. Parameters are `?1`, `?2` and so on. Rows that the transaction changes
 //! after it has looked at them are read `FOR UPDATE`, which SQLite does not need: it has one writer at a time.
 
+mod failure;
+
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use rusqlite::types::FromSql as FromCell;
 use rusqlite::types::Value as Cell;
 
-use super::postgres::failure::PostgresFailure;
-use super::sqlite::SqliteFailure;
+pub(crate) use failure::SqlFailure;
 
-pub(crate) type SqlResult<T> = Result<T, SqlError>;
-
-#[derive(Debug)]
-pub(crate) enum SqlError {
-    Sqlite(SqliteFailure),
-    Postgres(PostgresFailure),
-    /// A column does not hold what is expected there.
-    Unreadable,
-}
-
-impl fmt::Display for SqlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SqlError::Sqlite(failure) => failure.fmt(f),
-            SqlError::Postgres(failure) => failure.fmt(f),
-            SqlError::Unreadable => {
-                f.write_str("cannot be used: a column does not hold what is expected there")
-            }
-        }
-    }
-}
-
-impl From<rusqlite::Error> for SqlError {
-    fn from(error: rusqlite::Error) -> Self {
-        SqlError::Sqlite(error.into())
-    }
-}
+pub(crate) type SqlResult<T> = Result<T, SqlFailure>;
 
 /// Runs statements within a transaction, or each by itself.
 pub(crate) trait SqlExecutor {
@@ -117,12 +91,12 @@ impl SqlRow {
     /// The value of the column of this name: the one after `AS`, where the statement has it.
     pub(crate) fn get<T: FromCell>(&self, column: &str) -> SqlResult<T> {
         let at = self.columns.iter().position(|name| name == column);
-        self.at(at.ok_or(SqlError::Unreadable)?)
+        self.at(at.ok_or(SqlFailure::Unreadable)?)
     }
 
     /// The value of a column, counted from 0.
     pub(crate) fn at<T: FromCell>(&self, column: usize) -> SqlResult<T> {
-        let cell = self.cells.get(column).ok_or(SqlError::Unreadable)?;
-        T::column_result(cell.into()).map_err(|_| SqlError::Unreadable)
+        let cell = self.cells.get(column).ok_or(SqlFailure::Unreadable)?;
+        T::column_result(cell.into()).map_err(|_| SqlFailure::Unreadable)
     }
 }

@@ -6,8 +6,7 @@ use super::command_line::CommandLine;
 use crate::config::{
     ConfigFile, Environment, Paths, SANDBOX_PROFILE, Target, TargetOptions, resolve,
 };
-use crate::journal::recent::RecentIndex;
-use crate::journal::{CompletionIndex, KnownBooking};
+use crate::journal::{CompletionIndex, IndexedRow};
 use crate::platform::ownership;
 use crate::platform::shell::is_plain;
 use crate::service::documents::booking::Status;
@@ -79,17 +78,17 @@ impl Known {
         CompletionIndex::open(&paths.journal, target.address())
     }
 
-    fn recent(&self) -> Option<RecentIndex> {
+    fn recent(&self) -> Option<CompletionIndex> {
         let (paths, target) = self.service()?;
         ownership::check_database(&paths.recent).ok()?;
-        RecentIndex::open(&paths.recent, target.address())
+        CompletionIndex::open(&paths.recent, target.address())
     }
 
     pub(super) fn venues(&self, start: &str) -> Option<Vec<Candidate>> {
         let venues = self.recent()?.venues(start).into_iter().map(|venue| {
             // A row's number says nothing of the venue.
             let id = Some(venue.id).filter(|id| *id != venue.word);
-            (venue.word, venue.name.or(id).unwrap_or_default())
+            (venue.word, venue.venue.or(id).unwrap_or_default())
         });
         Some(plain(venues))
     }
@@ -104,7 +103,7 @@ impl Known {
         });
         let slots = slots.into_iter().map(|slot| {
             let time = slot.datetime.as_deref().map(human);
-            (slot.word, joined([time, slot.name]))
+            (slot.word, joined([time, slot.venue]))
         });
         Some(plain(slots))
     }
@@ -138,7 +137,7 @@ impl Known {
     }
 }
 
-fn described(made: KnownBooking) -> Candidate {
+fn described(made: IndexedRow) -> Candidate {
     let when = made.datetime.as_deref().map(human);
     (made.id, joined([made.status, made.guest, made.venue, when]))
 }

@@ -3,7 +3,6 @@
 //! It is always a local file, `recent.db`, wherever the journal is. It may be lost: nothing in it is needed to know what
 //! was booked. So nothing of it is synced, and a file that cannot be used is replaced.
 
-pub(crate) mod index;
 pub(crate) mod rows;
 
 use std::io;
@@ -11,11 +10,11 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub(crate) use index::RecentIndex;
 pub(crate) use rows::{RecentList, RecentSlot};
 
 use crate::outcome::{Code, Error, Result};
-use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
+use crate::platform::sql::SqlFailure;
+use crate::platform::sqlite::{self, JournalMode, Kind};
 use crate::platform::{ownership, system};
 
 /// What was seen of one service: `origin` keeps apart what belongs to others.
@@ -72,7 +71,7 @@ impl Recent {
         ownership::refuse_others(path)?;
         let opened = match sqlite::open(path, &KIND) {
             Err(why) if why.is_permanent() => sqlite::remove(path)
-                .map_err(SqliteFailure::from)
+                .map_err(SqlFailure::from)
                 .and_then(|()| sqlite::open(path, &KIND)),
             opened => opened,
         };
@@ -100,12 +99,12 @@ impl Recent {
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.connection.is_readonly("main") {
             Ok(false) => Ok(()),
-            _ => Err(unusable(&SqliteFailure::ReadOnly)),
+            _ => Err(unusable(&SqlFailure::ReadOnly)),
         }
     }
 }
 
-fn unusable(why: &SqliteFailure) -> Error {
+fn unusable(why: &SqlFailure) -> Error {
     let why = io::Error::other(why.to_string());
     Error::caused(Code::Io, "the file of recent rows cannot be used", why)
         .hint("make the folder writable, or set BOOKCTL_HOME to a writable folder")

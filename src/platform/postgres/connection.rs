@@ -20,10 +20,10 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Address, Guard, Login, PostgresFailure};
+use super::{Address, Guard, Login};
 use crate::outcome::reason;
-use crate::platform::lock_wait::{LockWait, LockWaitSettings};
-use crate::platform::sql::{SqlError, SqlResult};
+use crate::platform::lock_wait::LockWait;
+use crate::platform::sql::{SqlFailure, SqlResult};
 use crate::platform::{crypto, regular_file, signals};
 
 /// The longest that making a connection may take.
@@ -43,7 +43,7 @@ pub(crate) struct Database {
     _stop: oneshot::Sender<()>,
     /// Whether answers are waited for as long as it takes: a statement may go through all rows.
     pub(crate) is_patient: bool,
-    connecting: RefCell<Option<JoinHandle<Result<Client, PostgresFailure>>>>,
+    connecting: RefCell<Option<JoinHandle<SqlResult<Client>>>>,
     connection: RefCell<Option<Rc<PostgresConnection>>>,
     /// Whether a connection was ever made: what worked once is waited for.
     was_connected: Flag<bool>,
@@ -53,7 +53,6 @@ pub(super) struct PostgresConnection {
     pub(super) client: Arc<Client>,
     /// Whether the guard holds for it.
     pub(super) is_checked: Flag<bool>,
-    has_loaded: Flag<bool>,
 }
 
 impl Database {
@@ -87,22 +86,8 @@ impl Database {
 
     /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.
     pub(crate) fn connect_ahead(&self) {
-        if let Ok(connecting) = self.connecting() {
-            self.connecting.replace(Some(self.driver.spawn(connecting)));
-        }
-    }
-
-    /// Has the server run a query whose result nobody waits for, once for each connection, so that it has loaded what it
-    /// needs when the next statements come.
-    pub(crate) fn load_ahead(&self, query: &'static str) {
-        if let Some(connection) = self.connection.borrow().as_ref()
-            && !connection.has_loaded.replace(true)
-        {
-            let client = Arc::clone(&connection.client);
-            self.driver.spawn(async move {
-                let _ = client.query_typed(query, &[]).await;
-            });
-        }
+        let connecting = connect(self.config.clone(), self.address.clone());
+        self.connecting.replace(Some(self.driver.spawn(connecting)));
     }
 
     pub(super) fn until_it_works<T>(
@@ -112,15 +97,23 @@ impl Database {
         let mut wait = self.patience(false);
         loop {
             let outcome = self.connection().and_then(&run);
-            let Err(SqlError::Postgres(failure)) = &outcome else {
-                return outcome;
+            let may_work_soon = match &outcome {
+                Ok(_)
+                | Err(SqlFailure::Standby | SqlFailure::Unreadable | SqlFailure::Other(_)) => {
+                    return outcome;
+                }
+                Err(SqlFailure::Conflict) => true,
+                Err(failure) => {
+                    self.connection.replace(None);
+                    match failure {
+                        // Where the commit may have been done, the work finds what it has done before.
+                        SqlFailure::Lost(_) | SqlFailure::NotReady(_) => true,
+                        SqlFailure::Unconnected(_) => self.was_connected.get(),
+                        _ => false,
+                    }
+                }
             };
-            if failure.ends_connection() {
-                self.connection.replace(None);
-            }
-            let was_there =
-                self.was_connected.get() && matches!(failure, PostgresFailure::Unreachable(_));
-            if !(failure.is_passing() || was_there) || !wait.pause() {
+            if !may_work_soon || !wait.pause() {
                 return outcome;
             }
         }
@@ -131,77 +124,23 @@ impl Database {
         if let Some(held) = held.filter(|held| !held.client.is_closed()) {
             return Ok(held);
         }
-        let connecting = match self.connecting.take() {
-            Some(begun) => begun,
-            None => self.driver.spawn(self.connecting()?),
-        };
+        if self.connecting.borrow().is_none() {
+            self.connect_ahead();
+        }
+        let begun = self.connecting.take();
         let client = self.wait(async move {
-            let ended = |_| PostgresFailure::Lost("its thread has ended".to_owned());
-            connecting.await.map_err(ended)?
+            match begun {
+                Some(begun) => begun.await.map_err(ended)?,
+                None => Err(ended(())),
+            }
         })?;
         let connection = Rc::new(PostgresConnection {
             client: Arc::new(client),
             is_checked: Flag::new(self.guard.is_none()),
-            has_loaded: Flag::new(false),
         });
         self.connection.replace(Some(Rc::clone(&connection)));
         self.was_connected.set(true);
         Ok(connection)
-    }
-
-    /// Connects, within the limit, and drives the connection from then on.
-    fn connecting(
-        &self,
-    ) -> SqlResult<impl Future<Output = Result<Client, PostgresFailure>> + Send + 'static> {
-        let tls = if self.address.is_encrypted {
-            let unreachable =
-                |why: Box<dyn std::error::Error>| PostgresFailure::Unreachable(why.to_string());
-            let config = self
-                .tls()
-                .map_err(|why| SqlError::Postgres(unreachable(why)))?;
-            Some(MakeRustlsConnect::new(config))
-        } else {
-            None
-        };
-        let config = self.config.clone();
-        let connecting = async move {
-            if let Some(tls) = tls {
-                let (client, connection) = config.connect(tls).await?;
-                tokio::spawn(connection);
-                Ok(client)
-            } else {
-                let (client, connection) = config.connect(NoTls).await?;
-                tokio::spawn(connection);
-                Ok(client)
-            }
-        };
-        Ok(async move {
-            match tokio::time::timeout(CONNECT, connecting).await {
-                Ok(connected) => connected.map_err(|error| not_connected(&error)),
-                Err(_) => {
-                    let seconds = CONNECT.as_secs();
-                    Err(PostgresFailure::Unreachable(format!(
-                        "no answer in {seconds} s"
-                    )))
-                }
-            }
-        })
-    }
-
-    /// The system's authorities, or those of the file that the URL names.
-    fn tls(&self) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-        crypto::install_provider();
-        let builder = ClientConfig::builder();
-        let Some(file) = &self.address.root_file else {
-            return Ok(builder.with_platform_verifier()?.with_no_client_auth());
-        };
-        let text = regular_file::read(file, 1024 * 1024)
-            .map_err(|why| format!("sslrootcert {}: {why}", file.display()))?;
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(&text) {
-            roots.add(certificate?)?;
-        }
-        Ok(builder.with_root_certificates(roots).with_no_client_auth())
     }
 
     /// A wait that has just begun, which only a signal ends if it is `endless`.
@@ -215,7 +154,7 @@ impl Database {
     /// Waits for what the driver does.
     pub(super) fn wait<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T, PostgresFailure>> + Send + 'static,
+        work: impl Future<Output = SqlResult<T>> + Send + 'static,
     ) -> SqlResult<T> {
         let (sender, receiver) = mpsc::channel();
         let task = self.driver.spawn(async move {
@@ -224,21 +163,62 @@ impl Database {
         let mut wait = None;
         loop {
             match receiver.recv_timeout(UNWATCHED) {
-                Ok(outcome) => return outcome.map_err(SqlError::Postgres),
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    let reason = "its thread has ended".to_owned();
-                    return Err(SqlError::Postgres(PostgresFailure::Lost(reason)));
-                }
+                Ok(outcome) => return outcome,
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(ended(())),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
             let wait = wait.get_or_insert_with(|| self.patience(self.is_patient));
             if !wait.pause() {
                 task.abort();
-                let seconds = LockWaitSettings::limit().as_secs();
-                return Err(SqlError::Postgres(PostgresFailure::Late(seconds)));
+                return Err(SqlFailure::Late);
             }
         }
     }
+}
+
+/// The failure of a task whose thread is gone.
+pub(super) fn ended<E>(_: E) -> SqlFailure {
+    SqlFailure::Lost("its thread has ended".to_owned())
+}
+
+/// Connects, within the limit, and drives the connection from then on.
+async fn connect(config: Config, address: Address) -> SqlResult<Client> {
+    let connecting = async {
+        if address.is_encrypted {
+            let tls = tls(&address).map_err(|why| SqlFailure::Unconnected(why.to_string()))?;
+            let (client, connection) = config.connect(MakeRustlsConnect::new(tls)).await?;
+            tokio::spawn(connection);
+            Ok(client)
+        } else {
+            let (client, connection) = config.connect(NoTls).await?;
+            tokio::spawn(connection);
+            Ok(client)
+        }
+    };
+    match tokio::time::timeout(CONNECT, connecting).await {
+        Ok(Err(SqlFailure::Lost(why))) => Err(SqlFailure::Unconnected(why)),
+        Ok(connected) => connected,
+        Err(_) => {
+            let why = format!("no answer in {} s", CONNECT.as_secs());
+            Err(SqlFailure::Unconnected(why))
+        }
+    }
+}
+
+/// The system's authorities, or those of the file that the URL names.
+fn tls(address: &Address) -> Result<ClientConfig, Box<dyn std::error::Error>> {
+    crypto::install_provider();
+    let builder = ClientConfig::builder();
+    let Some(file) = &address.root_file else {
+        return Ok(builder.with_platform_verifier()?.with_no_client_auth());
+    };
+    let text = regular_file::read(file, 1024 * 1024)
+        .map_err(|why| format!("sslrootcert {}: {why}", file.display()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        roots.add(certificate?)?;
+    }
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 fn config(address: &Address, login: &Login) -> Config {
@@ -261,39 +241,33 @@ fn config(address: &Address, login: &Login) -> Config {
     config
 }
 
-fn not_connected(error: &tokio_postgres::Error) -> PostgresFailure {
-    match (failed(error), error.as_db_error()) {
-        (PostgresFailure::Lost(reason), None) => PostgresFailure::Unreachable(reason),
-        (failure, _) => failure,
-    }
-}
-
-pub(super) fn failed(error: &tokio_postgres::Error) -> PostgresFailure {
-    let Some(refused) = error.as_db_error() else {
-        // What this side refuses has no code: no password where one is asked for, or no channel binding.
-        let said = error.to_string();
-        let is_refused = ["invalid configuration", "authentication"];
-        return if is_refused.iter().any(|words| said.starts_with(words)) {
-            PostgresFailure::NotAllowed(reason(error))
-        } else {
-            PostgresFailure::Lost(reason(error))
+impl From<tokio_postgres::Error> for SqlFailure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(refused) = error.as_db_error() else {
+            // What this side refuses has no code: no password where one is asked for, or no channel binding.
+            let said = error.to_string();
+            let is_refused = ["invalid configuration", "authentication"];
+            return if is_refused.iter().any(|words| said.starts_with(words)) {
+                SqlFailure::NotAllowed(reason(&error))
+            } else {
+                SqlFailure::Lost(reason(&error))
+            };
         };
-    };
-    let said = refused.message().to_owned();
-    // The codes of PostgreSQL's appendix A.
-    match refused.code().code() {
-        // The last: another transaction has added the same in between.
-        "40001" | "40P01" | "23505" => PostgresFailure::Conflict,
-        "25006" => PostgresFailure::ReadOnly,
-        "55P03" => PostgresFailure::Late(LockWaitSettings::limit().as_secs()),
-        "42P01" | "42703" => PostgresFailure::NotPrepared,
-        "42501" => PostgresFailure::NotAllowed(said),
-        "40003" | "57P01" | "57P02" | "25P03" => PostgresFailure::Lost(said),
-        "57P03" | "53300" => PostgresFailure::NotReady(said),
-        code if code.starts_with("08") => PostgresFailure::Lost(said),
-        code if code.starts_with("28") || code.starts_with("3D") => {
-            PostgresFailure::NotAllowed(said)
+        let said = refused.message().to_owned();
+        // The codes of PostgreSQL's appendix A.
+        match refused.code().code() {
+            // The last: another transaction has added the same in between.
+            "40001" | "40P01" | "23505" => SqlFailure::Conflict,
+            "25006" => SqlFailure::Standby,
+            "55P03" => SqlFailure::Late,
+            "42P01" | "42703" => SqlFailure::NotPrepared,
+            "40003" | "57P01" | "57P02" | "25P03" => SqlFailure::Lost(said),
+            "57P03" | "53300" => SqlFailure::NotReady(said),
+            code if code.starts_with("08") => SqlFailure::Lost(said),
+            code if code == "42501" || code.starts_with("28") || code.starts_with("3D") => {
+                SqlFailure::NotAllowed(said)
+            }
+            _ => SqlFailure::Other(said),
         }
-        _ => PostgresFailure::Other(said),
     }
 }

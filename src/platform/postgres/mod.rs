@@ -1,16 +1,13 @@
 //! PostgreSQL databases: where they are, and statements in transactions that a lost connection does not leave in doubt.
-#![cfg_attr(not(feature = "postgres"), allow(dead_code))]
 
 mod address;
-#[cfg_attr(not(feature = "postgres"), path = "left_out.rs")]
 mod connection;
-pub(crate) mod failure;
-#[cfg(feature = "postgres")]
 mod session;
 
 pub(crate) use address::Address;
 pub(crate) use connection::Database;
-pub(crate) use failure::PostgresFailure;
+
+use super::sql::SqlFailure;
 
 /// Who connects.
 pub(crate) struct Login {
@@ -23,5 +20,5 @@ pub(crate) struct Login {
 pub(crate) struct Guard {
     /// A query for one number.
     pub(crate) query: &'static str,
-    pub(crate) check: fn(i64) -> Result<(), PostgresFailure>,
+    pub(crate) check: fn(i64) -> Result<(), SqlFailure>,
 }

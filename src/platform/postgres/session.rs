@@ -12,9 +12,8 @@ use rusqlite::types::Value as Cell;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as TypedRow};
 
-use super::PostgresFailure;
-use super::connection::{Database, PostgresConnection, failed};
-use crate::platform::sql::{SqlError, SqlExecutor, SqlResult, SqlRow, Value};
+use super::connection::{Database, PostgresConnection, ended};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value};
 
 /// Begins a transaction. A row that another one holds, a statement and a client that stands still have limits, and a
 /// commit is on the server's disk when it returns, whatever the server's own settings are.
@@ -123,7 +122,7 @@ impl<'a> PostgresSession<'a> {
         let mut replies = self.database.wait(pipelined(client, all))?;
         if let Some(guard) = guard {
             let found = rows(&replies[guard_at])?.first().map(|row| row.at(0));
-            (guard.check)(found.unwrap_or(Ok(0))?).map_err(SqlError::Postgres)?;
+            (guard.check)(found.unwrap_or(Ok(0))?)?;
             self.connection.is_checked.set(true);
         }
         Ok(replies.split_off(own_at))
@@ -135,7 +134,7 @@ impl<'a> PostgresSession<'a> {
 async fn pipelined(
     client: Arc<Client>,
     all: Vec<SessionRequest>,
-) -> Result<Vec<StatementResult>, PostgresFailure> {
+) -> SqlResult<Vec<StatementResult>> {
     // The runtime has one thread and polls new tasks in their order, and each sends when it is first polled.
     let all = all.into_iter();
     let running: Vec<_> = all
@@ -143,19 +142,12 @@ async fn pipelined(
         .collect();
     let mut replies = Vec::new();
     for running in running {
-        let ended = |_| PostgresFailure::Lost("its thread has ended".to_owned());
         replies.push(running.await.map_err(ended)?);
     }
-    let replies = replies.into_iter();
-    replies
-        .map(|reply| reply.map_err(|error| failed(&error)))
-        .collect()
+    replies.into_iter().collect()
 }
 
-async fn run(
-    client: Arc<Client>,
-    request: SessionRequest,
-) -> Result<StatementResult, tokio_postgres::Error> {
+async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<StatementResult> {
     let mut reply = StatementResult::default();
     match request {
         SessionRequest::Command(text) => client.batch_execute(text).await?,
@@ -187,7 +179,7 @@ impl SqlExecutor for PostgresSession<'_> {
     fn clock(&self) -> SqlResult<i64> {
         let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
         let row = self.first(query, &[])?;
-        row.ok_or(SqlError::Unreadable)?.get("now")
+        row.ok_or(SqlFailure::Unreadable)?.get("now")
     }
 
     fn later(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
@@ -248,7 +240,7 @@ fn rows(reply: &StatementResult) -> SqlResult<Vec<SqlRow>> {
     let columns = reply.rows.first().map_or(&[][..], TypedRow::columns);
     let columns: Arc<[String]> = columns.iter().map(|it| it.name().to_owned()).collect();
     let rows = reply.rows.iter().map(|row| {
-        let cells = (0..columns.len()).map(|at| cell(row, at).map_err(|_| SqlError::Unreadable));
+        let cells = (0..columns.len()).map(|at| cell(row, at).map_err(|_| SqlFailure::Unreadable));
         Ok(SqlRow {
             columns: Arc::clone(&columns),
             cells: cells.collect::<SqlResult<_>>()?,

@@ -7,14 +7,15 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{JournalMode, Kind, SqliteFailure, connect, switch_journal};
+use super::{JournalMode, Kind, connect, switch_journal};
 use crate::platform::private_file::{self, beside};
+use crate::platform::sql::SqlFailure;
 
 /// The suffixes of the files that SQLite keeps next to a database.
 const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Creates the file if there is none. Removes the access of others from an existing one.
-pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqliteFailure> {
+pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
     if fs::symlink_metadata(path).is_err() {
         private_file::make_folder_of(path)?;
         let _alone = private_file::lock(path)?;
@@ -33,7 +34,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqliteFailure> {
     }
     private_file::make(path)?;
     if fs::metadata(path)?.len() == 0 {
-        return Err(SqliteFailure::Empty);
+        return Err(SqlFailure::Empty);
     }
     if kind.journal == JournalMode::Durable {
         let rollback = beside(path, "-journal");
@@ -45,7 +46,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqliteFailure> {
 }
 
 /// Creates the file under another name, and renames it once it is complete and synced.
-fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqliteFailure> {
+fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
     let new = beside(path, ".new");
     // SQLite would apply the log of a deleted file to the new one.
     remove_companions(path)?;
@@ -73,7 +74,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqliteFailure> {
 
 /// Creates a file with the schema at `path`, in place of what a process that died has left there. Neither the file nor
 /// anything that is written through this connection is synced.
-pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, SqliteFailure> {
+pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     remove(path)?;
     private_file::make_unsynced(path)?;
     let mut connection = connect(path, kind)?;
@@ -111,7 +112,7 @@ fn create_schema(connection: &mut Connection, kind: &Kind) -> rusqlite::Result<(
 }
 
 /// Checks that a file is of this kind and has its schema.
-pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqliteFailure> {
+pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {
     // One snapshot: another process may replace the file's content in between.
     let connection = connection.transaction()?;
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -120,11 +121,11 @@ pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(
     let has_tables: bool = connection.query_row(has_tables, (), |row| row.get(0))?;
     let known = kind.version;
     if !has_tables && application == 0 && found == 0 {
-        Err(SqliteFailure::Empty)
+        Err(SqlFailure::Empty)
     } else if application != kind.application || found == 0 {
-        Err(SqliteFailure::Foreign)
+        Err(SqlFailure::Foreign)
     } else if found != known {
-        Err(SqliteFailure::OtherVersion { found, known })
+        Err(SqlFailure::OtherVersion { found, known })
     } else {
         Ok(())
     }

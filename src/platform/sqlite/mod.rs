@@ -1,22 +1,21 @@
 //! SQLite files that several processes share: created atomically, private to their owner, of one schema.
 
-mod failure;
 mod make;
-mod peek;
 mod statements;
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub(crate) use failure::SqliteFailure;
 pub(crate) use make::{build, remove};
-pub(crate) use peek::{Peek, change_counter, prefix_end};
 
 use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::beside;
+use crate::platform::sql::SqlFailure;
 
 /// How a file survives a crash, and which promise a commit makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,13 +74,13 @@ pub(crate) struct Kind {
 ///
 /// While another process holds the lock, this and every later use of the connection waits as [`LockWait`] does: with
 /// a limit, with a note to the person, and until a signal.
-pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqliteFailure> {
+pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     make::make(path, kind)?;
     let mut connection = connect(path, kind)?;
     // SQLite also opens a file that it can only read.
     let is_readonly = connection.is_readonly("main")?;
     if is_readonly && kind.journal.has_log() {
-        return Err(SqliteFailure::ReadOnly);
+        return Err(SqlFailure::ReadOnly);
     }
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -101,7 +100,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqliteFailure
 }
 
 /// Opens a file as it is, and lets nobody write to it until the connection is dropped.
-pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, SqliteFailure> {
+pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     let held = connect(path, kind)?;
     held.execute_batch("BEGIN IMMEDIATE")?;
     Ok(held)
@@ -150,4 +149,13 @@ pub(crate) fn log_size(path: &Path) -> u64 {
 pub(crate) fn fold_in(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+}
+
+/// The number in the file's header that every transaction changes, unless there is a write-ahead log.
+pub(crate) fn change_counter(path: &Path) -> Option<[u8; 4]> {
+    let mut counter = [0; 4];
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(24)).ok()?;
+    file.read_exact(&mut counter).ok()?;
+    Some(counter)
 }

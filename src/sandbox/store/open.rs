@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
+use crate::platform::sql::SqlFailure;
+use crate::platform::sqlite::{self, JournalMode, Kind};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreLocation {
@@ -18,37 +19,30 @@ pub(crate) enum StoreLocation {
 #[derive(Debug)]
 pub(crate) struct OpenError {
     path: PathBuf,
-    failure: SqliteFailure,
+    failure: SqlFailure,
 }
 
 impl OpenError {
     pub(crate) fn hint(&self) -> String {
         let path = self.path.display();
         match self.failure {
-            SqliteFailure::Held => {
-                "wait for the other bookctl to finish, then try again".to_owned()
-            }
-            SqliteFailure::Unreachable(_) | SqliteFailure::ReadOnly => {
+            SqlFailure::Held => "wait for the other bookctl to finish, then try again".to_owned(),
+            SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
                 "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
             }
-            SqliteFailure::Full
-            | SqliteFailure::Moved
-            | SqliteFailure::Tables(_)
-            | SqliteFailure::Other(_) => {
-                "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
-                    .to_owned()
-            }
-            SqliteFailure::Empty => format!(
+            SqlFailure::Empty => format!(
                 "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
-            SqliteFailure::OtherVersion { .. } => {
+            SqlFailure::OtherVersion { .. } => {
                 format!("start with an empty sandbox: `bookctl sandbox reset`, or delete {path}")
             }
-            SqliteFailure::Damaged | SqliteFailure::Foreign => {
+            SqlFailure::Damaged | SqlFailure::Foreign => {
                 format!(
                     "move {path} and {path}-wal to another folder, or set BOOKCTL_HOME to another folder"
                 )
             }
+            _ => "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
+                .to_owned(),
         }
     }
 }
@@ -83,13 +77,13 @@ pub(crate) fn is_of_another_version(path: &Path) -> bool {
     path.exists()
         && matches!(
             sqlite::open(path, &KIND),
-            Err(SqliteFailure::OtherVersion { .. })
+            Err(SqlFailure::OtherVersion { .. })
         )
 }
 
 pub(super) fn connect(database: &StoreLocation) -> Result<Connection, OpenError> {
     let connected = match database {
-        StoreLocation::Memory => ephemeral().map_err(SqliteFailure::from),
+        StoreLocation::Memory => ephemeral().map_err(SqlFailure::from),
         StoreLocation::File(path) => sqlite::open(path, &KIND).and_then(|connection| {
             // In a folder that may only be read, SQLite opens the file, and fails where it makes its log.
             connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
@@ -160,7 +154,7 @@ mod tests {
         );
     }
 
-    fn failure(path: &Path) -> SqliteFailure {
+    fn failure(path: &Path) -> SqlFailure {
         open(path).unwrap_err().failure
     }
 
@@ -169,7 +163,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let garbage = home.path().join("garbage.db");
         fs::write(&garbage, "no database ".repeat(1_000)).unwrap();
-        assert!(matches!(failure(&garbage), SqliteFailure::Damaged));
+        assert!(matches!(failure(&garbage), SqlFailure::Damaged));
 
         let foreign = home.path().join("foreign.db");
         let other = Connection::open(&foreign).unwrap();
@@ -178,7 +172,7 @@ mod tests {
             .unwrap();
         drop(other);
         let before = fs::read(&foreign).unwrap();
-        assert!(matches!(failure(&foreign), SqliteFailure::Foreign));
+        assert!(matches!(failure(&foreign), SqlFailure::Foreign));
         assert!(fs::read(&foreign).unwrap() == before);
 
         for version in [KIND.version - 1, KIND.version + 1] {
@@ -189,7 +183,7 @@ mod tests {
                 .unwrap();
             let before = fs::read(&other).unwrap();
             assert!(
-                matches!(failure(&other), SqliteFailure::OtherVersion { found, .. } if found == version)
+                matches!(failure(&other), SqlFailure::OtherVersion { found, .. } if found == version)
             );
             assert!(is_of_another_version(&other));
             assert!(fs::read(&other).unwrap() == before);
@@ -197,7 +191,7 @@ mod tests {
 
         let empty = home.path().join("empty.db");
         fs::write(&empty, "").unwrap();
-        assert!(matches!(failure(&empty), SqliteFailure::Empty));
+        assert!(matches!(failure(&empty), SqlFailure::Empty));
         assert_eq!(fs::read(&empty).unwrap(), b"");
     }
 }

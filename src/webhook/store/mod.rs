@@ -21,7 +21,8 @@ use tokio::task::spawn_blocking;
 use super::event::{Event, IdSource};
 use crate::outcome::{Error, Result};
 use crate::platform::crypto::sha256;
-use crate::platform::sqlite::{self, JournalMode, Kind, SqliteFailure};
+use crate::platform::sql::SqlFailure;
+use crate::platform::sqlite::{self, JournalMode, Kind};
 use crate::platform::{ownership, regular_file};
 
 /// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest waiting event of each
@@ -199,7 +200,7 @@ impl Webhooks {
     }
 }
 
-fn unusable(path: &Path, why: &SqliteFailure) -> Error {
+fn unusable(path: &Path, why: &SqlFailure) -> Error {
     let shown = path.display();
     let error = Error::webhooks(format!("{} {shown} {why}", KIND.name));
     if why.is_permanent() {

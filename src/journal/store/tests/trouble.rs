@@ -35,8 +35,8 @@ fn who_holds_a_journal_lets_nobody_write() {
     other.busy_timeout(std::time::Duration::ZERO).unwrap();
     let held = sqlite::hold(&path, &KIND).unwrap();
     let write = "DELETE FROM limits";
-    let refused = SqliteFailure::from(other.execute(write, ()).unwrap_err());
-    assert!(matches!(refused, SqliteFailure::Held), "{refused:?}");
+    let refused = SqlFailure::from(other.execute(write, ()).unwrap_err());
+    assert!(matches!(refused, SqlFailure::Held), "{refused:?}");
     drop(held);
     other.execute(write, ()).unwrap();
 }
@@ -53,7 +53,7 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
         (ffi::SQLITE_IOERR, "cannot be used", "check the file"),
     ] {
         let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-        let error = in_words(Path::new("/j.db"), &error.into());
+        let error = into_error(Path::new("/j.db"), &error.into());
         assert!(error.message.contains(why), "{code}: {}", error.message);
         let shown = error.hint.as_deref().unwrap_or_default();
         assert!(shown.contains(hint), "{code}: {shown}");
