@@ -42,7 +42,7 @@ impl Default for Command {
     }
 }
 
-/// Connect an account with a code that is sent to the person by text message
+/// Connect an account with a code that is sent to the guest by text message
 ///
 /// On a terminal, bookctl prompts for the code. In a script, run `connect`, then `verify` with the code. bookctl never
 /// repeats a connect request by itself, because each one sends a text message.
@@ -67,7 +67,7 @@ pub(crate) struct Connect {
     dry_run: bool,
 }
 
-/// Enter the code that the person received
+/// Enter the code that the guest received
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session verify ses_01 --code 123456\n  \
@@ -197,7 +197,7 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
         return Ok(exit);
     }
     context.out.warn(&format!(
-        "the service accepted the request, but by its response the session was not disconnected; to check: {}",
+        "the service accepted the request, but its response does not show that the session was disconnected; check it: {}",
         shell::command("session show", &id, "")
     ));
     Ok(Exit::Refused)
@@ -250,7 +250,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
         context.remember_last(RecentList::LastSession, &id);
     }
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
-        let to = phone.unwrap_or("the person's phone");
+        let to = phone.unwrap_or("the guest's phone");
         context.out.note(&format!(
             "Sent a code to {to}. Session {id} is waiting for it."
         ));
@@ -398,7 +398,7 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
         (Some(id), _) => session::card(id),
         (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
         (None, None) => {
-            return Err(Error::usage("neither a session nor a person was named").hint(
+            return Err(Error::usage("neither a session nor a guest was named").hint(
                 "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
             ));
         }
@@ -431,7 +431,11 @@ fn card_page(card: &Value, around: &[(String, String)]) -> Page {
     match has_card {
         Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
         Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
-        None => page.heading(Tone::Warn, "unknown", "the answer does not say yes or no"),
+        None => page.heading(
+            Tone::Warn,
+            "unknown",
+            "the response does not show whether there is a card",
+        ),
     };
     if has_card.is_some() {
         fields.take("has_card");

@@ -38,7 +38,7 @@ pub(crate) struct Context {
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
     pub(crate) paths: Paths,
     target: Target,
-    /// How the embedded sandbox speaks.
+    /// How the sandbox speaks.
     contract: Adapter,
     /// Whether no sandbox is acceptable.
     pub(crate) no_sandbox: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Context {
     recent: Rc<OnceCell<Recent>>,
 }
 
-/// The embedded sandbox. It is opened when its clock is read, and served when the first request is sent.
+/// The sandbox. It is opened when its clock is read, and served when the first request is sent.
 struct Embedded {
     /// Until it is served.
     waiting: RefCell<Option<Sandbox>>,
@@ -127,7 +127,7 @@ impl Context {
         self.client = OnceCell::new();
     }
 
-    /// How the service's documents differ from the contract's. The embedded sandbox speaks the contract.
+    /// How the service's documents differ from the contract's. The sandbox speaks the contract.
     pub(crate) fn adapter(&self) -> &Adapter {
         let service = self.target.service();
         service.map_or(&self.contract, |service| &service.adapter)
@@ -153,7 +153,7 @@ impl Context {
         &self.adapter().dialect
     }
 
-    /// The client of the service. The embedded sandbox starts with the first call of this.
+    /// The client of the service. The sandbox starts with the first call of this.
     pub(crate) fn client(&self) -> Result<&Client> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -164,7 +164,7 @@ impl Context {
             } => {
                 let base = self.serve_embedded()?;
                 if *by_default {
-                    self.out.note("embedded sandbox: nothing is really booked");
+                    self.out.note("sandbox: nothing is really booked");
                 }
                 let key = key.clone();
                 let key = key.unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
@@ -179,7 +179,7 @@ impl Context {
         Ok(self.client.get_or_init(|| client))
     }
 
-    /// A connection to an address, or without one to the embedded sandbox.
+    /// A connection to an address, or without one to the sandbox.
     fn connection(&self, base: String, url: Option<&BaseUrl>, key: KeySource) -> Connection {
         let service = self.target.service();
         let shows_calls = self.shows_calls.get();
@@ -262,7 +262,7 @@ impl Context {
         self.max_wait.set(Some(wanted));
     }
 
-    /// The service that is not the embedded sandbox: its profile and its address.
+    /// The service that is not the sandbox: its profile and its address.
     pub(crate) fn named_service(&self) -> Option<String> {
         let service = self.target.service()?;
         let address = service.base_url.address();
@@ -300,7 +300,7 @@ impl Context {
         exists.then(|| self.webhooks()).transpose()
     }
 
-    /// The file of the embedded sandbox, if another version of bookctl made it.
+    /// The file of the sandbox, if another version of bookctl made it.
     pub(crate) fn sandbox_of_another_version(&self) -> Option<&std::path::Path> {
         match &self.target {
             Target::Embedded { database, .. } if sandbox::is_of_another_version(database) => {

@@ -118,7 +118,7 @@ impl<T> Listing<'_, T> {
     ) -> Result<(Answer, List<T>)> {
         *call = match next {
             NextPage::Field { name, value } => (self.next)(name, value)?,
-            NextPage::Unknown => return Err(unclear("the answer does not say how")),
+            NextPage::Unknown => return Err(unclear("the response does not show how")),
             NextPage::At(address) => {
                 let key = context.adapter().transport.auth_query.as_deref();
                 at(&context.client()?.connection.base, call, address, key)
@@ -271,7 +271,7 @@ pub(crate) async fn find_venues(
     let failed: Vec<String> = failed.map(provider_name).collect();
     if !failed.is_empty() {
         context.out.warn(&format!(
-            "{} did not answer; their venues are missing from the list",
+            "{} did not respond; their venues are missing from the list",
             failed.join(", ")
         ));
     }

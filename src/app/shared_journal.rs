@@ -72,7 +72,7 @@ fn in_file(
     if files::is_open_to_others(&file) {
         let file = file.display().to_string();
         out.warn(&format!(
-            "the passwords in {file} are not used, because others can read it; to use them: {}",
+            "the passwords in {file} are not used, because others can read it. To use them: {}",
             files::closing_command(&shell::word(&file))
         ));
         return Ok(None);

@@ -39,7 +39,7 @@ pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
         .collect();
     if !parts.is_empty() && context.out.is_human() {
         let parts = parts.join(" · ");
-        context.out.note(&format!("also in the answer: {parts}"));
+        context.out.note(&format!("also in the response: {parts}"));
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) struct JournalFlags {
     /// Keep guests' data on this computer for this long
     #[arg(long, hide = true, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
-    /// Accept attempts made with another key of this organization
+    /// Accept requests made with another key of this organization
     #[arg(long, hide = true)]
     same_organization: bool,
 }

@@ -42,13 +42,13 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         error.message = format!("booking {id} is {status}, but {}", error.message);
         error.body = Some(booking.document().clone());
         error.hint(format!(
-            "do not repeat the command; to see the booking: {}",
+            "do not repeat the command; check the booking: {}",
             show_command(booking.id())
         ))
     })?;
     if !is_read {
         context.out.warn(&format!(
-            "the output was closed; booking {id} is {status}; to see it: {}",
+            "the output was closed; booking {id} has status {status}; see it: {}",
             show_command(id)
         ));
     }
@@ -63,7 +63,7 @@ pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
         && !context.out.is_human()
     {
         context.out.warn(&format!(
-            "`{word}` is a status that bookctl does not know; to say what it means: {}",
+            "`{word}` is a status that bookctl does not know; map it: {}",
             context.adapter().set_command("read.booking=EXPRESSION")
         ));
     }

@@ -22,7 +22,7 @@ use crate::{account, booking, playground, setup, webhook};
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Run and control the offline sandbox
+    /// Run and control the sandbox
     Sandbox(Group<playground::Command>),
     /// Receive, forward, send and verify webhooks, and test your handler
     Webhook(Group<webhook::commands::Command>),

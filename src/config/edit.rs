@@ -11,7 +11,7 @@ use crate::platform::private_file;
 /// Checks the name of a profile: visible ASCII without blanks, and not `sandbox`.
 pub(crate) fn profile_name(text: &str) -> Result<String, String> {
     if text == SANDBOX_PROFILE {
-        return Err("`sandbox` is always the embedded sandbox".to_owned());
+        return Err("`sandbox` is always bookctl's own sandbox".to_owned());
     }
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("use ASCII characters without spaces".to_owned());

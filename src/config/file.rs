@@ -12,7 +12,7 @@ use crate::platform::private_file;
 use crate::service::mapping::Adapter;
 use crate::service::time::retention::Retention;
 
-/// The name of the embedded sandbox. No profile of the file can have it.
+/// The name of the sandbox. No profile of the file can have it.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 
 pub(super) const LIST_KEYS: &str =
@@ -91,7 +91,7 @@ impl ConfigFile {
             .map_err(|error| refuse(error.span().map(|span| span.start), error.message()))?;
         if file.profiles.contains_key(SANDBOX_PROFILE) {
             return Err(Error::config(format!(
-                "{}: [profiles.sandbox] is not allowed, because `sandbox` is always the embedded sandbox",
+                "{}: [profiles.sandbox] is not allowed, because `sandbox` is always bookctl's own sandbox",
                 path.display()
             ))
             .hint("rename that profile"));
@@ -207,7 +207,7 @@ mod tests {
             (
                 "read",
                 "bookings = '.'",
-                "read.bookings is no kind of document",
+                "read.bookings is not a kind of document",
             ),
             ("write", "otp = '$ENV.HOME'", "write.otp "),
         ] {

@@ -34,7 +34,7 @@ pub(crate) fn setting(key: &str) -> Result<String, String> {
         ("", name) if PLAIN.contains(&name) => Ok(key.to_owned()),
         ("" | "dialect", name) if names.any(|it| it == name) => Ok(format!("dialect.{name}")),
         _ => Err(format!(
-            "{key} is no setting of a profile; the settings are {}, headers.NAME, read.KIND, write.KIND and {}; \
+            "a profile has no setting {key}; the settings are {}, headers.NAME, read.KIND, write.KIND and {}; \
              `bookctl help mapping` lists the kinds",
             PLAIN.join(", "),
             Dialect::TABLE

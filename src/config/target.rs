@@ -16,7 +16,7 @@ use crate::service::time::retention::Retention;
 pub(crate) struct TargetOptions {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
-    /// Whether the command also works without a service. If none is configured, it gets the embedded sandbox as its
+    /// Whether the command also works without a service. If none is configured, it gets the sandbox as its
     /// target and must not open it.
     pub(crate) service_optional: bool,
     /// Whether the command accepts a key that is not for a particular service, because it needs no key.
@@ -25,7 +25,7 @@ pub(crate) struct TargetOptions {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// The embedded sandbox, with its state in a file.
+    /// The sandbox, with its state in a file.
     Embedded {
         database: PathBuf,
         key: Option<Secret>,
@@ -105,7 +105,7 @@ impl Service {
 }
 
 impl Target {
-    /// `None` for the embedded sandbox.
+    /// `None` for the sandbox.
     pub(crate) fn service(&self) -> Option<&Service> {
         match self {
             Target::Embedded { .. } => None,
@@ -176,7 +176,9 @@ pub(crate) fn resolve(
         return Err(Error::config(
             "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile names its service",
         )
-        .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the embedded sandbox, BOOKCTL_PROFILE=sandbox"));
+        .hint(
+            "set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the sandbox, BOOKCTL_PROFILE=sandbox",
+        ));
     }
 
     let profile = match name.as_deref() {
@@ -198,12 +200,12 @@ pub(crate) fn resolve(
     let Some(base_url) = base_url else {
         if no_sandbox && !options.service_optional {
             let what = if name.is_some() {
-                "the profile is the embedded sandbox"
+                "the profile is the sandbox"
             } else {
                 "no service is configured"
             };
             return Err(Error::config(format!(
-                "{what}, and --no-sandbox or BOOKCTL_NO_SANDBOX rules out the embedded sandbox"
+                "{what}, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off"
             ))
             .hint(
                 "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass \

@@ -258,7 +258,7 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
     let profile = attempt.profile.as_ref();
     let of = profile.map_or(String::new(), |profile| format!(" (profile {profile})"));
     Error::config(format!(
-        "the attempt with this idempotency key was made with another API key{of}; nothing was sent"
+        "this idempotency key was first sent with another API key{of}; nothing was sent"
     ))
     .hint(
         "use the profile or key it was made with; if both keys belong to the same organization, pass \

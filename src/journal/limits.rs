@@ -59,7 +59,7 @@ impl RateLimitWindow {
         (self.remaining, resets_in)
     }
 
-    /// Whether nothing is known of it, because its first request has no answer yet, or the service tells nothing.
+    /// Whether nothing is known of it, because its first request has no response yet, or the service tells nothing.
     fn is_unknown(&self) -> bool {
         self.allowed == 0 && self.remaining == UNKNOWN
     }
@@ -89,7 +89,7 @@ pub(super) enum Admission {
     Sent,
     /// It is the first. Others wait for its answer, which shows the window.
     SentFirst,
-    /// Another machine has sent the first request, and has no answer yet.
+    /// Another machine has sent the first request, and has no response yet.
     Awaited,
     /// The service would refuse it until this window resets.
     Exhausted(RateLimitWindow),

@@ -237,7 +237,7 @@ fn write_end(
 /// The error for a run that may not begin.
 fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
     let Some(known) = known else {
-        return Error::journal("the attempt is not in the journal");
+        return Error::journal("the request is not in the journal");
     };
     let (what, hint) = match (forbidden, &known.booking_id, known.state) {
         (Forbidden::AnotherAccount, ..) => return another_account(known),
@@ -252,7 +252,7 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
         (_, None, State::Unresolved) => (
             "for another request".to_owned(),
             format!(
-                "that request may be booked; to find out: {}; for another booking, use a new key",
+                "that request may have booked; check it: {}; for another booking, use a new key",
                 shell::command("attempts resume", &known.idempotency_key, "")
             ),
         ),

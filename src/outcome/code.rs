@@ -227,7 +227,7 @@ codes! {
         "call the venue to change it";
 
     ModificationRefused = "modification_refused", Refusal, Refused, AfterFix,
-        "the venue refused the change; the booking is unchanged",
+        "the venue rejected the change; the booking is unchanged",
         "ask for another change, or call the venue";
 
     // Refusals of a session.
@@ -238,7 +238,7 @@ codes! {
         "the code is wrong or has expired",
         "check the text message, or request a new code with `bookctl session connect`";
     ReconnectRequired = "reconnect_required", Refusal, Refused, AfterFix,
-        "the person's saved sign-in is missing or has expired",
+        "the guest's saved sign-in is missing or has expired",
         "connect the account again with `bookctl session connect`";
 
     // What a booking's own error_code says.
@@ -249,7 +249,7 @@ codes! {
         "the one-time code was entered wrong too many times",
         "book again, and ask the guest for the new code";
     SlotTaken = "slot_taken", Outcome, Failed, Yes,
-        "somebody else booked the last place in this slot",
+        "another guest booked the last place in this slot",
         "choose another slot";
     NoAvailability = "no_availability", Outcome, Failed, Yes,
         "the venue has no slot at that time",
@@ -261,7 +261,7 @@ codes! {
         "the payment was aborted",
         "book again when the guest is ready to pay";
     PaymentApprovalExpired = "payment_approval_expired", Outcome, Failed, Yes,
-        "nobody approved the payment in time",
+        "the payment was not approved in time",
         "book again, and approve the payment before its deadline";
     PaymentOutcomeUnknown = "payment_outcome_unknown", Outcome, OutcomeUnknown, AfterCheck,
         "the venue may have received the guest's card",
@@ -291,7 +291,7 @@ codes! {
         "use another key, or contact the service's support";
     Http404 = "http_404", Http, NotFound, No,
         "this organization has no such booking, venue or session",
-        "check the id and the API key; to use a venue, search for it first with `bookctl search`";
+        "check the id and the API key; a venue must be searched first with `bookctl search`";
     Http405 = "http_405", Http, Invalid, No,
         "this path does not support this method",
         "list the endpoints with `bookctl status`";
@@ -302,7 +302,7 @@ codes! {
         "the request is larger than 1 MB",
         "send a smaller request";
     Http422 = "http_422", Http, Refused, AfterFix,
-        "the venue refused; the booking is unchanged",
+        "the venue rejected the change; the booking is unchanged",
         "ask for something else, or call the venue";
     Http429 = "http_429", Http, RateLimited, Yes,
         "too many requests in this five-minute window",
@@ -334,10 +334,10 @@ codes! {
         "there is no webhook secret for this service",
         "set BOOKCTL_WEBHOOK_SECRET, or store one with `bookctl auth login --webhook-secret-stdin`";
     Signature = "signature", Own, BadSignature, No,
-        "the signature of a delivery is invalid; with --json, `cause` says why in one word",
+        "the signature of a delivery is invalid; with --json, `cause` is the reason in one word",
         "find the cause with `bookctl webhook verify --explain`";
     Keyring = "keyring", Own, Config, AfterFix,
-        "the system keyring does not answer, or does not store secrets; nothing was sent",
+        "the system keyring does not respond, or does not store secrets; nothing was sent",
         "unlock or start the keyring, set BOOKCTL_API_KEY, or use `bookctl auth login --storage file`";
     Journal = "journal", Own, Config, AfterFix,
         "the journal cannot be written; bookctl books nothing without it",
@@ -349,16 +349,16 @@ codes! {
         "the service could not be reached",
         "check the base URL and the network";
     UnexpectedAnswer = "unexpected_answer", Own, Network, Yes,
-        "the answer does not come from the booking service",
+        "the response does not come from the booking service",
         "check the base URL: another program may be answering there";
     AnotherBooking = "another_booking", Own, Refused, No,
         "the idempotency key already belongs to a different booking; nothing new was booked",
         "use a new idempotency key; see the other booking with `bookctl show ID`";
     Timeout = "timeout", Own, Network, Yes,
-        "the service did not answer in time",
+        "the service did not respond in time",
         "try again, or allow more time with --timeout";
     NotSent = "not_sent", Own, NotFound, Yes,
-        "no request for this row of a batch was sent yet, so there is no booking",
+        "no request for this row of a batch was sent yet, so no booking exists",
         "start the batch, or wait for the computer that runs it; check the name of the batch";
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, AfterCheck,
         "a request was sent, and it is unknown whether it succeeded",
@@ -368,7 +368,7 @@ codes! {
         "run the command again to do it";
     Interrupted = "interrupted", Own, Interrupted, AfterCheck,
         "Ctrl-C or another signal (SIGTERM, SIGHUP, SIGQUIT; on Windows Ctrl-Break or a closed console) ended the command",
-        "the message says what happened so far, and the hint how to continue";
+        "the message shows what happened so far, and the hint how to continue";
     NoSlot = "no_slot", Own, Refused, AfterFix,
         "the venue has no slot at that time; nothing was booked",
         "book one of the nearest slots, which the message lists";

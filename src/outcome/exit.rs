@@ -52,11 +52,11 @@ exits! {
         "nothing was sent";
     Unauthorized = 4, "no API key, a wrong key, or a key for the wrong environment",
         "nothing was booked";
-    NotAllowed = 5, "not allowed: scope, suspension, billing, allowance, or a live key is required",
+    NotAllowed = 5, "not allowed: scope, suspension, billing, test quota, or a live key is required",
         "nothing was booked";
     NotFound = 6, "not found",
         "nothing was booked";
-    Refused = 7, "refused by the venue or because of the booking's status; no slot at that time; a cancellation that left the booking confirmed; a change that the booking does not show afterwards; an idempotency key of a different booking",
+    Refused = 7, "rejected by the venue or because of the booking's status; no slot at that time; a cancellation that left the booking confirmed; a change that the booking does not show afterwards; an idempotency key of a different booking",
         "nothing new was booked; a booking that was to be changed or cancelled is unchanged";
     Processing = 8, "still processing when the wait ended",
         "it exists and is not confirmed yet";
@@ -72,7 +72,7 @@ exits! {
         "nothing was booked";
     Service = 14, "the service failed, and nothing was done",
         "nothing was booked";
-    Network = 15, "the service could not be reached, or its answer to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
+    Network = 15, "the service could not be reached, or its response to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
         "nothing was sent that could book";
     OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again; also a booking with a status that bookctl does not know",
         "it may exist: `attempts resume` finds out";
@@ -83,13 +83,13 @@ exits! {
     BadSignature = 19, "a webhook signature is invalid",
         "not about a booking";
     HungUp = 129, "hung up (SIGHUP): the terminal, or on Windows the console, was closed",
-        "the message says whether anything was sent, and names the idempotency key or the booking";
+        "the message shows whether anything was sent, and names the idempotency key or the booking";
     Interrupted = 130, "interrupted (Ctrl-C)",
-        "the message says whether anything was sent, and names the idempotency key or the booking";
+        "the message shows whether anything was sent, and names the idempotency key or the booking";
     Quit = 131, "quit (SIGQUIT)",
-        "the message says whether anything was sent, and names the idempotency key or the booking";
+        "the message shows whether anything was sent, and names the idempotency key or the booking";
     Terminated = 143, "terminated (SIGTERM, or on Windows Ctrl-Break)",
-        "the message says whether anything was sent, and names the idempotency key or the booking";
+        "the message shows whether anything was sent, and names the idempotency key or the booking";
 }
 
 impl Exit {

@@ -12,7 +12,7 @@ const PATH: &str = "/sandbox/clock";
 
 /// Show the sandbox's clock, move it ahead, or stop it
 ///
-/// Expiries and confirmations that are due by then happen before the next response. A served sandbox sends the webhooks that
+/// Expiries and confirmations that are due by then happen before the next response. A sandbox server sends the webhooks that
 /// are due within a second. The clock never goes back, except by `sandbox reset`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \

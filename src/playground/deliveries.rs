@@ -32,7 +32,7 @@ pub(crate) struct Args {
 enum DeliveriesAction {
     /// List deliveries, newest first; --json has the oldest first, with each attempt
     List,
-    /// Show a delivery: what each attempt sent, and what your app answered
+    /// Show a delivery: each try, and how your handler responded
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries show @1")]
     Show {
         /// Id of the event, @N for a row of the last list of deliveries, or @last for the newest

@@ -11,7 +11,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::Call;
 
-/// Print the variables that make bookctl and your tests use a served sandbox
+/// Print the variables that make bookctl and your tests use a sandbox server
 ///
 /// These are its address, an API key and the webhook secret, as lines for your shell.
 #[derive(clap::Args, Debug)]
@@ -86,7 +86,7 @@ impl Variables {
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
-        return Err(Error::config("the embedded sandbox has no address").hint(
+        return Err(Error::config("only a sandbox server has an address").hint(
             "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to the address of one",
         ));
     };

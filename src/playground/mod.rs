@@ -21,7 +21,7 @@ use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::outcome::{Exit, Result};
 
-/// Run and control the offline sandbox
+/// Run and control the sandbox
 ///
 /// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve`
 /// and `run` act on the sandbox that the profile points to.
@@ -44,7 +44,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// A served sandbox is new, and some lists are the same in every sandbox: these commands need no service.
+    /// A sandbox server is new, and some lists are the same in every sandbox: these commands need no service.
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Command::Serve(_) | Command::Run(_) => Needs {

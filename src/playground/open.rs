@@ -29,7 +29,7 @@ pub(crate) struct Args {}
 pub(crate) async fn run(context: &Context) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
         return Err(
-            Error::config("the embedded sandbox has no page, because it is not served").hint(
+            Error::config("only a sandbox server has a page").hint(
                 "run `bookctl sandbox serve` in another terminal, and here the lines that it prints for your shell",
             ),
         );

@@ -30,7 +30,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
         let confirmation = Confirmation {
             action: "resetting the sandbox",
-            question: "Delete all bookings, messages and settings of the sandbox?".to_owned(),
+            question: "Delete all bookings, text messages and settings of the sandbox?".to_owned(),
             declined: "the sandbox was not reset",
         };
         confirmation.ask(&context.prompter).await?;

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Listen on this port, or on a free one with 0
     #[arg(long, value_name = "N", default_value_t = 4010)]
     port: u16,
-    /// Keep the state in this file [default: the embedded sandbox's file]
+    /// Keep the state in this file [default: the sandbox's file]
     #[arg(long, value_name = "FILE", conflicts_with = "ephemeral")]
     database: Option<PathBuf>,
     /// Keep the state in memory, and lose it when the server stops
@@ -119,9 +119,9 @@ impl Draw for ServeReady {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "sandbox", &self.base_url);
-        let elsewhere = self
-            .reached_elsewhere
-            .map(|port| format!("other machines reach it at this machine's address, port {port}"));
+        let elsewhere = self.reached_elsewhere.map(|port| {
+            format!("other computers reach it at this computer's address, port {port}")
+        });
         page.field_if("exposed", elsewhere);
         page.field("page", &self.page);
         page.field("openapi", &self.openapi_url);

@@ -32,7 +32,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
     let mut looks = tokio::time::interval(CLOCK_CHECK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut moves = store.clock_moves();
-    // A command on the embedded sandbox, such as the one that moves the clock, ends within a second and has to begin nothing.
+    // A command on the sandbox, such as the one that moves the clock, ends within a second and has to begin nothing.
     let mut is_staying = false;
     let mut last = store.recent_now();
     let mut worker = DeliveryWorker {
@@ -192,7 +192,7 @@ async fn content(mut response: Response) -> Content {
 /// Why there was no response: the innermost cause, which does not repeat the URL.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "no answer within 10 seconds".to_owned();
+        return "no response within 10 seconds".to_owned();
     }
     http_client::reason(error)
 }

@@ -76,7 +76,7 @@ impl Keyring {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err("the keyring failed".to_owned()),
             Err(_) => Err(format!(
-                "the keyring did not answer within {} s",
+                "the keyring did not respond within {} s",
                 LIMIT.as_secs()
             )),
         };

@@ -163,8 +163,8 @@ impl Receiver {
         if let Some(service) = verified {
             let setting = shell::word(&format!("dialect.service_name={service}"));
             self.warn(format!(
-                "a delivery was refused: it has no {own} header, but {service}-signature, which verifies with the \
-                 secret; to read that one: {}",
+                "a delivery was rejected: it has no {own} header, but {service}-signature, which verifies with the \
+                 secret. To read that one: {}",
                 self.listening.adapter.set_command(&setting)
             ));
         }

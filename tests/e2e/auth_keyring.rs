@@ -183,15 +183,15 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
             (&keyring["name"], &keyring["state"]),
             (&"keyring".into(), &"ok".into())
         );
-        has(keyring, "detail", "not needed (the keyring did not answer");
+        has(keyring, "detail", "not needed (the keyring did not respond");
     });
     home.ok(["profile", "add", "t", "--base-url", served.base_url()]);
     within_four_seconds(&|| {
         let error = home.refuses("status --profile t", 4, "no_key");
-        has(&error, "message", "did not answer within 3 s");
+        has(&error, "message", "did not respond within 3 s");
     });
 
-    // The embedded sandbox and a key of the environment ask no keyring.
+    // The sandbox and a key of the environment ask no keyring.
     let begun = Instant::now();
     home.book("ven_confirms", &[]).exits(0);
     let home = home.with("BOOKCTL_API_KEY", KEY);

@@ -223,7 +223,7 @@ fn what_belongs_to_another_service_is_not_offered() {
         offered(&home, &["--profile", ""]),
         [
             ("live".to_owned(), "https://api.example.com".to_owned()),
-            ("sandbox".to_owned(), "the embedded sandbox".to_owned())
+            ("sandbox".to_owned(), "the sandbox".to_owned())
         ]
     );
     assert_eq!(values(&home, &["profile", "remove", "l"]), ["live"]);

@@ -75,7 +75,7 @@ fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
     let reset = ["sandbox", "reset"];
     let mut terminal = Terminal::start(&home, &reset);
     terminal
-        .see("Delete all bookings, messages and settings of the sandbox?")
+        .see("Delete all bookings, text messages and settings of the sandbox?")
         .press(Key::Enter);
     terminal.end().exits(17).says("the sandbox was not reset");
     assert_eq!(count(), 1);

@@ -277,7 +277,7 @@ fn after_a_reset_the_old_bookings_are_left_out_and_showing_one_does_not_end_in_a
     assert_eq!(found(&home, &[]).len(), 3);
     home.ok(["sandbox", "reset", "--yes"]);
     home.ok(["bookings"])
-        .says("No bookings found (embedded sandbox).")
+        .says("No bookings found (sandbox).")
         .says("Left out 3");
     assert_eq!(found(&home, &["lovelace"]), [] as [&str; 0]);
     let shown = home.run(["show", &ada]).exits(6);

@@ -115,7 +115,7 @@ fn a_file_that_is_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
     let browsers = r#"{"log":{"version":"1.2","creator":{"name":"Firefox"},"entries":[]}}"#;
     for content in [r#"{"precious":1}"#, browsers, "x"] {
         fs::write(&file, content).unwrap();
-        refused(&home, &name, "no HAR file of bookctl");
+        refused(&home, &name, "not a HAR file of bookctl");
         assert_eq!(fs::read_to_string(&file).unwrap(), content);
     }
     let folder = home.folder().to_str().unwrap().to_owned();

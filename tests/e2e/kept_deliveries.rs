@@ -124,7 +124,7 @@ fn a_signature_in_a_header_of_another_name_is_refused_and_the_key_is_named_once_
         let statuses = [(); 2].map(|()| courier.post(&body, headers));
         (statuses, listening.end())
     };
-    let said = "acme-signature, which verifies with the secret; to read that one: \
+    let said = "acme-signature, which verifies with the secret. To read that one: \
                 bookctl profile set acme dialect.service_name=acme";
     let (statuses, output) = post(&headers);
     assert_eq!(statuses, [Some(400); 2]);

@@ -35,6 +35,7 @@ mod search;
 mod shared_limits;
 mod unreadable_files;
 mod watching;
+mod words;
 mod wrong_input;
 
 /// What needs a shell, signals, a pseudo terminal, modes of files or strace.

@@ -324,7 +324,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     let running = home.start(book(&[]));
     arrived.recv_timeout(HANG).unwrap();
     home.ok(["attempts", "abandon", "k"])
-        .says("a run of this attempt has not ended");
+        .says("another process may still be sending this request");
     go_on.send(()).unwrap();
     running.end().exits(0);
     assert_eq!(attempts(&home)[0]["state"], "resolved");
@@ -341,12 +341,12 @@ fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
         let mut terminal = Terminal::of_width(&home, 80, &["attempts", "abandon", "k", "-q"]);
         terminal
             .see("The venue may have this booking.")
-            .see("? Abandon this attempt");
+            .see("? Abandon this request");
         terminal
     };
     let mut terminal = ask();
     terminal.press(Key::Enter);
-    terminal.end().exits(17).says("still open");
+    terminal.end().exits(17).says("still unresolved");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
     let mut terminal = ask();
     terminal.type_in("y\r");

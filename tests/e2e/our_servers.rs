@@ -123,7 +123,7 @@ fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {
     let run = served.end();
     assert!(!run.stdout.contains("0.0.0.0"), "{run}");
     run.prints("export BOOKCTL_BASE_URL=http://127.0.0.1:")
-        .prints("other machines reach it at this machine's address");
+        .prints("other computers reach it at this computer's address");
 }
 
 /// Idle and half-sent connections take no more than their share; who comes later waits for a place.

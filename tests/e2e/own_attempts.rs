@@ -141,7 +141,9 @@ fn a_booking_that_nobody_reads_is_named_on_stderr() {
     let stderr = String::from_utf8(ended.stderr).unwrap();
     let id = text(&Served::of(&home).bookings()[0], "id");
     assert!(
-        stderr.contains(&format!("the output was closed; booking {id} is confirmed")),
+        stderr.contains(&format!(
+            "the output was closed; booking {id} has status confirmed"
+        )),
         "{stderr}"
     );
 }

@@ -105,7 +105,7 @@ fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
             .refused(7, "another_booking");
         text(&error, "hint")
     };
-    assert!(hint("lost").contains("to find out: bookctl attempts resume lost"));
+    assert!(hint("lost").contains("check it: bookctl attempts resume lost"));
     assert!(hint("made").contains(&format!("it made {id}")));
     assert_eq!(made(&home), 2);
 }

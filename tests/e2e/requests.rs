@@ -172,7 +172,7 @@ fn every_refusal_has_the_rule_that_answered_it() {
         "no booking with this id",
     );
     ask(KEY, "GET", "/v1/nothing", "", "no such path (Endpoints)");
-    ask(KEY, "PATCH", bookings, "", "does not take this method");
+    ask(KEY, "PATCH", bookings, "", "does not accept this method");
     ask(("Host", "evil.example"), "GET", "/v1/", "", "Host header");
     let kept = ask(
         KEY,
@@ -253,9 +253,9 @@ fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request()
     assert!(reason.contains("was sent whole"), "{reason}");
     while create(&served, &[KEY], &order(&json!({}))) != 429 {}
     for (kind, status, said) in [
-        ("truncate", 429, "in the middle of this answer"),
+        ("truncate", 429, "in the middle of this response"),
         ("garbage", 429, "A fault sent this page"),
-        ("drop_after", 429, "this answer was not sent"),
+        ("drop_after", 429, "this response was not sent"),
         ("status", 500, "instead of the service"),
         ("drop_before", 0, "before the request was handled"),
     ] {
@@ -492,7 +492,7 @@ fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
     }
 }
 
-/// "The embedded sandbox takes `--no-limits` too" (sandbox tools)
+/// "The sandbox takes `--no-limits` too" (sandbox tools)
 #[test]
 fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {
     let home = Home::new();

@@ -10,7 +10,14 @@ const ORDER: &str = "arbitrary json outcome platform secrets service::time servi
 
 type Modules = BTreeMap<String, String>;
 
-/// The text of each module under a folder, without tests and comments.
+/// The text of each module of the program, without its tests.
+pub(crate) fn modules() -> Modules {
+    let mut modules = Modules::new();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    read(&src, "", &mut modules);
+    modules
+}
+
 fn read(folder: &Path, above: &str, modules: &mut Modules) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -22,8 +29,7 @@ fn read(folder: &Path, above: &str, modules: &mut Modules) {
         } else if path.extension() == Some("rs".as_ref()) && name != "tests" {
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-            let code = code.lines().map(|it| it.split("//").next().unwrap());
-            modules.insert(module.into(), code.collect::<Vec<_>>().join("\n"));
+            modules.insert(module.into(), code.to_owned());
         }
     }
 }
@@ -73,9 +79,11 @@ fn used(module: &str, code: &str, modules: &Modules) -> BTreeSet<String> {
 
 #[test]
 fn a_room_uses_those_below_it_and_no_two_files_use_each_other() {
-    let mut modules = Modules::new();
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    read(&src, "", &mut modules);
+    let mut modules = modules();
+    for code in modules.values_mut() {
+        let lines = code.lines().map(|line| line.split("//").next().unwrap());
+        *code = lines.collect::<Vec<_>>().join("\n");
+    }
     let place = |module: &str| {
         let fits = |room: &&str| format!("{module}::").starts_with(&format!("::{room}::"));
         let room = ORDER.split(' ').filter(fits).max_by_key(|room| room.len());

@@ -30,7 +30,7 @@ fn the_clock_goes_to_a_time_and_not_back() {
         "{friday}"
     );
     let back = ["sandbox", "clock", "--to", "2031-03-05T00:00:00Z", "--json"];
-    home.run(back).says("only a reset takes it back");
+    home.run(back).says("only a reset moves it back");
     assert!(now(&clock(&home, &[])) >= now(&friday));
     home.ok(["sandbox", "reset"]);
     let reset = now(&clock(&home, &[]));
@@ -106,7 +106,7 @@ fn a_call_makes_one_change_and_names_it() {
     assert_eq!(refusal, (409, json!({"error": said})));
 }
 
-/// The embedded sandbox is opened by each command, and its clock moved by another one.
+/// The sandbox is opened by each command, and its clock moved by another one.
 #[test]
 fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_meanwhile() {
     let home = Home::new();

@@ -234,8 +234,8 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
     let first = home.ok(words(&first));
     assert_eq!(first.json()["id"], "bk_slot_bar");
     first
-        .says("2 slots begin at that time; this one is taken: 19:30 · bar.")
-        .says("pass --slot: slot_window (19:30 · window)");
+        .says("2 slots start at that time. Booking 19:30 · bar.")
+        .says("pass --slot ID: slot_window (19:30 · window)");
     let mut terminal = Terminal::start(&home, &words(format!("{book} --name 'Grace Hopper'")));
     terminal
         .see("❯ 19:30 · bar")
@@ -323,7 +323,7 @@ fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.answer("? arrival_time", "19:45");
     terminal.answer("? dietary_requirements", "none");
-    terminal.see("a fault answers 400");
+    terminal.see("a fault responds with 400");
     terminal.see("19:45").press(Key::Enter);
     terminal.see("? dietary_requirements").press(Key::Enter);
     terminal.end().exits(0).says("confirmed");

@@ -310,7 +310,7 @@ fn a_drill_says_to_a_person_what_is_wrong_and_why() {
         lines.contains(&"failed\tmissing_header\t4xx\t200"),
         "{output}"
     );
-    let why = "missing_header: your handler accepted it (200). Anybody can send a delivery without a signature.";
+    let why = "missing_header: your handler accepted it (200). Anyone can send a delivery without a signature.";
     assert!(lines.contains(&why), "{output}");
     output.says("Not checked: duplicate handling. Pass --state-url to check it.");
 

@@ -1,4 +1,4 @@
-//! The embedded sandbox, and the service's clock, which it moves.
+//! The sandbox, and the service's clock, which it moves.
 
 use std::cell::{OnceCell, RefCell};
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,7 +13,7 @@ use crate::platform::ownership;
 use crate::sandbox::{self, Sandbox, StoreLocation};
 use crate::service::client::Client;
 
-/// How often the embedded sandbox sends deliveries while a command runs: a listener in another terminal shows them
+/// How often the sandbox sends deliveries while a command runs: a listener in another terminal shows them
 /// within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
@@ -23,7 +23,7 @@ impl Context {
             return Ok(embedded);
         }
         let Target::Embedded { database, .. } = &self.target else {
-            let why = "the profile does not point to the embedded sandbox";
+            let why = "the profile does not point to the sandbox";
             return Err(Error::config(why));
         };
         ownership::refuse_others(database)?;
@@ -48,9 +48,9 @@ impl Context {
         }))
     }
 
-    /// Serves the embedded sandbox on a port of its own until the command ends, once. Returns its base URL.
+    /// Serves the sandbox on a port of its own until the command ends, once. Returns its base URL.
     pub(super) fn serve_embedded(&self) -> Result<String> {
-        let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", error);
+        let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);
         let embedded = self.embedded()?;
         if let Some(base) = embedded.base.get() {
             return Ok(base.clone());
@@ -65,7 +65,7 @@ impl Context {
         Ok(embedded.base.get_or_init(|| base).clone())
     }
 
-    /// The current time by the service's clock. The embedded sandbox has a clock of its own.
+    /// The current time by the service's clock. The sandbox has a clock of its own.
     pub(crate) fn now(&self) -> Result<Timestamp> {
         let client = self.client.get();
         if self.target.service().is_some() {
@@ -87,7 +87,7 @@ impl Context {
         self.now().unwrap_or_else(|_| Timestamp::now())
     }
 
-    /// A clock for the time that a prompt is open. Another command may move an embedded sandbox's clock in the
+    /// A clock for the time that a prompt is open. Another command may move an sandbox's clock in the
     /// meantime.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &self.target {

@@ -105,7 +105,7 @@ impl Context {
     /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service decides. Else the call is
     /// refused here, and nothing is sent.
     ///
-    /// The embedded sandbox knows whether it has limits. Any other one is asked where the wait would be too long: it may have
+    /// The sandbox knows whether it has limits. Any other one is asked where the wait would be too long: it may have
     /// been reset since, and refusals cost nothing there.
     pub(crate) async fn wait_for_window(
         &self,
@@ -131,13 +131,16 @@ impl Context {
             return Ok(Some(left));
         }
         let (limit, seconds) = (window.allowed, pause.as_secs());
-        let mut error = Error::new(Code::RateLimited,
+        let mut error = Error::new(
+            Code::RateLimited,
             format!(
-                "rate limited: all {limit} requests of this window are used; the limit resets in {}; nothing was sent",
+                "rate limit reached ({limit} of {limit}); it resets in {}; nothing was sent",
                 in_units(seconds)
             ),
         )
-        .hint(format!("try again then, or wait for it with --max-wait {seconds}s"));
+        .hint(format!(
+            "try again then, or wait for it with --max-wait {seconds}s"
+        ));
         // The same as the service's own refusal, so that scripts need to know only one.
         error.http_status = Some(429);
         error.request = Some(call.name());

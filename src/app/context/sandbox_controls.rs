@@ -42,7 +42,7 @@ impl Context {
             ));
         }
         error.hint(
-            "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
+            "use --profile sandbox, or set BOOKCTL_BASE_URL to the address of a sandbox server",
         )
     }
 

@@ -16,8 +16,8 @@ use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
 /// List and resolve booking requests with an unknown result
 ///
-/// bookctl saves each booking request as an attempt before it sends it. If the connection breaks or the computer crashes,
-/// the attempt stays open. `resume` sends the same request with the same idempotency key: the service returns the booking
+/// bookctl saves each booking request before it sends it. If the connection breaks or the computer crashes,
+/// the request is unresolved. `resume` sends the same request with the same idempotency key: the service returns the booking
 /// if it exists, and makes it if it does not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
@@ -51,21 +51,21 @@ enum AttemptsAction {
         #[arg(long)]
         all: bool,
     },
-    /// Find out what happened to an attempt: send the same request with the same key
+    /// Resolve a request: send it again with the same key
     #[command(
         after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' \\\n    | xargs -n 1 bookctl attempts resume"
     )]
     Resume {
-        /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
+        /// The request's idempotency key, @N for a row of the last list, or @last for the only unresolved one
         key: Option<String>,
-        /// Accept an attempt made with another key of this organization
+        /// Accept a request made with another key of this organization
         #[arg(long, hide = true)]
         same_organization: bool,
     },
-    /// Give up an attempt; a booking may still exist
+    /// Abandon a request; a booking may still exist
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
-        /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
+        /// The request's idempotency key, @N for a row of the last list, or @last for the only unresolved one
         key: Option<String>,
         /// Skip the confirmation prompt, which only a terminal shows
         #[arg(long, short)]
@@ -111,7 +111,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
     };
     context.out.emit_list(&view, attempts.is_empty(), none)?;
     if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
-        let how = "To find out what happened to an attempt: bookctl attempts resume KEY";
+        let how = "Resolve one: bookctl attempts resume KEY";
         context.out.note(how);
     }
     Ok(())
@@ -121,7 +121,7 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     let mut attempt = open_attempts::find_attempt(context, key)?;
     if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
-        let what = format!("the attempt is {state}; only an open attempt can be abandoned");
+        let what = format!("the request is {state}; only an unresolved request can be abandoned");
         return Err(Error::new(Code::Http409, what));
     }
     // Scripts have done without a question from the start.
@@ -131,9 +131,9 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     attempt.state = context.journal()?.abandon(key)?;
     let mut runs = attempt.runs.iter();
     if runs.any(|run| run.outcome == Outcome::UnderWay) {
-        context.out.warn(
-            "a run of this attempt has not ended: if its process is still sending the request, it may make a booking",
-        );
+        context
+            .out
+            .warn("another process may still be sending this request, which can make a booking");
     }
     let attempts = [attempt];
     let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, false));
@@ -144,14 +144,14 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
 async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
     let mut page = page(std::slice::from_ref(attempt), false);
     page.line(
-        "The venue may have this booking. Once the attempt is abandoned, bookctl no longer asks about it, and the same \
+        "The venue may have this booking. If you abandon the request, bookctl no longer checks it, and the same \
          booking can be made twice.",
     );
     context.out.show(&page);
     let confirmation = confirmation::Confirmation {
-        action: "abandoning an attempt",
-        question: "Abandon this attempt without finding out?".to_owned(),
-        declined: "The attempt is still open.",
+        action: "abandoning a request",
+        question: "Abandon this request without resolving it?".to_owned(),
+        declined: "The request is still unresolved.",
     };
     confirmation.ask(&context.prompter).await
 }

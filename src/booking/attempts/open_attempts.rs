@@ -118,7 +118,7 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     let booked = Booked::at_venues_of(context, [asked])?;
     if let Some(other) = booked.for_guest_of(context, asked, is_own) {
         let confirmed = ask_about(context, &other, "Send the request again?", false).await;
-        let give_up = || format!("to give up the attempt: {}", abandon_command(key));
+        let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;
     }
     let (origin, request) = (KeyOrigin::SameRequestOnly, attempt_request(&attempt));
@@ -135,7 +135,7 @@ fn refuse_changed(attempt: &Attempt) -> Result<()> {
     if attempt.forgotten_at.is_some() {
         let state = attempt.state.as_str();
         let what =
-            format!("the attempt is {state} and its guest was deleted, so it cannot be sent again");
+            format!("the request is {state} and its guest was deleted, so it cannot be sent again");
         // What is open may be booked.
         let hint = if attempt.state == State::Unresolved {
             let abandon = abandon_command(key);
@@ -147,9 +147,9 @@ fn refuse_changed(attempt: &Attempt) -> Result<()> {
     }
     if !attempt.request.is_intact() {
         return Err(Error::journal(
-            "the attempt was changed in the journal after it was made; nothing was sent",
+            "the request was changed in the journal after it was made; nothing was sent",
         )
-        .hint("see the attempt with `bookctl attempts --json`, or give it up with `bookctl attempts abandon KEY`")
+        .hint("see the request with `bookctl attempts --json`, or abandon it with `bookctl attempts abandon KEY`")
         .idempotency_key(key));
     }
     Ok(())
@@ -186,7 +186,8 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
             break;
         };
         progress.get_or_insert_with(|| {
-            let what = format!("another machine resumes this attempt; waiting up to {seconds} s");
+            let what =
+                format!("another computer is resolving this request; waiting up to {seconds} s");
             context.out.note(&what);
             context.out.progress(&what)
         });
@@ -199,16 +200,16 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
 pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no attempt {} in the journal", key.escape_debug());
-        Error::new(Code::Http404, what).hint("list open attempts with `bookctl attempts`")
+        Error::new(Code::Http404, what).hint("list unresolved requests with `bookctl attempts`")
     })?;
     let origin = context.target().address();
     if attempt.origin == origin {
         return Ok(attempt);
     }
     let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
-    let hint = format!("use the profile or base URL of the attempt: {profile}");
+    let hint = format!("use the request's profile or base URL: {profile}");
     let what = format!(
-        "the attempt was sent to {}, but this command uses {origin}",
+        "the request was sent to {}, but this command uses {origin}",
         attempt.origin
     );
     Err(Error::config(what).hint(hint))

@@ -38,7 +38,7 @@ impl KeyedRow {
 /// Derives the keys of each row from the batch, the row's content and its position among equal rows. The batch is known by its
 /// name, else by the `text` of its file.
 ///
-/// `embedded` is whether the batch goes to the embedded sandbox. Its keys then differ, so that a rehearsal there does
+/// `embedded` is whether the batch goes to the sandbox. Its keys then differ, so that a rehearsal there does
 /// not count as the real batch.
 pub(crate) fn keyed(
     rows: Vec<BatchRow>,
@@ -51,7 +51,7 @@ pub(crate) fn keyed(
         None => digest(&[b"content", &sha256([text.as_bytes()])]),
     };
     if embedded {
-        batch = digest(&[b"embedded sandbox", &batch]);
+        batch = digest(&[b"sandbox", &batch]);
     }
     let mut seen: HashMap<Digest, u64> = HashMap::new();
     let keyed = rows.into_iter().map(|row| {
@@ -95,7 +95,7 @@ pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Res
         .collect();
     Err(
         Error::usage(format!("{}; nothing was sent", equal.join("; "))).hint(
-            "remove the rows that are not meant; to book each of them: --equal-rows, or an idempotency_key in each",
+            "remove the rows that are there by mistake, or book each of them with --equal-rows",
         ),
     )
 }

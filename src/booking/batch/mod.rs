@@ -132,7 +132,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let exit = run.run(emit).await?;
     if exit == Exit::PartialBatch && name.is_none() {
         context.out.note(
-            "A changed file is another batch, which books all of its rows. To correct rows that were refused, put them alone into a \
+            "A changed file is another batch, which books all of its rows. To correct rows that were rejected, put them alone into a \
              new file; for rows whose result is unknown, run this file again.",
         );
     }

@@ -175,7 +175,7 @@ impl BatchRun<'_> {
             left.push_back(keyed);
             others += 1;
             if others >= left.len() {
-                let what = "other machines book the last rows; waiting up to";
+                let what = "other computers book the last rows; waiting up to";
                 progress.say(&format!("{what} {seconds} s"));
                 tokio::time::sleep(LOOK_AGAIN).await;
                 others = 0;
@@ -293,7 +293,7 @@ fn refused_with(attempt: &Attempt) -> Option<u16> {
 /// The error for a refusal of which only the status is known.
 fn refusal(status: u16) -> Error {
     let code = ErrorCode::of_refusal(None, status);
-    let message = format!("the service refused it with HTTP {status}");
+    let message = format!("the service rejected it with HTTP {status}");
     let mut error = Error::of(code, exit_for_refusal(None, status), message);
     error.http_status = Some(status);
     error

@@ -214,7 +214,7 @@ impl Sending<'_> {
                     return Err(asked_before(&key, "pass a new --idempotency-key"));
                 }
                 BeginOutcome::RateLimitAwaited => {
-                    let what = "waiting for the first answer of another machine";
+                    let what = "waiting for another computer's first response";
                     progress.get_or_insert_with(|| self.context.out.progress(what));
                     tokio::time::sleep(LOOK_AGAIN).await;
                     continue;
@@ -350,7 +350,7 @@ impl Sending<'_> {
                     format!("the outcome is unknown: the service returned booking {id}, {why}");
                 let abandon = abandon_command(self.key);
                 let give_up = format!(
-                    "if the service always returns that booking, give up this attempt: {abandon}"
+                    "if the service always returns that booking, abandon this request: {abandon}"
                 );
                 self.doubtful(Error::new(Code::OutcomeUnknown, returned).hint(give_up))
             }
@@ -397,7 +397,7 @@ impl Sending<'_> {
         }
         let resume = resume_command(self.key);
         error
-            .hint_before(format!("a booking may exist; to find out: {resume}"))
+            .hint_before(format!("a booking may exist; check it: {resume}"))
             .idempotency_key(self.key)
     }
 }
@@ -408,7 +408,7 @@ fn another_booking(id: &str, difference: &str, key: &str) -> Error {
     let what = format!("{what} {id}, in which {difference}");
     let (show, abandon) = (show_command(id), abandon_command(key));
     let hint = format!(
-        "use a new idempotency key; to see the other booking: {show}; to give up this attempt: {abandon}"
+        "use a new idempotency key; see the other booking: {show}; abandon this request: {abandon}"
     );
     Error::new(Code::AnotherBooking, what)
         .hint(hint)
@@ -419,7 +419,7 @@ fn another_booking(id: &str, difference: &str, key: &str) -> Error {
 pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
     let what = "the same booking was requested before, and the result is unknown; nothing was sent";
     let hint = format!(
-        "to find out: {}; to make another booking, {anew}",
+        "check it: {}; to book again on purpose, {anew}",
         resume_command(key)
     );
     Error::new(Code::OutcomeUnknown, what)

@@ -41,7 +41,7 @@ pub(crate) async fn choose(
     let others = rows[1..].iter();
     let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
     context.out.note(&format!(
-        "{} slots begin at that time; this one is taken: {}. To take another, pass --slot: {}",
+        "{} slots start at that time. Booking {}. For another, pass --slot ID: {}",
         rows.len(),
         line(&rows[0]),
         others.collect::<Vec<_>>().join(", "),
@@ -225,7 +225,7 @@ pub(crate) fn show_command(context: &Context, draft: &BookingDraft) {
     }
 }
 
-/// The profile that a command has to name. The embedded sandbox needs none where no service is configured.
+/// The profile that a command has to name. The sandbox needs none where no service is configured.
 pub(crate) fn profile(context: &Context) -> Option<&str> {
     match context.target() {
         Target::Embedded {

@@ -87,7 +87,7 @@ type WasAsked = Result<bool, StepExit>;
 
 /// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
 pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
-    // Notes about the service (such as the embedded sandbox) come before the first question.
+    // Notes about the service (such as the sandbox) come before the first question.
     context.client()?;
     let mut walk = Walk {
         context,

@@ -20,7 +20,7 @@ pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> 
             let error = refused(booking, "only a confirmed booking can be cancelled");
             let answer = shell::command("continue", booking.id(), "");
             Err(error.hint(format!(
-                "without an answer it ends by itself; to answer: {answer}"
+                "without an answer it ends by itself; answer it: {answer}"
             )))
         }
         Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),

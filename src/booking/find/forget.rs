@@ -16,8 +16,8 @@ use crate::terminal::output::{DocumentView, Page, Tone, visible};
 
 /// Delete guests' data from this computer
 ///
-/// This does not cancel the booking at the service; use `bookctl cancel` for that. An attempt whose outcome is unknown
-/// keeps its guest, because its request is needed to find out: see `bookctl attempts`.
+/// This does not cancel the booking at the service; use `bookctl cancel` for that. An unresolved request
+/// keeps its guest until you resolve it: see `bookctl attempts`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl bookings forget bk_01\n  \
@@ -56,7 +56,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.out.emit(&DocumentView(document.into(), page))?;
     if unresolved > 0 {
         context.out.warn(&format!(
-            "open attempts keep their guests, because a booking may exist ({unresolved}); find out what happened, then try again: \
+            "unresolved requests keep their guests, because a booking may exist ({unresolved}); resolve them, then try again: \
              bookctl attempts"
         ));
     }
@@ -85,8 +85,7 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
             return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
         }
         let what = format!("no booking {shown} of this service in the journal");
-        let lists =
-            "list bookings with `bookctl bookings`, and open attempts with `bookctl attempts`";
+        let lists = "list bookings with `bookctl bookings`, and unresolved requests with `bookctl attempts`";
         return Err(Error::new(Code::Http404, what).hint(lists));
     }
     let forgotten = journal.forget_booking(id)?;

@@ -71,7 +71,7 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
     }
     match context.journal()?.open_attempts()?.as_slice() {
         [only] => Ok(only.idempotency_key.clone()),
-        [] => Err(Error::usage("@last: there are no open attempts")),
+        [] => Err(Error::usage("@last: there are no unresolved requests")),
         several => Err(
             Error::usage(format!("@last: {} attempts are open", several.len()))
                 .hint("list them with `bookctl attempts`, and name one by its key or @N"),

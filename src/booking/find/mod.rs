@@ -124,7 +124,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let page = |_: &Document| kept_page(&found.kept, Timestamp::now());
     let list = DocumentView(document, page);
     let service = context.named_service();
-    let service = service.as_deref().unwrap_or("embedded sandbox");
+    let service = service.as_deref().unwrap_or("sandbox");
     let none = format!("No bookings found ({service}).");
     context.out.emit_list(&list, found.kept.is_empty(), &none)?;
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {

@@ -19,7 +19,10 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let listed = body.as_ref();
     let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
     let (why, is_read) = match &listed {
-        None => ("the answer has no list of open bookings".to_owned(), false),
+        None => (
+            "the response has no list of open bookings".to_owned(),
+            false,
+        ),
         Some(open) if open.unread == 0 => (String::new(), true),
         Some(open) => {
             let unread = open.unread;

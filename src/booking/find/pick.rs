@@ -185,7 +185,7 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     if let Some(argument) = argument {
         return locate_attempt(context, argument);
     }
-    let question = Question::new("Which attempt?", "KEY", "the attempt's key").of("attempts");
+    let question = Question::new("Which attempt?", "KEY", "the request's key").of("attempts");
     context.prompter.check(&question)?;
     let open = context.journal()?.open_attempts()?;
     let row = |attempt: &Attempt| {

@@ -267,7 +267,7 @@ impl Story {
             let AttemptRow { attempt, .. } = forward;
             let status = attempt.status.map(|status| format!("HTTP {status}"));
             let answer = status.or_else(|| attempt.error.clone());
-            let answer = answer.unwrap_or_else(|| "no answer yet".to_owned());
+            let answer = answer.unwrap_or_else(|| "no response yet".to_owned());
             let text = format!("{} answered {answer}", forward.url);
             let details = json!({
                 "event": event.id, "attempt": attempt.number, "url": forward.url,

@@ -17,7 +17,7 @@ use crate::terminal::view::{bookings_page, tone_of};
 
 /// Show a booking's status, reason and next steps
 ///
-/// Without a booking, a terminal offers the bookings that this computer knows. Text that is no id is looked for among
+/// Without a booking, a terminal offers the bookings that this computer knows. Text that is not an id is looked for among
 /// them, as `bookctl bookings TEXT` does.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \

@@ -21,7 +21,7 @@ use crate::terminal::output::{Page, View};
 ///
 /// Fields become the JSON body, or the query of a GET. Brackets nest: `customer[name]=Ada` sets a field of an object, and
 /// `tags[]=x` appends to an array. The response is printed unchanged; a status other than 2xx sets the exit code.
-/// A booking request sent this way is not saved as an attempt, unlike with `bookctl book`: add an Idempotency-Key of
+/// Unlike `bookctl book`, this does not save a booking request in the journal: add an Idempotency-Key of
 /// your own.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \

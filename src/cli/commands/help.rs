@@ -119,7 +119,7 @@ fn topic(name: &str) -> Option<Topic> {
         ),
         "outcomes" => topic(
             "outcomes",
-            "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. The venue \
+            "Without any configuration, bookctl uses its sandbox, and nothing is really booked. The venue \
              decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. `bookctl sandbox inbox` \
              shows the one-time codes, and `bookctl sandbox clock` moves the time.",
             &["scenario", "what a booking there does"],
@@ -142,9 +142,9 @@ fn topic(name: &str) -> Option<Topic> {
             lines(
                 "guests, and bookings as last seen | journal.db | the retention ends, or `bookctl bookings forget`; id \
                  and status may stay\n\
-                 guests of open attempts | journal.db | `bookctl attempts resume` or `abandon`\n\
+                 guests of unresolved requests | journal.db | `bookctl attempts resume` or `abandon`\n\
                  venues and slots, without guests | recent.db | the next search; slots for 30 days\n\
-                 bookings of the embedded sandbox | sandbox.db | `bookctl sandbox reset`\n\
+                 bookings of the sandbox | sandbox.db | `bookctl sandbox reset`\n\
                  keys and webhook secrets | the keyring, or secrets.toml with --storage file | `bookctl auth logout`\n\
                  one-time codes and payment answers | nowhere | ",
             ),

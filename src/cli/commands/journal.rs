@@ -163,7 +163,7 @@ impl Draw for StatusView {
         let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
         page.field_if("latency", latency);
         let searches = match summary.search_is_indexed {
-            Some(false) => Some("without an index; to make it: bookctl journal init"),
+            Some(false) => Some("without an index; make it with: bookctl journal init"),
             indexed => indexed.map(|_| "with an index"),
         };
         page.field_if("searches", searches);

@@ -129,10 +129,7 @@ impl Known {
             let origin = profile.address(&name).map(|address| address.origin());
             (name, origin.unwrap_or_default())
         });
-        let sandbox = (
-            SANDBOX_PROFILE.to_owned(),
-            "the embedded sandbox".to_owned(),
-        );
+        let sandbox = (SANDBOX_PROFILE.to_owned(), "the sandbox".to_owned());
         plain(profiles.chain([sandbox]))
     }
 }

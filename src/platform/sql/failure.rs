@@ -41,7 +41,7 @@ pub(crate) enum SqlFailure {
     NotReady(String),
     /// The user or the password was refused, or the user may not do this.
     NotAllowed(String),
-    /// The server takes no changes: it is a standby, or read-only.
+    /// The server rejects changes: it is a standby, or read-only.
     Standby,
     /// Another transaction was in the way. Nothing was done.
     Conflict,
@@ -92,9 +92,9 @@ impl fmt::Display for SqlFailure {
             SqlFailure::Lost(why) => write!(f, "ended the connection: {why}"),
             SqlFailure::NotReady(why) => write!(f, "is not ready: {why}"),
             SqlFailure::NotAllowed(why) => write!(f, "refused: {why}"),
-            SqlFailure::Standby => f.write_str("takes no changes: it is a standby, or read-only"),
+            SqlFailure::Standby => f.write_str("rejects changes: it is a standby, or read-only"),
             SqlFailure::Conflict => f.write_str("was changed by others again and again"),
-            SqlFailure::Late => write!(f, "did not answer in time (waited {waited} s)"),
+            SqlFailure::Late => write!(f, "did not respond in time (waited {waited} s)"),
             SqlFailure::NotPrepared => f.write_str("has no tables of bookctl yet"),
             SqlFailure::Encoding(name) => {
                 write!(f, "has the encoding {name}, which cannot hold every name")

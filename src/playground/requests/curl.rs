@@ -23,7 +23,7 @@ const OWN: [&str; 6] = [
 pub(crate) fn print(context: &Context, request: &Document) -> Result<Exit> {
     let command = command(request.value()).ok_or_else(|| {
         Error::usage(
-            "the request's body is no text, or longer than the 64 KB that the sandbox keeps",
+            "the request's body is not text, or is longer than the 64 KB that the sandbox keeps",
         )
         .hint("leave out --curl to see it")
     })?;

@@ -20,10 +20,10 @@ use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 /// The pause between two looks for new requests.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// List the requests that a served sandbox has answered, or show one
+/// List the requests that a sandbox server received, or show one
 ///
 /// `sandbox serve` and `sandbox run` keep the last 1,000 requests in memory, with headers and bodies; keys are masked. Each
-/// refusal has the rule that answered it, and each request has notes on what the service ignored. The embedded sandbox
+/// refusal has its rule, and each request has notes on what the service ignored. The sandbox
 /// keeps none, because each command serves it for itself.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
@@ -99,7 +99,7 @@ impl Args {
 pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if matches!(context.target(), Target::Embedded { .. }) {
         return Err(Error::config(
-            "the embedded sandbox keeps no requests, because each command serves it for itself",
+            "only a sandbox server keeps requests",
         )
         .hint(
             "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
@@ -172,7 +172,7 @@ async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
     let document = if request == LAST {
         let list = list(context, Call::get("/sandbox/requests?limit=1")).await?;
         let newest = list.rows().first().map(|it| Document::from((*it).clone()));
-        newest.ok_or_else(|| Error::usage("the sandbox has answered no request yet"))?
+        newest.ok_or_else(|| Error::usage("the sandbox has received no request yet"))?
     } else {
         let id = locate_row(context, RecentList::Requests, request)?;
         let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));

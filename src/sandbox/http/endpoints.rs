@@ -47,13 +47,13 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     endpoint("POST", "/v1/bookings/{booking_id}/continue", "Answer what a booking waits for", Some(AccessScope::BookingsWrite), Some(EndpointLimit::BOOKING_CONTINUE), bookings::continue_),
     endpoint("POST", "/v1/bookings/{booking_id}/modify", "Change a confirmed booking", Some(AccessScope::BookingsWrite), Some(EndpointLimit::BOOKING_MODIFY), bookings::modify),
     endpoint("POST", "/v1/bookings/{booking_id}/cancel", "Cancel a booking", Some(AccessScope::BookingsWrite), Some(EndpointLimit::BOOKING_CANCEL), bookings::cancel),
-    endpoint("POST", "/v1/sessions", "Connect a person's provider account", Some(AccessScope::SessionsWrite), Some(EndpointLimit::SESSION), sessions::connect),
-    endpoint("POST", "/v1/sessions/{id}/verify", "Give the code that the person received", Some(AccessScope::SessionsWrite), Some(EndpointLimit::SESSION), sessions::verify),
+    endpoint("POST", "/v1/sessions", "Connect a guest's provider account", Some(AccessScope::SessionsWrite), Some(EndpointLimit::SESSION), sessions::connect),
+    endpoint("POST", "/v1/sessions/{id}/verify", "Send the code that the guest received", Some(AccessScope::SessionsWrite), Some(EndpointLimit::SESSION), sessions::verify),
     endpoint("GET", "/v1/sessions", "List sessions", Some(AccessScope::SessionsRead), None, sessions::list),
     endpoint("GET", "/v1/sessions/{id}", "Read a session", Some(AccessScope::SessionsRead), None, sessions::read),
     endpoint("DELETE", "/v1/sessions/{id}", "Disconnect a session", Some(AccessScope::SessionsWrite), None, sessions::disconnect),
     endpoint("GET", "/v1/sessions/{id}/card", "Whether the session's account has a card", Some(AccessScope::SessionsRead), Some(EndpointLimit::CARD), sessions::card),
-    endpoint("GET", "/v1/sessions/card", "Whether a person's account has a card", Some(AccessScope::SessionsRead), Some(EndpointLimit::CARD), sessions::card_of_person),
+    endpoint("GET", "/v1/sessions/card", "Whether a guest's account has a card", Some(AccessScope::SessionsRead), Some(EndpointLimit::CARD), sessions::card_of_person),
 ];
 
 /// `GET /v1/`: name, version, server time and this table.

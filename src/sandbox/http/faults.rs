@@ -58,7 +58,7 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
 
 fn replacement(fault: &mut Fault) -> Response {
     let status = fault.status.unwrap_or_default();
-    let usual = || json!({"error": format!("a fault answers {status}")});
+    let usual = || json!({"error": format!("a fault responds with {status}")});
     let body = fault.body.take().unwrap_or_else(usual);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match &body {

@@ -83,7 +83,7 @@ pub(crate) enum ApiError {
 #[rustfmt::skip]
 impl ApiError {
     pub(crate) const BODY_TOO_LARGE: Self = Self::Fixed(413, "body too large: the limit is 1 MB", "", "The body is larger than 1 MB (Limits, 3).");
-    pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment; use a live or a test key", "wrong_key_environment", "The key is a beta (v3) key, and /v1 takes live and test keys (Authentication, 1).");
+    pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment; use a live or a test key", "wrong_key_environment", "The key is a beta (v3) key, and /v1 accepts live and test keys (Authentication, 1).");
     pub(crate) const BILLING_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "billing could not be checked", "billing_check_unavailable", "The organization's setting billing_check is unavailable (Errors, codes by condition).");
     pub(crate) const ENTITLEMENT_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "the entitlement could not be checked", "entitlement_check_unavailable", "The organization's setting entitlement_check is unavailable (Errors, codes by condition).");
     pub(crate) const LOCATION_UNRESOLVED: Self = Self::Fixed(400, "the location could not be resolved; send a more specific location, or latitude and longitude", "", "No place of the sandbox has the name in location (Errors, codes by condition).");
@@ -96,7 +96,7 @@ impl ApiError {
     pub(crate) const SLOT_NOT_OFFERED: Self = Self::Fixed(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered", "The availability_id was offered for another datetime (Errors, codes by condition).");
     pub(crate) const VAULT_UNAVAILABLE: Self = Self::Fixed(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable", "The venue cannot be paid through the vendor (Errors, vendor payment codes).");
     pub(crate) const VENDOR_DISABLED: Self = Self::Fixed(503, "vendor payments are switched off", "vendor_disabled", "The organization's setting vendor_payments is off (Errors, vendor payment codes).");
-    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the person's provider account is not connected, or no longer", "reconnect_required", "The person has no active session at this provider (Errors, session codes).");
+    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's provider account is not connected, or no longer", "reconnect_required", "The guest has no active session at this provider (Errors, session codes).");
     pub(crate) const LIVE_KEY_REQUIRED: Self = Self::Fixed(403, "sessions need a live key", "live_key_required", "Session calls need a live key (Authentication, 7).");
     pub(crate) const SESSION_NOT_FOUND: Self = Self::Fixed(404, "session not found", "", "The organization has no session with this id (Endpoints, sessions).");
     pub(crate) const INVALID_CODE: Self = Self::Fixed(400, "the code is wrong", "invalid_code", "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Errors, session codes).");
@@ -105,10 +105,10 @@ impl ApiError {
     pub(crate) const LATE_ANSWER: Self = Self::Fixed(400, "the answer arrived after expires_at; read the booking", "", "The answer came after expires_at (States and transitions, vendor payment).");
     pub(crate) const MODIFY_UNSUPPORTED: Self = Self::Fixed(422, "this provider cannot modify; nothing was attempted", "modify_unsupported", "Only provider A can modify (States and transitions).");
     pub(crate) const PATH_NOT_FOUND: Self = Self::Fixed(404, "no such path", "", "The service has no such path (Endpoints).");
-    pub(crate) const METHOD_NOT_ALLOWED: Self = Self::Fixed(405, "this path does not take that method", "", "The path exists, but does not take this method (Endpoints).");
-    pub(crate) const CROSS_ORIGIN: Self = Self::Fixed(403, "a page of another origin may not write to the sandbox", "", "A page of another origin may not write; this protects the sandbox, and is no rule of the service.");
+    pub(crate) const METHOD_NOT_ALLOWED: Self = Self::Fixed(405, "this path does not accept that method", "", "The path exists, but does not accept this method (Endpoints).");
+    pub(crate) const CROSS_ORIGIN: Self = Self::Fixed(403, "a page of another origin may not write to the sandbox", "", "A page of another origin may not write; this protects the sandbox, and is not a rule of the service.");
     pub(crate) const ORGANIZATION_UNKNOWN: Self = Self::Fixed(404, "organization not found", "", "The sandbox has no organization with this id.");
-    pub(crate) const ORGANIZATION_BUILT_IN: Self = Self::Fixed(409, "every sandbox has this organization, and it cannot be removed", "", "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.");
+    pub(crate) const ORGANIZATION_BUILT_IN: Self = Self::Fixed(409, "every sandbox has this organization, and it cannot be removed", "", "Every sandbox has this organization; POST /sandbox/reset restores it.");
     pub(crate) const DELIVERY_NOT_FOUND: Self = Self::Fixed(404, "delivery not found", "", "No event with this id has a delivery.");
     pub(crate) const NOTHING_DUE: Self = Self::Fixed(409, "nothing is due: no booking and no webhook waits for a time", "", "No booking and no webhook of the sandbox waits for a time.");
     pub(crate) const FAULT_NOT_FOUND: Self = Self::Fixed(404, "fault not found", "", "No fault with this id is left.");
@@ -185,8 +185,8 @@ impl ApiError {
             Self::NotPaused(status) => return format!("The booking is {status}, and continue answers one that waits for something (States and transitions)."),
             Self::NotConfirmed(status) => return format!("The booking is {status}, and only a confirmed one can be changed or cancelled (States and transitions)."),
             Self::InvalidOtp { attempts_left } => return format!("The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."),
-            Self::VenueRefused { code, .. } => return format!("The venue refused the change: {} (Errors, codes by condition).", code.as_str()),
-            Self::ForeignHost { named, port } => return format!("The {}; this protects the sandbox, and is no rule of the service.", foreign_host(named.as_deref(), *port)),
+            Self::VenueRefused { code, .. } => return format!("The venue rejected the change: {} (Errors, codes by condition).", code.as_str()),
+            Self::ForeignHost { named, port } => return format!("The {}; this protects the sandbox, and is not a rule of the service.", foreign_host(named.as_deref(), *port)),
             Self::Broken(detail) => return format!("The sandbox itself failed: {detail}."),
         };
         fixed.to_owned()

@@ -203,15 +203,15 @@ impl Fault {
     pub(crate) fn in_words(&self, length: usize) -> String {
         let fixed = match self.kind {
             FaultKind::Delay => &format!("A fault held the request back for {} ms.", self.delay_ms.unwrap_or_default()),
-            FaultKind::Status => "A fault answered instead of the service.",
+            FaultKind::Status => "A fault responded instead of the service.",
             FaultKind::DropBefore => "A fault closed the connection before the request was handled.",
-            FaultKind::DropAfter => "A fault closed the connection after the request was handled; this answer was not sent.",
-            FaultKind::Truncate if self.cuts(length).is_some() => "A fault closed the connection in the middle of this answer.",
+            FaultKind::DropAfter => "A fault closed the connection after the request was handled; this response was not sent.",
+            FaultKind::Truncate if self.cuts(length).is_some() => "A fault closed the connection in the middle of this response.",
             FaultKind::Truncate => &format!(
-                "The fault cuts after {} bytes. This answer has only {length}, so it was sent whole.",
+                "The fault cuts after {} bytes. This response has only {length}, so it was sent whole.",
                 self.after_bytes.unwrap_or_default(),
             ),
-            FaultKind::Garbage => "A fault sent this page instead of the answer.",
+            FaultKind::Garbage => "A fault sent this page instead of the response.",
             FaultKind::Drop => "A fault dropped the webhook.",
             FaultKind::Duplicate => "A fault sent the webhook twice.",
             FaultKind::Reorder => "A fault held the webhook back until the next one of its booking.",

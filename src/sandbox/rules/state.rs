@@ -167,7 +167,7 @@ pub(crate) const ERROR_CODES: [(BookingErrorCode, &str, &str); 12] = [
     (BookingErrorCode::PaymentReplayFailed, "payment_replay_failed", "The payment processor may hold the card. Check before booking again."),
     (BookingErrorCode::PaymentSetupFailed, "payment_setup_failed", "The payment could not be prepared for this venue."),
     (BookingErrorCode::ProviderError, "provider_error", "The provider failed while placing the booking."),
-    (BookingErrorCode::SlotTaken, "slot_taken", "The slot was taken by somebody else."),
+    (BookingErrorCode::SlotTaken, "slot_taken", "Another guest booked the slot."),
 ];
 
 impl BookingErrorCode {

@@ -26,22 +26,22 @@ pub(crate) enum Scenario {
 /// Of each scenario its name, the name of its venues, and what a booking there does.
 #[rustfmt::skip]
 const TABLE: [(Scenario, &str, &str, &str); 16] = [
-    (Scenario::Confirms, "confirms", "The Sure Thing", "The booking is confirmed at once."),
+    (Scenario::Confirms, "confirms", "The Sure Thing", "The booking is confirmed immediately."),
     (Scenario::Otp, "otp", "The One-Time Code", "The booking waits for a one-time code, which is in the inbox, and is then confirmed."),
     (Scenario::ConfirmDetails, "confirm_details", "The Further Question", "The booking waits for the details that `next_action` asks for, and is then confirmed."),
     (Scenario::Processing, "processing", "The Patient Kitchen", "The booking is processing for 5 seconds, and is then confirmed."),
     (Scenario::Payment, "payment", "The Paying Guest", "With vendor payment, the booking waits until the payment is approved, and is then confirmed."),
     (Scenario::PaymentDeclines, "payment_declines", "The Declined Card", "With vendor payment, the booking fails with `card_declined` when the payment is approved."),
-    (Scenario::PaymentSetupFails, "payment_setup_fails", "The Broken Till", "With vendor payment, the booking fails at once with `payment_setup_failed`."),
+    (Scenario::PaymentSetupFails, "payment_setup_fails", "The Broken Till", "With vendor payment, the booking fails immediately with `payment_setup_failed`."),
     (Scenario::PaymentReplayFails, "payment_replay_fails", "The Second Swipe", "With vendor payment, the booking fails with `payment_replay_failed` when the payment is approved."),
     (Scenario::PaymentOutcomeUnknown, "payment_outcome_unknown", "The Late Answer", "With vendor payment, the booking fails with `payment_outcome_unknown` when the payment is approved too late."),
-    (Scenario::VaultUnavailable, "vault_unavailable", "The Locked Vault", "With vendor payment, the booking request is refused with 409 `vault_unavailable`."),
+    (Scenario::VaultUnavailable, "vault_unavailable", "The Locked Vault", "With vendor payment, the booking request is rejected with 409 `vault_unavailable`."),
     (Scenario::ProviderFails, "provider_fails", "The Failing Provider", "The booking fails with `provider_error`."),
-    (Scenario::ModifyRefused, "modify_refused", "The Stubborn Host", "The booking is confirmed at once, and the venue refuses every change with 422."),
+    (Scenario::ModifyRefused, "modify_refused", "The Stubborn Host", "The booking is confirmed immediately, and the venue rejects every change with 422."),
     (Scenario::AvailabilityFails, "availability_fails", "The Unreadable Diary", "Requests for slots fail with 502 `availability_failed`."),
     (Scenario::NoSlots, "no_slots", "The Empty Diary", "The venue never has a free slot. A booking request for any time fails with `no_availability`."),
     (Scenario::MultiProvider, "multi_provider", "The Two Front Doors", "Providers A and C both serve the venue. A booking that names one of them is confirmed."),
-    (Scenario::LastTable, "last_table", "The Last Table", "Each slot takes one booking. The first is confirmed, and the next fails with `slot_taken`."),
+    (Scenario::LastTable, "last_table", "The Last Table", "Each slot holds one booking. The first is confirmed, and the next fails with `slot_taken`."),
 ];
 
 impl Scenario {

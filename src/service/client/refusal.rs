@@ -120,11 +120,14 @@ impl Refusal {
         let mut sentence = match (texts.find(|text| !is_code(text)), known, &self.code) {
             (Some(own), ..) => own.trim_end_matches('.').to_owned(),
             (None, Some(known), _) => known.meaning.to_owned(),
-            (None, None, Some(code)) => format!("the service refused with {}: {code}", self.status),
+            (None, None, Some(code)) => format!(
+                "the service rejected the request with {}: {code}",
+                self.status
+            ),
             // What a status alone means is the service's to say, and something else may have answered.
             (None, None, None) => match &self.instead {
                 Some(kind) => no_document(self.status, kind),
-                None => format!("the service refused with {}", self.status),
+                None => format!("the service rejected the request with {}", self.status),
             },
         };
         for (label, value) in self.particulars() {

@@ -36,7 +36,7 @@ impl WireTrace<'_> {
 
     pub(crate) fn failure(&self, failure: &Failure) {
         if let Some(sink) = self.sink {
-            sink(&format!("< no answer: {failure}"));
+            sink(&format!("< no response: {failure}"));
         }
     }
 }

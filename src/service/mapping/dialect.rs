@@ -48,7 +48,7 @@ dialect! {
     auth_scheme = "Bearer", "word before the key; empty for the key alone";
     service_name = "Booking", "the service's name in its signature header, `Booking-Signature`";
     provider_a = "provider_a", "id of the provider that can change and cancel bookings";
-    provider_b = "provider_b", "id of the provider where people connect their accounts";
+    provider_b = "provider_b", "id of the provider where guests connect their accounts";
     venues_field = "venues", "array in the venue search response";
     slots_field = "slots", "array in the availability response";
     sessions_field = "sessions", "array in the session list response";

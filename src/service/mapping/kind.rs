@@ -27,13 +27,13 @@ macro_rules! kinds {
 kinds! {
     /// A document that the service sends: `[profiles.NAME.read]` translates it into the contract's shape.
     ReadKind {
-        Index = "index", "the answer to `GET /v1/`";
-        Venues = "venues", "the answer to a venue search";
-        Slots = "slots", "the answer to an availability search";
+        Index = "index", "the response to `GET /v1/`";
+        Venues = "venues", "the response to a venue search";
+        Slots = "slots", "the response to an availability search";
         Booking = "booking", "a booking";
         Session = "session", "a session";
         Sessions = "sessions", "the list of sessions";
-        Card = "card", "the answer to a card check";
+        Card = "card", "the response to a card check";
         Error = "error", "a refusal";
         Event = "event", "a webhook delivery";
     }

@@ -45,7 +45,7 @@ pub(crate) fn elements<'a>(
         (None, Search::Found(found)) => return Ok(found),
         (None, Search::Ambiguous(places)) => {
             return Err(format!(
-                "the answer has {nouns} at `{}`, and nothing says which of them are meant",
+                "the response has {nouns} at `{}`, and it is not clear which of them are meant",
                 places.join("` and at `")
             ));
         }
@@ -75,7 +75,7 @@ pub(crate) fn elements<'a>(
         .or(full.first())
         .or(empties.first());
     list.map(|list| unread(&list.place, list.elements))
-        .ok_or_else(|| format!("the answer has no list of {nouns}"))
+        .ok_or_else(|| format!("the response has no list of {nouns}"))
 }
 
 fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
@@ -90,7 +90,7 @@ fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
     let at = |(place, elements): &(String, usize)| format!("{} at `{place}`", counted(*elements));
     let lists: Vec<String> = lists.iter().map(at).collect();
     format!(
-        "the answer has no {nouns} at `{empty}`, and {}: nothing says which of them are meant",
+        "the response has no {nouns} at `{empty}`, and {}, and it is not clear which of them are meant",
         lists.join(" and ")
     )
 }
@@ -136,7 +136,7 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
             )),
         },
         (_, Search::Ambiguous(places)) => Err(format!(
-            "it has a {noun} at `{}`, and nothing says which of them is meant",
+            "it has a {noun} at `{}`, and it is not clear which of them is meant",
             places.join("` and at `")
         )),
         (None, Search::Nothing) => Err(format!("nothing in it has {}", shape.mark())),

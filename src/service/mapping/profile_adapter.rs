@@ -27,7 +27,7 @@ pub(crate) struct Adapter {
 impl Adapter {
     /// Takes a setting of a profile, such as `dialect.otp_field` or `auth_query`. The error is the predicate of a sentence.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let no_kind = || "is no kind of document".to_owned();
+        let no_kind = || "is not a kind of document".to_owned();
         match key.split_once('.').unwrap_or(("", key)) {
             ("", "auth_query") => self.transport.set_auth_query(value),
             ("", "auth_user") => self.transport.set_auth_user(value),
@@ -43,7 +43,7 @@ impl Adapter {
                 self.write.insert(kind, MappingExpression::compile(value)?);
                 Ok(())
             }
-            _ => Err("is no setting of the adapter".to_owned()),
+            _ => Err("is not a setting of the mapping".to_owned()),
         }
     }
 

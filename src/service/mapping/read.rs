@@ -176,7 +176,7 @@ impl Adapter {
         if unread > 0 {
             if items.is_empty() {
                 return Err(misread(format!(
-                    "the answer has {} at `{place}`, and none of them has {}",
+                    "the response has {} at `{place}`, and none of them has {}",
                     counted(unread),
                     shape.mark()
                 )));
@@ -235,7 +235,7 @@ impl Adapter {
 
 fn unreadable(kind: ReadKind, why: &str, document: &Document) -> MappingError {
     let name = kind.as_str();
-    let why = format!("the answer cannot be read as a {name}: {why}");
+    let why = format!("the response cannot be read as a {name}: {why}");
     MappingError::new(why, format!("`read.{name}`"), document)
 }
 

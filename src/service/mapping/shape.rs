@@ -54,7 +54,7 @@ impl Shape {
             Shape::Slot => ("slot", "slots"),
             Shape::Booking => ("booking", "bookings"),
             Shape::Session => ("session", "sessions"),
-            Shape::Card => ("card answer", "card answers"),
+            Shape::Card => ("card response", "card responses"),
         }
     }
 

@@ -16,7 +16,7 @@ const SHAPE: &str = "enter one line of ASCII characters without spaces";
 /// Connect to a service: check an API key and store it in the system keyring
 ///
 /// On a terminal, it asks for the address, a name for the profile, and the key, which is not shown. In a script, pass
-/// --profile (and --base-url for a new profile), and the key on standard input. No flag takes a secret, because other
+/// --profile (and --base-url for a new profile), and the key on standard input. No flag accepts a secret, because other
 /// users can see arguments.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \

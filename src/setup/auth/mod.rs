@@ -109,7 +109,7 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
         Ok(Target::Embedded { key, .. }) => {
             let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
             row.take_key(ENVIRONMENT, key.as_ref());
-            row.detail = Some("the embedded sandbox needs no API key".to_owned());
+            row.detail = Some("the sandbox needs no API key".to_owned());
             row
         }
         Ok(Target::Remote(service)) => match (&service.key, service.account()) {

@@ -94,7 +94,7 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
         format!("no {} yet", file.display())
     };
     let meant = match profile {
-        Some(SANDBOX_PROFILE) => "the embedded sandbox".to_owned(),
+        Some(SANDBOX_PROFILE) => "the sandbox".to_owned(),
         Some(name) => format!("profile {name}"),
         None => "BOOKCTL_BASE_URL".to_owned(),
     };
@@ -150,7 +150,7 @@ fn local_journal(setup: &Startup) -> Check {
 fn examined(journal: Result<Journal>, place: &str) -> Check {
     let attempts = journal.and_then(|journal| journal.open_attempts());
     match attempts.map(|attempts| attempts.len()) {
-        Ok(0) => Check::ok("journal", format!("{place}no open attempts")),
+        Ok(0) => Check::ok("journal", format!("{place}no unresolved requests")),
         Ok(count) => {
             let attempts = plural(count, "attempt has", "attempts have");
             let detail = format!("{place}{attempts} an unknown outcome: a booking may exist");

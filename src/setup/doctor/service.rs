@@ -67,7 +67,7 @@ pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>
     let begun = Instant::now();
     let (mut answer, mut described) = match (target, key) {
         (Target::Embedded { .. }, _) => {
-            let described = "the embedded sandbox's own key".to_owned();
+            let described = "the sandbox's own key".to_owned();
             (ask(context, client, None).await, Ok(described))
         }
         (Target::Remote(_), Ok(Some((key, source)))) => {
@@ -90,7 +90,7 @@ pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>
         Err(failure) if !is_answer(failure) => unreached(target, failure),
         answered => {
             let took = begun.elapsed().as_millis();
-            let detail = format!("{} answered in {took} ms", target.address());
+            let detail = format!("{} responded in {took} ms", target.address());
             let reached = Check::ok("reachability", detail);
             vec![reached, tls(target), clock(client, answered.ok())]
         }

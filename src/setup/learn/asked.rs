@@ -236,7 +236,7 @@ impl SearchDraft {
         let mut setting = None;
         if !names.is_empty() {
             let names = names.join(", ");
-            why.push_str(&format!("; only a person knows the value of {names}"));
+            why.push_str(&format!("; only you know the value of {names}"));
             setting = Some(format!("{}={}", self.key(), self.expression(true)));
         }
         Refused { why, setting }
@@ -344,7 +344,7 @@ mod tests {
         let refused = asked.refused("no");
         assert_eq!(
             refused.why,
-            "the availability search: no; only a person knows the value of `channel` (must be one of web, phone)"
+            "the availability search: no; only you know the value of `channel` (must be one of web, phone)"
         );
         assert_eq!(
             refused.setting.unwrap(),

@@ -77,7 +77,7 @@ pub(crate) async fn index(
         }
     }
     Err(error.detail(sent_as(&own)).detail(format!("tried as well: {list}")).hint(
-        "the service's documentation says how it wants the key; set `auth_header` and `auth_scheme`, `auth_query`, \
+        "the service's documentation shows how to send the key; set `auth_header` and `auth_scheme`, `auth_query`, \
          `auth_user` or `headers.NAME` with `bookctl profile set`",
     ))
 }
@@ -89,7 +89,7 @@ fn wants_header(own: &Adapter, error: Error) -> Error {
     };
     let set = own.set_command(&format!("headers.{name}=VALUE"));
     error.hint(format!(
-        "the service asks for the header {name}; its documentation says the value; set it with: {set}"
+        "the service asks for the header {name}; its documentation has the value; set it with: {set}"
     ))
 }
 

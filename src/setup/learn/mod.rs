@@ -73,7 +73,7 @@ pub(crate) async fn look(
     report.calls = reads.sent;
     came.extend(recorded);
     if !came.iter().any(|it| it.kind == ReadKind::Booking) {
-        let none = "what a booking looks like is not known: this machine has none there yet; show a recorded one with \
+        let none = "what a booking looks like is not known: this computer has none there yet; show a recorded one with \
                     --example booking=FILE";
         report.notes.push(none.to_owned());
     }

@@ -89,7 +89,7 @@ fn assign(
                 "{} cannot hold the API key, which config.toml must not contain",
                 assignment.key
             ))
-            .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query says how it is sent"));
+            .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query sets how it is sent"));
         }
         assignment.set(draft, name)?;
     }
@@ -122,7 +122,7 @@ pub(crate) fn unset(setup: &Startup, args: UnsetArgs) -> Result<String> {
 
 pub(crate) fn known(setup: &Startup, name: &str) -> Result<()> {
     if name == SANDBOX_PROFILE {
-        return Err(Error::config("the embedded sandbox has no settings")
+        return Err(Error::config("the sandbox has no settings")
             .hint("name a profile of config.toml; `bookctl profile list` lists them"));
     }
     let file = ConfigFile::read(&setup.paths.config_file)?;
@@ -143,7 +143,7 @@ pub(crate) struct RemoveArgs {
 pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
     let name = &args.name;
     if name == SANDBOX_PROFILE {
-        return Err(Error::config("the embedded sandbox cannot be removed")
+        return Err(Error::config("the sandbox cannot be removed")
             .hint("delete its bookings with `bookctl sandbox reset`"));
     }
     let file = ConfigFile::read(&setup.paths.config_file)?;

@@ -32,7 +32,7 @@ pub(crate) enum Command {
         name: Option<String>,
     },
     Add(change::AddArgs),
-    /// Make a profile the default; `sandbox` is the embedded sandbox
+    /// Make a profile the default; `sandbox` is the sandbox
     #[command(after_help = "Examples:\n  bookctl profile use live\n  bookctl profile use sandbox")]
     Use {
         /// Name of the profile
@@ -182,7 +182,7 @@ impl ProfileView {
     }
 
     fn address(&self) -> &str {
-        let sandbox = "the embedded sandbox: nothing is really booked";
+        let sandbox = "the sandbox: nothing is really booked";
         self.base_url.as_deref().unwrap_or(sandbox)
     }
 }

@@ -32,7 +32,7 @@ impl Filter {
             };
             Error::new(Code::Filter, message)
                 .exiting(Exit::Unclassified)
-                .hint("the request was sent and answered; only the filter failed")
+                .hint("the service responded; only the filter failed")
         })?;
         Ok(outputs.lines().map(shown).collect())
     }

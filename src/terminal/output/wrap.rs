@@ -108,11 +108,11 @@ mod tests {
 
     #[test]
     fn a_command_in_a_text_is_not_broken_where_it_fits_on_a_line() {
-        let hint = "a booking may exist; to find out: bookctl attempts resume 'key 1'";
+        let hint = "a booking may exist; check it: bookctl attempts resume 'key 1'";
         assert_eq!(
             wrap(hint, 40),
             [
-                "a booking may exist; to find out:",
+                "a booking may exist; check it:",
                 "bookctl attempts resume 'key 1'"
             ]
         );

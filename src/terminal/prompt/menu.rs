@@ -118,7 +118,7 @@ impl<'a> Menu<'a> {
             Some("") if may_type => format!("{rows} {noun}, or type another"),
             Some("") => format!("{rows} {noun}, type to filter"),
             Some(_) if !self.found.is_empty() => format!("{} of {rows} match", self.found.len()),
-            Some(_) if may_type => "Enter takes what you typed".to_owned(),
+            Some(_) if may_type => "Enter uses what you typed".to_owned(),
             Some(text) => format!("no matches for {text:?}"),
         }
     }

@@ -77,7 +77,7 @@ impl Prompter<'_> {
 
     /// Says that the question before is asked again.
     pub(crate) fn take_back(&self) {
-        let hint = self.theme.hint("The last answer above was taken back.");
+        let hint = self.theme.hint("The last answer above no longer counts.");
         // Nobody can be told if stderr is closed.
         let _ = screen::write(&format!("{hint}\r\n"));
     }

@@ -41,7 +41,7 @@ pub(crate) struct ListArgs {
     limit: Option<u32>,
 }
 
-/// Show an event: its headers, raw body, signature time, and the attempts to forward it
+/// Show an event: its headers, raw body, signature time and forwards
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events show evt_01\n  \

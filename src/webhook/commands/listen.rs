@@ -27,10 +27,10 @@ use crate::webhook::handler::endpoint;
 use crate::webhook::listener::Listener;
 use crate::webhook::reporter::{ForwardOutcome, ListenerEvent, Totals};
 
-/// Receive webhooks on this computer and forward them to your app
+/// Receive webhooks on this computer and forward them to your handler
 ///
-/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your app as
-/// received, in order for each booking, and retries after 30 s, 2 min and 10 min if the app does not respond with
+/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your handler as
+/// received, in order for each booking, and retries after 30 s, 2 min and 10 min if the handler does not respond with
 /// 2xx. Runs until Ctrl-C; the next listener forwards the events that are still waiting.
 ///
 /// With a sandbox, the listener sets the webhook URL to its own address, and restores the previous URL on exit.
@@ -172,7 +172,7 @@ fn forward_target(
     };
     if is_loopback(&url) && url.port_or_known_default() == Some(listener.port()) {
         return Err(Error::usage("--forward-to is the address of this listener")
-            .hint("pass your app's address, or choose another --port"));
+            .hint("pass your handler's address, or choose another --port"));
     }
     let app = App {
         handler: handler(context, url)?,

@@ -51,7 +51,7 @@ impl Draw for ListenReady {
         );
         page.field("stop", "Ctrl-C");
         if let Some(secret) = &self.sandbox_secret {
-            page.line("").line("For your app:").line("");
+            page.line("").line("For your handler:").line("");
             let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
             page.secret(format!("  {line}")).line("");
         }

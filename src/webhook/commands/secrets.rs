@@ -103,7 +103,7 @@ async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
     }
 }
 
-/// The embedded sandbox's secret. Nothing is sent to it, so that it need not be served.
+/// The sandbox's secret. Nothing is sent to it, so that it need not be served.
 fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
     let options = Options::new(StoreLocation::File(database.to_owned()));

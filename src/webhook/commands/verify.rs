@@ -53,7 +53,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if tolerance.is_zero() {
         context
             .out
-            .warn("--tolerance 0 also accepts old deliveries that somebody replays");
+            .warn("--tolerance 0 also accepts old deliveries that an attacker replays");
     }
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
     let secrets = webhook_secrets(context, args.secret_stdin).await?;

@@ -133,7 +133,7 @@ impl<'a> Subject<'a> {
             DrillCheck {
                 name: "missing_header",
                 section: "Events 5",
-                why: "anybody can send a delivery without a signature",
+                why: "anyone can send a delivery without a signature",
                 deliveries: vec![Delivery {
                     signature: None,
                     ..self.confirmed()
@@ -142,7 +142,7 @@ impl<'a> Subject<'a> {
             DrillCheck {
                 name: "malformed_header",
                 section: "Events 5, signature header grammar",
-                why: "a malformed header must be refused with a 4xx, and must not make the handler fail",
+                why: "a malformed header must be rejected with a 4xx, and must not make the handler fail",
                 deliveries: vec![
                     self.headed(|_, _| String::new()),
                     self.headed(|_, _| "no signature".to_owned()),
@@ -157,7 +157,7 @@ impl<'a> Subject<'a> {
             DrillCheck {
                 name: "wrong_secret",
                 section: "Events 5",
-                why: "a signature with another secret comes from somebody else; one with an empty secret means that the handler has no secret configured",
+                why: "a signature with another secret comes from another sender; one with an empty secret means that the handler has no secret configured",
                 deliveries: [WRONG_SECRET, ""]
                     .map(|secret| self.forged(secret, self.confirmed()))
                     .into(),
@@ -195,13 +195,13 @@ impl<'a> Subject<'a> {
             DrillCheck {
                 name: "future",
                 section: "Events 5",
-                why: "refuse a signature whose time is in the future: whoever sees the delivery could send it again until then",
+                why: "reject a signature whose time is in the future: a recorded delivery could be sent again until then",
                 deliveries: vec![self.signed_at(OUT_OF_TOLERANCE, self.confirmed())],
             },
             DrillCheck {
                 name: "replayed",
                 section: "Events 5",
-                why: "a delivery that was recorded an hour ago must be refused, although its event is known",
+                why: "a delivery that was recorded an hour ago must be rejected, although its event is known",
                 deliveries: vec![self.signed_at(-3600, self.valid(&self.first))],
             },
             DrillCheck {

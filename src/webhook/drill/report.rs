@@ -73,7 +73,7 @@ fn answer(reaction: &HandlerVerdict) -> Value {
     match &reaction.outcome {
         Ok(reply) => json!(reply.status),
         Err(NoReply::TooLate) => json!("too late"),
-        Err(_) => json!("no answer"),
+        Err(_) => json!("no response"),
     }
 }
 
@@ -87,11 +87,11 @@ fn fault(is_genuine: bool, reaction: &HandlerVerdict) -> Option<String> {
         (true, 300..=399) => Some(format!(
             "your handler redirected it ({status}): the service follows no redirects, and counts this as a failure"
         )),
-        (true, 400..=499) => Some(format!("your handler refused it ({status})")),
+        (true, 400..=499) => Some(format!("your handler rejected it ({status})")),
         (true, _) => Some(format!("your handler failed ({status})")),
         (false, 200..=299) => Some(format!("your handler accepted it ({status})")),
         (false, _) => Some(format!(
-            "your handler did not refuse it, but responded with {status}"
+            "your handler did not reject it, but responded with {status}"
         )),
     }
 }

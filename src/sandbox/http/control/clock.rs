@@ -78,7 +78,7 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 fn move_to<'a>(tx: &Tx<'a>, field: &str, at: Timestamp) -> Result<Tx<'a>, ApiError> {
     if at < tx.now {
-        let why = "is before the sandbox's clock; only a reset takes it back";
+        let why = "is before the sandbox's clock; only a reset moves it back";
         return Err(ApiError::invalid(field, why));
     }
     if at > FARTHEST {

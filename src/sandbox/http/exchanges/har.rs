@@ -45,7 +45,9 @@ impl HarFile {
         let beginning = BEGINNING.len() as u64;
         (&file).take(beginning).read_to_end(&mut found)?;
         if !found.is_empty() && found != BEGINNING.as_bytes() {
-            return Err(io::Error::other("it exists, and is no HAR file of bookctl"));
+            return Err(io::Error::other(
+                "it exists and is not a HAR file of bookctl",
+            ));
         }
         file.set_len(0)?;
         file.rewind()?;

@@ -160,7 +160,7 @@ impl Failure {
             Failure::NoKey(_) => (Code::NoKey, said, Code::NoKey.entry().next),
             Failure::NotReached { .. } => (Code::Network, said, UNCHANGED),
             Failure::NoAnswer(_) => {
-                let what = format!("the service did not answer: {said}");
+                let what = format!("the service did not respond: {said}");
                 (Code::Network, what, UNCHANGED)
             }
             Failure::Unusable(_) => {
@@ -200,7 +200,10 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
             error.exit = Exit::Network;
         }
     } else if !is_described {
-        error.message = format!("the service refused with {status}: {}", error.message);
+        error.message = format!(
+            "the service rejected the request with {status}: {}",
+            error.message
+        );
         error.hint.get_or_insert_with(|| {
             format!("nothing was done; {status} is not a documented status: contact the service's support")
         });
@@ -243,7 +246,7 @@ fn next_step(code: &str, path: &str) -> Option<String> {
             "check the id; search the bookings that this computer knows with `bookctl bookings TEXT`".to_owned()
         }
         ("http_404", ["v1", "sessions", ..]) => {
-            "check the id and the person; list sessions with `bookctl session list`".to_owned()
+            "check the id and the guest; list sessions with `bookctl session list`".to_owned()
         }
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
             format!("to see its status: {}", shell::command("show", id, ""))

@@ -58,7 +58,7 @@ fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives
         r#"500 | {"error": "boom"}                                | POST | outcome_unknown | OutcomeUnknown | the outcome is unknown: boom
            503 | {"error": "off", "error_code": "vendor_disabled"} | POST | vendor_disabled | Service        | off
            405 | {"error": "no"}                                  | GET  | http_405        | Invalid        | no
-           410 | {"error": "gone"}                                | GET  | http_410        | Invalid        | the service refused with 410: gone
+           410 | {"error": "gone"}                                | GET  | http_410        | Invalid        | the service rejected the request with 410: gone
            401 | {"error": "unauthorized"}                        | POST | unauthorized    | Unauthorized   |
            404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,
     ) {
@@ -81,8 +81,8 @@ fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives
     }
     for [body, sentence] in rows(
         r#"{"message": "No table.", "error": "x"}       | No table
-           {"error_code": "no_such_code"}               | the service refused with 422: no_such_code
-           {}                                           | the service refused with 422
+           {"error_code": "no_such_code"}               | the service rejected the request with 422: no_such_code
+           {}                                           | the service rejected the request with 422
            {"error": "no", "missing": ["a", "b"], "reason": null, "attempts_left": 2} | no; missing: a, b; tries left: 2
            {"error": "no", "fields": {"datetime": "is over"}} | no; datetime: is over"#,
     ) {
@@ -149,7 +149,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
          network           | Network      | cannot send the request: a header is wrong    |
          timeout           | Network      | within 30 s                                   |
          network           | Network      | refused                                       | check the base URL
-         network           | Network      | did not answer: reset                         | check the base URL
+         network           | Network      | did not respond: reset                         | check the base URL
          unexpected_answer | Network      | cannot use the response: it is too large      | request less
          unexpected_answer | Network      | redirects to https://b.example                | final address
          http_502          | Service      | the response (502) is not                     | try again

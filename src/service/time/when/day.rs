@@ -70,7 +70,7 @@ fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
         AmbiguousOffset::Gap { before, after } => ("does not exist", after, before),
     };
     Err(format!(
-        "{} {what} in {}, where the clock is changed; use an offset: `{}` or `{}`",
+        "{} {what} in {}, when the clock changes; use an offset: `{}` or `{}`",
         local_text(local),
         zone.iana_name().unwrap_or("this zone"),
         instant(one)?.wire(),

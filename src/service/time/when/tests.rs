@@ -210,8 +210,8 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         tomorrow                               | the time of day is missing
         2026-12-01T                            | the time of day is missing
         in 3 days                              | the time of day is missing
-        tomorrow 19                            | and no time (19:30, 8pm)
-        1 and 2 dec 19:30                      | and no time (19:30, 8pm)
+        tomorrow 19                            | nor a time (19:30, 8pm)
+        1 and 2 dec 19:30                      | nor a time (19:30, 8pm)
         19:30 20:30                            | two times of day
         01/12/2026 19:30                       | unknown word `01/12/2026`
         01.12.2026 19:30                       | unknown word `01.12.2026`
@@ -222,13 +222,13 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         now                                    | unknown word `now`
         1 dec 19:30                            | the year is missing
         dec 8pm                                | unknown word `dec`
-        24:00                                  | no time of day
-        119:30                                 | no time of day
-        19:60                                  | no time of day
-        7:5                                    | no time of day
-        2026-12-31T23:59:60Z                   | no time of day
-        13pm                                   | `13pm` is no time of day
-        0am                                    | `0am` is no time of day
+        24:00                                  | not a time of day
+        119:30                                 | not a time of day
+        19:60                                  | not a time of day
+        7:5                                    | not a time of day
+        2026-12-31T23:59:60Z                   | not a time of day
+        13pm                                   | `13pm` is not a time of day
+        0am                                    | `0am` is not a time of day
         2027-02-29 19:30                       | no day 29 in february 2027
         123 dec 2027 19:30                     | no day 123 in december 2027
         2026-13-01 19:30                       | no such month

@@ -224,7 +224,7 @@ fn read_clock<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, (Time, Option
         .transpose()?;
     let time = time_of_day(digits, half).ok_or_else(|| {
         format!(
-            "`{}{half}` is no time of day; try `19:30`, `19:30:15` or `7:30pm`",
+            "`{}{half}` is not a time of day; try `19:30`, `19:30:15` or `7:30pm`",
             quotable(digits)
         )
     })?;
@@ -276,7 +276,9 @@ fn place_of(names: &str, word: &str) -> Option<usize> {
 fn unknown(word: &str, example: &str) -> String {
     let quoted = quotable(word);
     if is_number(word) {
-        return format!("`{quoted}` is no year (4 digits) and no time (19:30, 8pm); try {example}");
+        return format!(
+            "`{quoted}` is neither a year (4 digits) nor a time (19:30, 8pm); try {example}"
+        );
     }
     let known = ["today", "tomorrow", "noon"].into_iter();
     let known = known.chain(WEEKDAYS.split(' '));
