@@ -191,7 +191,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
         has(&error, "message", "did not respond within 3 s");
     });
 
-    // The sandbox and a key of the environment ask no keyring.
+    // The embedded sandbox and a key of the environment ask no keyring.
     let begun = Instant::now();
     home.book("ven_confirms", &[]).exits(0);
     let home = home.with("BOOKCTL_API_KEY", KEY);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{GUEST, Home, Served, has, text, words};
 
-/// "Started with no configuration at all it talks to the sandbox: one line on stderr says so, and
+/// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says so, and
 /// that nothing is really booked." (command line, Command tree)
 #[test]
 fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really_booked() {

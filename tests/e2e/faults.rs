@@ -87,7 +87,7 @@ fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_
     }
 }
 
-/// Exit 15: "the service could not be reached, or its response to a read could not be used" (command line, Exit codes)
+/// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
     for (reply, code) in [

@@ -144,7 +144,7 @@ fn no_file_of_another_user_in_a_home_is_used() {
     }
 }
 
-/// Where the listener for the sandbox takes its place: known once one has been there.
+/// Where the listener for the embedded sandbox takes its place: known once one has been there.
 pub(crate) fn place_of_a_listener(home: &Home) -> PathBuf {
     Listening::start(home, &[]).end();
     let files = fs::read_dir(home.path())

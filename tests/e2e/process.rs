@@ -77,7 +77,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
     assert_eq!(written.stdout, "");
     assert_eq!(fs::read(home.folder().join("codes")).unwrap(), b"");
 
-    // The sandbox, and the configuration.
+    // The embedded sandbox, and the configuration.
     let home = Home::new();
     after(&home, "ulimit -f 0", &book, "").end().exits(3);
     let add = [

@@ -33,7 +33,7 @@ impl Row {
     }
 }
 
-/// The sandbox with another key than its own.
+/// The embedded sandbox with another key than its own.
 fn with_key(key: &str) -> Home {
     Home::new()
         .with("BOOKCTL_PROFILE", "sandbox")

@@ -492,7 +492,7 @@ fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
     }
 }
 
-/// "The sandbox takes `--no-limits` too" (sandbox tools)
+/// "The embedded sandbox takes `--no-limits` too" (sandbox tools)
 #[test]
 fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {
     let home = Home::new();

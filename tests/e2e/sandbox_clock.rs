@@ -106,7 +106,7 @@ fn a_call_makes_one_change_and_names_it() {
     assert_eq!(refusal, (409, json!({"error": said})));
 }
 
-/// The sandbox is opened by each command, and its clock moved by another one.
+/// The embedded sandbox is opened by each command, and its clock moved by another one.
 #[test]
 fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_meanwhile() {
     let home = Home::new();

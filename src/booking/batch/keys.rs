@@ -51,7 +51,7 @@ pub(crate) fn keyed(
         None => digest(&[b"content", &sha256([text.as_bytes()])]),
     };
     if embedded {
-        batch = digest(&[b"sandbox", &batch]);
+        batch = digest(&[b"embedded sandbox", &batch]);
     }
     let mut seen: HashMap<Digest, u64> = HashMap::new();
     let keyed = rows.into_iter().map(|row| {
