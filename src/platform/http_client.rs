@@ -1,9 +1,11 @@
 //! HTTP clients: of the service, of a webhook consumer, and of the sandbox's deliveries. They differ in what they trust
 //! and whether they use a proxy; the callers add time limits.
 
+use std::time::Duration;
+
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder};
+use reqwest::{Certificate, Client, ClientBuilder, Response};
 use serde_json::{Map, Value};
 
 use crate::outcome::{Code, Error, Result};
@@ -33,6 +35,27 @@ pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
         fields.insert(name.to_string(), Value::String(values.join(", ")));
     }
     fields
+}
+
+/// What comes of a response's body `within` a time, at `most` so many bytes, and whether it is longer. Only the status of a
+/// delivery counts, so a body that breaks off or does not end is no error.
+pub(crate) async fn beginning(
+    response: &mut Response,
+    most: usize,
+    within: Duration,
+) -> (String, bool) {
+    let mut body = Vec::new();
+    let read = async {
+        while body.len() <= most
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            body.extend_from_slice(&chunk);
+        }
+    };
+    let has_ended = tokio::time::timeout(within, read).await.is_ok();
+    let is_longer = !has_ended || body.len() > most;
+    body.truncate(most);
+    (String::from_utf8_lossy(&body).into_owned(), is_longer)
 }
 
 /// A client that follows no redirect, so that a key or a signature never reaches another address. It is `direct` if it

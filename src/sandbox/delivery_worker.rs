@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reqwest::{Client, Response};
+use reqwest::Client;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
@@ -158,35 +158,19 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
     };
     attempt.latency_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     match response {
-        Ok(response) => {
+        Ok(mut response) => {
             attempt.status = Some(response.status().as_u16());
-            attempt.response = Some(content(response).await);
+            let headers = header_fields(response.headers());
+            let (body, truncated) = http_client::beginning(&mut response, KEPT, BODY_TIMEOUT).await;
+            attempt.response = Some(Content {
+                headers,
+                body,
+                truncated,
+            });
         }
         Err(error) => attempt.error = Some(reason(&error)),
     }
     attempt
-}
-
-/// The consumer's answer, as much of it as is kept. Only its status counts, so a body that breaks off or does not end
-/// is no error.
-async fn content(mut response: Response) -> Content {
-    let headers = header_fields(response.headers());
-    let mut body = Vec::new();
-    let read = async {
-        while body.len() <= KEPT
-            && let Ok(Some(chunk)) = response.chunk().await
-        {
-            body.extend_from_slice(&chunk);
-        }
-    };
-    let is_whole = tokio::time::timeout(BODY_TIMEOUT, read).await.is_ok();
-    let truncated = !is_whole || body.len() > KEPT;
-    body.truncate(KEPT);
-    Content {
-        headers,
-        body: String::from_utf8_lossy(&body).into_owned(),
-        truncated,
-    }
 }
 
 /// Why there was no response: the innermost cause, which does not repeat the URL.

@@ -148,18 +148,12 @@ async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> H
     let started = Instant::now();
     let outcome = match request.timeout(deadline).send().await {
         Ok(mut response) => {
-            let mut body = Vec::new();
-            // Only the status counts, so a body that breaks off is no error.
-            while body.len() <= kept
-                && let Ok(Some(chunk)) = response.chunk().await
-            {
-                body.extend_from_slice(&chunk);
-            }
+            let (body, truncated) = http_client::beginning(&mut response, kept, deadline).await;
             Ok(HandlerResponse {
                 status: response.status().as_u16(),
                 headers: header_fields(response.headers()),
-                truncated: body.len() > kept,
-                body: String::from_utf8_lossy(&body[..body.len().min(kept)]).into_owned(),
+                body,
+                truncated,
             })
         }
         Err(error) if error.is_connect() => Err(NoReply::NotReached(reason(&error))),

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
@@ -43,18 +43,7 @@ fn apply(
     }
     match denial {
         None => Reply::booking(&booking),
-        Some(denial) => Err(denied(denial, &booking)),
-    }
-}
-
-/// The error for a denial. A venue's denial carries the unchanged booking.
-fn denied(denial: ApiError, booking: &StoredBooking) -> ApiError {
-    match denial {
-        ApiError::VenueRefused { code, .. } => ApiError::VenueRefused {
-            code,
-            booking: json!(BookingDocument::of(booking)),
-        },
-        denial => denial,
+        Some(denial) => Err(denial),
     }
 }
 
@@ -72,16 +61,12 @@ fn find<T>(
     let read = |number| read(&context.organization.id, number);
     match number.map(read).transpose()?.flatten() {
         Some(found) => Ok(found),
-        None => Err(ApiError::BookingNotFound {
-            open_bookings: open_bookings(context)?,
-        }),
+        None => {
+            let open = context.tx.open_bookings(&context.organization.id)?;
+            let open = open.iter().map(|it| json!(BookingSummary::of(it)));
+            Err(ApiError::booking_not_found(&open.collect::<Vec<_>>()))
+        }
     }
-}
-
-fn open_bookings(context: &RequestContext<'_>) -> Result<Vec<Value>, ApiError> {
-    let open = context.tx.open_bookings(&context.organization.id)?;
-    let summary = |booking| json!(BookingSummary::of(booking));
-    Ok(open.iter().map(summary).collect())
 }
 
 pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiError> {
@@ -102,7 +87,7 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     request.check_guest(provider)?;
     let offered = request.offered_slot(venue)?;
     if let Some(end_user) = request.needs_session(provider) {
-        require_session(context, end_user, provider)?;
+        require_session(context, end_user)?;
     }
     request.check_payment(&context.organization, venue, provider)?;
 
@@ -118,29 +103,17 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
         generated_codes,
         now,
     );
-    let datetime = local_time(&request.at.to_zoned(venue.timezone.clone()));
+    let at = request.at.to_zoned(venue.timezone.clone());
+    let guest = (request.customer, request.party_size);
+    let slot = slot.map(|(slot, _)| slot);
     let booking = StoredBooking {
         number: tx.new_number(),
         organization: context.organization.id.clone(),
         is_test: context.key.kind == KeyKind::Test,
-        provider,
-        venue_id: request.venue_id,
-        venue_name: venue.is_own.then(|| venue.name.clone()),
-        datetime,
-        party_size: request.party_size,
-        customer: request.customer,
         end_user: request.end_user,
-        seating: slot
-            .as_ref()
-            .and_then(|(it, _)| it.seating.as_deref())
-            .map(str::to_owned),
         pays_by_vendor: request.pays_by_vendor,
         webhook_url: request.webhook_url,
-        slot_id: slot.map(|(it, _)| it.id),
-        state,
-        last_modification: None,
-        created_at: now,
-        updated_at: now,
+        ..StoredBooking::placed(venue, provider, &at, slot, guest, state, now)
     };
     let document = tx.create_booking(&booking)?;
     send_code(tx, &booking, venue)?;
@@ -196,11 +169,13 @@ pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let asked = slot.as_ref().map(|(slot, held)| (slot, *held));
     let event = BookingEvent::Modify {
         provider: booking.provider,
-        venue: request.venue_answer(&booking, venue, asked),
+        venue: request
+            .venue_answer(&booking, venue, asked)
+            .map_err(|code| ApiError::venue_refused(code, &json!(BookingDocument::of(&booking)))),
     };
     let mut transition = step(&booking.state, &event, tx.now);
     if let Some(denial) = transition.denial.take() {
-        return Err(denied(denial, &booking));
+        return Err(denial);
     }
     let datetime = request
         .at

@@ -23,10 +23,8 @@ pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
     let target = request.uri.authority().map(|it| it.as_str());
     let foreign = target.into_iter().chain(host).find(|it| !own.is_host(it));
     if !own.exposed && (is_doubtful || host.is_none() || foreign.is_some()) {
-        return Err(ApiError::ForeignHost {
-            named: foreign.filter(|_| !is_doubtful).map(str::to_owned),
-            port: own.port,
-        });
+        let named = foreign.filter(|_| !is_doubtful);
+        return Err(ApiError::foreign_host(named, own.port));
     }
     let writes = !matches!(request.method, Method::GET | Method::HEAD);
     let is_own = |origin: &str| match origin.strip_prefix("http://") {
@@ -117,7 +115,8 @@ mod tests {
             ("GET http://evil.example:4010/v1/", &[OWN]),
         ] {
             let asked = ask(false, call, headers);
-            assert!(matches!(asked, Err(ApiError::ForeignHost { .. })), "{call}");
+            let refused = asked.unwrap_err().answer();
+            assert!(refused.1.to_string().contains("--host"), "{call}");
         }
         assert_eq!(ask(false, "GET http://127.0.0.1:4010/v1/", &[OWN]), Ok(()));
     }

@@ -87,10 +87,9 @@ impl Request {
     fn place_of_a_key(&self) -> Option<String> {
         let is_key = |value: &str| {
             value
-                .rsplit(' ')
-                .next()
-                .unwrap_or_default()
-                .starts_with("sk_")
+                .split(' ')
+                .next_back()
+                .is_some_and(|it| it.starts_with("sk_"))
         };
         let mut headers = self.headers.iter();
         let header = headers.find(|(_, value)| value.to_str().is_ok_and(is_key));

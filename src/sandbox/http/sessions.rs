@@ -52,7 +52,7 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     let now = context.tx.now;
     let end_user = context.request.query("end_user");
     let mut errors = FieldErrors::default();
-    let provider = provider(context, &mut errors);
+    let has_any = has_sessions(context, &mut errors);
     let state = context
         .request
         .query("state")
@@ -66,8 +66,7 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
         .sessions(&context.organization.id, end_user.as_deref())?;
     let listed = sessions
         .iter()
-        .filter(|it| provider.is_none_or(|provider| it.provider == provider))
-        .filter(|it| state.flatten().is_none_or(|state| it.state(now) == state));
+        .filter(|it| has_any && state.flatten().is_none_or(|state| it.state(now) == state));
     let documents: Vec<_> = listed.map(|it| SessionDocument::of(it, now)).collect();
     Reply::ok(&json!({"object": "list", "sessions": documents}))
 }
@@ -92,18 +91,18 @@ pub(super) fn card_of_person(context: &RequestContext<'_>) -> HandlerResult {
     let mut errors = FieldErrors::default();
     let end_user = context.request.query("end_user");
     let end_user = errors.required("end_user", end_user);
-    let provider = provider(context, &mut errors).unwrap_or(SESSION_PROVIDER);
+    let has_any = has_sessions(context, &mut errors);
     let end_user = errors.finish(end_user)?;
-    let session = latest(context, &end_user, provider)?.ok_or(ApiError::SESSION_NOT_FOUND)?;
+    let session = latest(context, &end_user)?.filter(|_| has_any);
+    let session = session.ok_or(ApiError::SESSION_NOT_FOUND)?;
     Reply::ok(&json!({"has_card": session.has_card(context.tx.now)?}))
 }
 
 pub(super) fn require_session(
     context: &RequestContext<'_>,
     end_user: &str,
-    provider: Provider,
 ) -> Result<(), ApiError> {
-    let session = latest(context, end_user, provider)?;
+    let session = latest(context, end_user)?;
     if session.is_some_and(|it| it.state(context.tx.now) == SessionState::Active) {
         Ok(())
     } else {
@@ -111,29 +110,26 @@ pub(super) fn require_session(
     }
 }
 
-/// The person's session at a provider: the newest active one, else the newest.
-fn latest(
-    context: &RequestContext<'_>,
-    end_user: &str,
-    provider: Provider,
-) -> Result<Option<Session>, ApiError> {
+/// The person's newest active session, else the newest.
+fn latest(context: &RequestContext<'_>, end_user: &str) -> Result<Option<Session>, ApiError> {
     let sessions = context
         .tx
         .sessions(&context.organization.id, Some(end_user))?;
     let is_active = |it: &Session| it.state(context.tx.now) == SessionState::Active;
     Ok(sessions
         .into_iter()
-        .filter(|it| it.provider == provider)
         .max_by_key(|it| (is_active(it), it.number)))
 }
 
-fn provider(context: &RequestContext<'_>, errors: &mut FieldErrors) -> Option<Provider> {
-    let name = context.request.query("provider")?;
-    let provider = Provider::parse(&name);
-    if provider.is_none() {
+/// Whether the provider that the query names has sessions: the only one that has some does, and is meant without a name.
+fn has_sessions(context: &RequestContext<'_>, errors: &mut FieldErrors) -> bool {
+    let Some(name) = context.request.query("provider") else {
+        return true;
+    };
+    if Provider::parse(&name).is_none() {
         errors.add("provider", "is not known");
     }
-    provider
+    name == SESSION_PROVIDER.id()
 }
 
 fn find(context: &RequestContext<'_>) -> Result<Session, ApiError> {

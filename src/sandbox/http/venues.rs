@@ -92,7 +92,7 @@ pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     if venue.scenario == Some(Scenario::AvailabilityFails)
         && let Some(provider) = venue.providers.first()
     {
-        return Err(ApiError::AvailabilityFailed(*provider));
+        return Err(ApiError::availability_failed(*provider));
     }
 
     let day = at.to_zoned(venue.timezone.clone()).date();

@@ -121,7 +121,7 @@ pub(crate) fn identify(
     elsewhere: impl FnOnce() -> Option<String>,
 ) -> Result<ApiKey, ApiError> {
     let no_key =
-        |what: &str| ApiError::Unauthorized(format!("No key: {what} (Authentication, 2)."));
+        |what: &str| ApiError::unauthorized(format!("No key: {what} (Authentication, 2)."));
     let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer");
     let header = authorization.map(str::trim).filter(|it| !it.is_empty());
     let Some(header) = header else {
@@ -157,7 +157,7 @@ const SEND: &str = "send Authorization: Bearer and the key";
 
 pub(crate) fn unknown(secret: &str) -> ApiError {
     let key = masked(secret);
-    ApiError::Unauthorized(format!("The sandbox has no key {key} (Authentication, 2)."))
+    ApiError::unauthorized(format!("The sandbox has no key {key} (Authentication, 2)."))
 }
 
 /// Checks environment, suspension and scope, in this order.
@@ -170,12 +170,11 @@ pub(crate) fn admit(
         return Err(ApiError::WRONG_KEY_ENVIRONMENT);
     }
     if organization.suspended {
-        return Err(ApiError::OrgSuspended {
-            reason: organization.suspension_reason.clone(),
-        });
+        let why = organization.suspension_reason.as_deref();
+        return Err(ApiError::org_suspended(why));
     }
     match scope {
-        Some(scope) if !key.scopes.contains(&scope) => Err(ApiError::InsufficientScope(scope)),
+        Some(scope) if !key.scopes.contains(&scope) => Err(ApiError::insufficient_scope(scope)),
         _ => Ok(()),
     }
 }
@@ -193,7 +192,7 @@ pub(crate) fn check_plan(
             return Err(ApiError::BILLING_CHECK_UNAVAILABLE);
         }
         if !organization.billing {
-            return Err(ApiError::BillingRequired);
+            return Err(ApiError::billing_required());
         }
     }
     if !matches!(
@@ -206,9 +205,7 @@ pub(crate) fn check_plan(
         return Err(ApiError::ENTITLEMENT_CHECK_UNAVAILABLE);
     }
     if key.kind == KeyKind::Test && used()? >= TEST_ALLOWANCE {
-        return Err(ApiError::FreeTierExhausted {
-            limit: TEST_ALLOWANCE,
-        });
+        return Err(ApiError::free_tier_exhausted(TEST_ALLOWANCE));
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! Every error that the service responds with: one table of status and body ("Errors").
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::state::BookingErrorCode;
-use super::state::BookingStatus;
+use super::state::{BookingErrorCode, BookingStatus};
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,48 +32,8 @@ impl AccessScope {
 pub(crate) enum ApiError {
     /// One of the constants below: status, text, code (empty if there is none) and reason.
     Fixed(u16, &'static str, &'static str, &'static str),
-    /// With the reason, which says what came instead of a key.
-    Unauthorized(String),
-    OrgSuspended {
-        reason: Option<String>,
-    },
-    InsufficientScope(AccessScope),
-    BillingRequired,
-    FreeTierExhausted {
-        limit: u32,
-    },
-    /// The body is not a JSON object, or a field has the wrong type.
-    WrongType {
-        field: String,
-        detail: String,
-    },
-    Missing(Vec<&'static str>),
-    /// "validation failed": each field with what is wrong with it.
-    Invalid(Vec<(String, String)>),
-    SearchFailed(Vec<Provider>),
-    AvailabilityFailed(Provider),
-    RateLimited {
-        limit: u32,
-        retry_after: u64,
-    },
-    /// With the summaries of the organization's unfinished bookings of the last day.
-    BookingNotFound {
-        open_bookings: Vec<Value>,
-    },
-    NotPaused(BookingStatus),
-    NotConfirmed(BookingStatus),
-    InvalidOtp {
-        attempts_left: u8,
-    },
-    /// With the unchanged booking.
-    VenueRefused {
-        code: BookingErrorCode,
-        booking: Value,
-    },
-    ForeignHost {
-        named: Option<String>,
-        port: u16,
-    },
+    /// One in which something depends on the request: status, body and reason.
+    Told(u16, Value, String),
     /// The sandbox itself failed; the text says how.
     Broken(String),
 }
@@ -115,128 +74,144 @@ impl ApiError {
     pub(crate) const REQUEST_NOT_FOUND: Self = Self::Fixed(404, "request not found; the sandbox keeps the last 1,000", "", "No request with this id is kept.");
 }
 
+/// The others.
+#[rustfmt::skip]
 impl ApiError {
-    pub(crate) fn wrong_type(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::WrongType {
-            field: field.into(),
-            detail: detail.into(),
+    /// The reason says what came instead of a key.
+    pub(crate) fn unauthorized(reason: String) -> Self {
+        Self::Told(401, json!({"error": "unauthorized"}), reason)
+    }
+
+    pub(crate) fn org_suspended(why: Option<&str>) -> Self {
+        let mut body = json!({"error": "the organization is suspended", "error_code": "org_suspended"});
+        if let Some(why) = why {
+            body["reason"] = json!(why);
         }
+        Self::Told(403, body, "The key's organization is suspended (Authentication, 6).".to_owned())
+    }
+
+    pub(crate) fn insufficient_scope(scope: AccessScope) -> Self {
+        let scope = scope.as_str();
+        let reason = format!("The key lacks the scope {scope} (Authentication, 3).");
+        Self::Told(403, json!({"error": "insufficient_scope", "required_scope": scope}), reason)
+    }
+
+    pub(crate) fn billing_required() -> Self {
+        let message = "Live keys need billing to be set up for the organization.";
+        let reason = "The key is live and its organization has no billing (Authentication, 4).".to_owned();
+        Self::Told(402, json!({"error": "billing_required", "message": message}), reason)
+    }
+
+    pub(crate) fn free_tier_exhausted(limit: u32) -> Self {
+        let message = format!("The {limit} free confirmed test bookings are used up.");
+        let reason = format!("The organization has used its {limit} free test bookings (Authentication, 5; Limits, 4); `--no-limits` switches the limit off.");
+        Self::Told(402, json!({"error": "free_tier_exhausted", "limit": limit, "message": message}), reason)
+    }
+
+    /// The body is not a JSON object, or a field has the wrong type.
+    pub(crate) fn wrong_type(field: &str, detail: &str) -> Self {
+        let reason = format!("{field} {detail} (Errors, body shapes).");
+        Self::Told(400, json!({"error": "invalid request body", "field": field, "detail": detail}), reason)
+    }
+
+    pub(crate) fn missing(names: &[&str]) -> Self {
+        let reason = format!("A venue search needs {} (Venues).", names.join(", "));
+        Self::Told(400, json!({"error": "required fields are missing", "missing": names}), reason)
     }
 
     pub(crate) fn invalid(field: &str, message: impl Into<String>) -> Self {
-        Self::Invalid(vec![(field.to_owned(), message.into())])
+        Self::all_invalid(vec![(field.to_owned(), message.into())])
     }
 
-    /// The HTTP status and the body: one line a variant, as a table is read.
-    #[rustfmt::skip]
+    /// "validation failed": each field with what is wrong with it.
+    pub(crate) fn all_invalid(errors: Vec<(String, String)>) -> Self {
+        let said: Vec<String> = errors.iter().map(|(field, why)| format!("{field} {why}")).collect();
+        let reason = format!("{} (Errors, codes by condition: validation failed).", said.join("; "));
+        let fields: Map<String, Value> = errors.into_iter().map(|(field, why)| (field, json!(why))).collect();
+        Self::Told(400, json!({"error": "validation failed", "fields": fields}), reason)
+    }
+
+    pub(crate) fn search_failed(providers: &[Provider]) -> Self {
+        let body = json!({"error": "every provider failed", "error_code": "search_failed", "providers_failed": providers});
+        Self::Told(502, body, "Every provider failed at this place, as near \"Outage\" (Errors, codes by condition).".to_owned())
+    }
+
+    pub(crate) fn availability_failed(provider: Provider) -> Self {
+        let error = "the provider failed to read the availability";
+        let body = json!({"error": error, "error_code": "availability_failed", "provider": provider});
+        Self::Told(502, body, "The provider fails to read availability at this venue (Errors, codes by condition).".to_owned())
+    }
+
+    pub(crate) fn rate_limited(limit: u32, retry_after: u64) -> Self {
+        let message = format!("More than {limit} requests in 5 minutes.");
+        let reason = format!(
+            "The organization has sent more than {limit} such requests in 5 minutes (Limits, 1); `--no-limits` switches the limits off, \
+             and `bookctl sandbox clock --advance {retry_after}s` ends the window.");
+        Self::Told(429, json!({"error": "rate_limited", "message": message, "limit": limit, "retry_after_seconds": retry_after}), reason)
+    }
+
+    /// With the summaries of the organization's unfinished bookings of the last day.
+    pub(crate) fn booking_not_found(open_bookings: &[Value]) -> Self {
+        let reason = "The key's organization has no booking with this id (Errors, codes by condition).".to_owned();
+        Self::Told(404, json!({"error": "booking not found", "open_bookings": open_bookings}), reason)
+    }
+
+    pub(crate) fn not_paused(status: BookingStatus) -> Self {
+        let reason = format!("The booking is {status}, and continue answers one that waits for something (States and transitions).");
+        Self::Told(409, json!({"error": format!("the booking is {status} and waits for nothing")}), reason)
+    }
+
+    pub(crate) fn not_confirmed(status: BookingStatus) -> Self {
+        let said = format!("booking is {status}, and only a confirmed one can be changed or cancelled");
+        Self::Told(409, json!({"error": format!("the {said}")}), format!("The {said} (States and transitions)."))
+    }
+
+    pub(crate) fn invalid_otp(attempts_left: u8) -> Self {
+        let body = json!({"error": "the one-time code is wrong", "error_code": "invalid_otp", "attempts_left": attempts_left});
+        Self::Told(400, body, format!("The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."))
+    }
+
+    /// With the unchanged booking.
+    pub(crate) fn venue_refused(code: BookingErrorCode, booking: &Value) -> Self {
+        let name = code.as_str();
+        let body = json!({"error": code.message(), "error_code": name, "booking": booking});
+        Self::Told(422, body, format!("The venue rejected the change: {name} (Errors, codes by condition)."))
+    }
+
+    /// With what the `Host` header must be instead, and the flag that allows the name in it.
+    pub(crate) fn foreign_host(named: Option<&str>, port: u16) -> Self {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:[]".contains(c);
+        let named = named.filter(|it| it.len() <= 100 && it.chars().all(is_plain));
+        let name = named.map(|host| match host.rsplit_once(':') {
+            Some((name, digits)) if !digits.ends_with(']') => name,
+            _ => host,
+        });
+        let said = format!(
+            "Host header{} must be localhost, 127.0.0.1 or [::1], or a name that `bookctl sandbox serve --host {}` allows, with the port {port}",
+            named.map_or(String::new(), |it| format!(" is {it:?}, and")),
+            name.filter(|it| !it.is_empty()).unwrap_or("NAME"),
+        );
+        let reason = format!("The {said}; this protects the sandbox, and is not a rule of the service.");
+        Self::Told(403, json!({"error": format!("the {said}")}), reason)
+    }
+
+    /// The HTTP status and the body.
     pub(crate) fn answer(&self) -> (u16, Value) {
         match self {
-            Self::Fixed(status, text, code, _) => body(*status, text, code),
-            Self::Unauthorized(_) => (401, json!({"error": "unauthorized"})),
-            Self::OrgSuspended { reason } => with(body(403, "the organization is suspended", "org_suspended"), "reason", json!(reason)),
-            Self::InsufficientScope(scope) => (403, json!({"error": "insufficient_scope", "required_scope": scope.as_str()})),
-            Self::BillingRequired => {
-                let message = "Live keys need billing to be set up for the organization.";
-                (402, json!({"error": "billing_required", "message": message}))
-            }
-            Self::FreeTierExhausted { limit } => {
-                let message = format!("The {limit} free confirmed test bookings are used up.");
-                (402, json!({"error": "free_tier_exhausted", "limit": limit, "message": message}))
-            }
-            Self::WrongType { field, detail } => (400, json!({"error": "invalid request body", "field": field, "detail": detail})),
-            Self::Missing(names) => (400, json!({"error": "required fields are missing", "missing": names})),
-            Self::Invalid(errors) => (400, validation_failed(errors)),
-            Self::SearchFailed(providers) => with(body(502, "every provider failed", "search_failed"), "providers_failed", json!(providers)),
-            Self::AvailabilityFailed(provider) => with(body(502, "the provider failed to read the availability", "availability_failed"), "provider", json!(provider)),
-            Self::RateLimited { limit, retry_after } => {
-                let message = format!("More than {limit} requests in 5 minutes.");
-                (429, json!({"error": "rate_limited", "message": message, "limit": limit, "retry_after_seconds": retry_after}))
-            }
-            Self::BookingNotFound { open_bookings } => (404, json!({"error": "booking not found", "open_bookings": open_bookings})),
-            Self::NotPaused(status) => body(409, &format!("the booking is {status} and waits for nothing"), ""),
-            Self::NotConfirmed(status) => body(409, &format!("the booking is {status}, and only a confirmed one can be changed or cancelled"), ""),
-            Self::InvalidOtp { attempts_left } => with(body(400, "the one-time code is wrong", "invalid_otp"), "attempts_left", json!(attempts_left)),
-            Self::VenueRefused { code, booking } => with(body(422, code.message(), code.as_str()), "booking", booking.clone()),
-            Self::ForeignHost { named, port } => body(403, &format!("the {}", foreign_host(named.as_deref(), *port)), ""),
+            Self::Fixed(status, error, "", _) => (*status, json!({"error": error})),
+            Self::Fixed(status, error, code, _) => (*status, json!({"error": error, "error_code": code})),
+            Self::Told(status, body, _) => (*status, body.clone()),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }
     }
 
     /// Why a request is refused, for the sandbox's log of requests: the rule that answered, and its section of the
     /// specification. The answer itself says less.
-    #[rustfmt::skip]
     pub(crate) fn reason(&self) -> String {
-        let fixed = match self {
-            Self::Fixed(.., reason) => reason,
-            Self::Unauthorized(reason) => return reason.clone(),
-            Self::OrgSuspended { .. } => "The key's organization is suspended (Authentication, 6).",
-            Self::InsufficientScope(scope) => return format!("The key lacks the scope {} (Authentication, 3).", scope.as_str()),
-            Self::BillingRequired => "The key is live and its organization has no billing (Authentication, 4).",
-            Self::FreeTierExhausted { limit } => return format!("The organization has used its {limit} free test bookings (Authentication, 5; Limits, 4); `--no-limits` switches the limit off."),
-            Self::WrongType { field, detail } => return format!("{field} {detail} (Errors, body shapes)."),
-            Self::Missing(names) => return format!("A venue search needs {} (Venues).", names.join(", ")),
-            Self::Invalid(errors) => return format!("{} (Errors, codes by condition: validation failed).", listed(errors)),
-            Self::SearchFailed(_) => "Every provider failed at this place, as near \"Outage\" (Errors, codes by condition).",
-            Self::AvailabilityFailed(_) => "The provider fails to read availability at this venue (Errors, codes by condition).",
-            Self::RateLimited { limit, retry_after } => return format!(
-                "The organization has sent more than {limit} such requests in 5 minutes (Limits, 1); `--no-limits` switches the limits off, \
-                 and `bookctl sandbox clock --advance {retry_after}s` ends the window."),
-            Self::BookingNotFound { .. } => "The key's organization has no booking with this id (Errors, codes by condition).",
-            Self::NotPaused(status) => return format!("The booking is {status}, and continue answers one that waits for something (States and transitions)."),
-            Self::NotConfirmed(status) => return format!("The booking is {status}, and only a confirmed one can be changed or cancelled (States and transitions)."),
-            Self::InvalidOtp { attempts_left } => return format!("The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."),
-            Self::VenueRefused { code, .. } => return format!("The venue rejected the change: {} (Errors, codes by condition).", code.as_str()),
-            Self::ForeignHost { named, port } => return format!("The {}; this protects the sandbox, and is not a rule of the service.", foreign_host(named.as_deref(), *port)),
-            Self::Broken(detail) => return format!("The sandbox itself failed: {detail}."),
-        };
-        fixed.to_owned()
+        match self {
+            Self::Fixed(.., reason) => (*reason).to_owned(),
+            Self::Told(.., reason) => reason.clone(),
+            Self::Broken(detail) => format!("The sandbox itself failed: {detail}."),
+        }
     }
-}
-
-/// What the `Host` header must be instead, with the flag that allows the name in it; the sentence goes on after "the".
-fn foreign_host(named: Option<&str>, port: u16) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:[]".contains(c);
-    let named = named.filter(|it| it.len() <= 100 && it.chars().all(is_plain));
-    let without_port = |host: &str| match host.rsplit_once(':') {
-        Some((name, digits)) if !digits.ends_with(']') => name.to_owned(),
-        _ => host.to_owned(),
-    };
-    let name = named.map(without_port).filter(|it| !it.is_empty());
-    format!(
-        "Host header{} must be localhost, 127.0.0.1 or [::1], or a name that `bookctl sandbox serve --host {}` allows, with the port {port}",
-        named.map_or(String::new(), |it| format!(" is {it:?}, and")),
-        name.as_deref().unwrap_or("NAME"),
-    )
-}
-
-fn body(status: u16, error: &str, code: &str) -> (u16, Value) {
-    let mut body = json!({"error": error});
-    if !code.is_empty() {
-        body["error_code"] = json!(code);
-    }
-    (status, body)
-}
-
-/// The same with a further field, unless that is null.
-fn with((status, mut body): (u16, Value), field: &str, value: Value) -> (u16, Value) {
-    if !value.is_null() {
-        body[field] = value;
-    }
-    (status, body)
-}
-
-fn validation_failed(errors: &[(String, String)]) -> Value {
-    let fields: serde_json::Map<String, Value> = errors
-        .iter()
-        .map(|(field, message)| (field.clone(), json!(message)))
-        .collect();
-    json!({"error": "validation failed", "fields": fields})
-}
-
-/// `party_size must be 1 to 20; datetime must be in the future`
-fn listed(errors: &[(String, String)]) -> String {
-    let errors = errors
-        .iter()
-        .map(|(field, message)| format!("{field} {message}"));
-    errors.collect::<Vec<_>>().join("; ")
 }

@@ -1,11 +1,11 @@
 //! A booking, as the store holds it.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::state::BookingState;
-use crate::sandbox::seed::Provider;
+use crate::sandbox::seed::{OfferedSlot, Provider, SeedVenue, local_time};
 use crate::sandbox::wire::WireTime;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,4 +55,39 @@ pub(crate) struct StoredBooking {
     pub(crate) last_modification: Option<Modification>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
+}
+
+impl StoredBooking {
+    /// A booking of a venue's slot as its guest places it. Who asked for it is still blank.
+    pub(crate) fn placed(
+        venue: &SeedVenue,
+        provider: Provider,
+        at: &Zoned,
+        slot: Option<OfferedSlot>,
+        (customer, party_size): (StoredCustomer, u8),
+        state: BookingState,
+        now: Timestamp,
+    ) -> Self {
+        let (slot_id, seating) = slot.map_or((None, None), |it| (Some(it.id), it.seating));
+        Self {
+            number: 0,
+            organization: String::new(),
+            is_test: false,
+            provider,
+            venue_id: venue.id.clone(),
+            venue_name: venue.is_own.then(|| venue.name.clone()),
+            datetime: local_time(at),
+            party_size,
+            customer,
+            end_user: None,
+            seating,
+            pays_by_vendor: false,
+            webhook_url: None,
+            slot_id,
+            state,
+            last_modification: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
 }

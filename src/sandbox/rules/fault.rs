@@ -89,8 +89,7 @@ fn preset(name: &str) -> Option<Value> {
         "slow" => json!({"on": "any", "kind": "delay", "delay_ms": 3000, "times": "always"}),
         "down" => json!({"on": "any", "kind": "drop_before", "times": "always"}),
         "rate_limited" => {
-            let (limit, retry_after) = (10, 30);
-            let (status, body) = ApiError::RateLimited { limit, retry_after }.answer();
+            let (status, body) = ApiError::rate_limited(10, 30).answer();
             json!({"on": "any", "kind": "status", "status": status, "body": body, "times": "always"})
         }
         _ => return None,
@@ -289,7 +288,8 @@ mod tests {
             json!({"on": on, "kind": "drop_before", "status": 503}),
             json!({"on": on, "kind": "garbage", "seed": 7}),
         ] {
-            assert!(matches!(read(&body), Err(ApiError::Invalid(_))), "{body}");
+            let refused = read(&body).unwrap_err().answer().1;
+            assert_eq!(refused["error"], "validation failed", "{body}");
         }
     }
 

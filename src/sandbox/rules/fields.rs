@@ -17,7 +17,7 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
         Ok(_) => Err(ApiError::wrong_type("body", "must be a JSON object")),
         Err(error) => {
             let detail = format!("is not valid JSON: {error}");
-            Err(ApiError::wrong_type("body", detail))
+            Err(ApiError::wrong_type("body", &detail))
         }
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn read<T: DeserializeOwned>(body: &Map<String, Value>) -> Result<T, 
     T::deserialize(body).or_else(|_| {
         serde_path_to_error::deserialize(body).map_err(|error| {
             let field = error.path().to_string();
-            ApiError::wrong_type(field, error.inner().to_string())
+            ApiError::wrong_type(&field, &error.inner().to_string())
         })
     })
 }
@@ -121,7 +121,7 @@ impl FieldErrors {
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ApiError> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(ApiError::Invalid(self.0)),
+            _ => Err(ApiError::all_invalid(self.0)),
         }
     }
 }

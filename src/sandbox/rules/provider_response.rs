@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::booking::StoredCustomer;
-use super::state::BookingErrorCode;
 use super::state::{
-    ACTION_WINDOW, Ask, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, PauseState,
+    ACTION_WINDOW, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW,
+    PROCESSING_TIME, PauseState,
 };
 use super::transition::PaymentOutcome;
 use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue};

@@ -42,10 +42,7 @@ pub(crate) struct RateLimitStatus {
 impl RateLimitStatus {
     pub(crate) fn check(self) -> Result<(), ApiError> {
         if self.is_over {
-            Err(ApiError::RateLimited {
-                limit: self.limit,
-                retry_after: self.reset,
-            })
+            Err(ApiError::rate_limited(self.limit, self.reset))
         } else {
             Ok(())
         }

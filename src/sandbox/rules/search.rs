@@ -104,7 +104,7 @@ impl VenueSearch {
         let body: SearchBody = fields::read(body)?;
         let missing = body.missing();
         if !missing.is_empty() {
-            return Err(ApiError::Missing(missing));
+            return Err(ApiError::missing(&missing));
         }
         let mut errors = FieldErrors::default();
         let vertical = body.vertical.as_deref();
@@ -115,17 +115,13 @@ impl VenueSearch {
         }
         errors.moment("datetime", body.datetime.as_deref());
         errors.party_size(body.party_size);
-        if body
-            .latitude
-            .is_some_and(|it| !(-90.0..=90.0).contains(&it))
-        {
-            errors.add("latitude", "must be -90 to 90");
-        }
-        if body
-            .longitude
-            .is_some_and(|it| !(-180.0..=180.0).contains(&it))
-        {
-            errors.add("longitude", "must be -180 to 180");
+        for (field, degrees, most) in [
+            ("latitude", body.latitude, 90.0),
+            ("longitude", body.longitude, 180.0),
+        ] {
+            if degrees.is_some_and(|it| it.abs() > most) {
+                errors.add(field, format!("must be -{most} to {most}"));
+            }
         }
         let vertical = errors.finish(vertical)?;
         let around = body.around(own);
@@ -157,7 +153,7 @@ impl VenueSearch {
         match (answering.as_slice(), failed.as_slice()) {
             ([], []) if self.named.is_some() => Err(ApiError::UNKNOWN_SEARCH_PROVIDER),
             ([], []) => Err(ApiError::NO_SEARCH_PROVIDER),
-            ([], _) => Err(ApiError::SearchFailed(failed)),
+            ([], _) => Err(ApiError::search_failed(&failed)),
             _ => Ok((answering, failed)),
         }
     }

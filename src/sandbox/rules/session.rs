@@ -18,7 +18,6 @@ pub(crate) struct Session {
     /// Grows with the time of creation.
     pub(crate) number: i64,
     pub(crate) organization: String,
-    pub(crate) provider: Provider,
     pub(crate) end_user: String,
     pub(crate) phone: String,
     pub(crate) code: String,
@@ -69,7 +68,6 @@ impl Session {
         Ok(Self {
             number,
             organization: organization.to_owned(),
-            provider: SESSION_PROVIDER,
             end_user,
             phone: phone.trim().to_owned(),
             code,

@@ -1,12 +1,10 @@
 //! The state machine of a booking: the table of "States and transitions" as one function.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::api_error::ApiError;
 use super::continue_::ContinueRequest;
-use super::state::BookingErrorCode;
-use super::state::{Ask, BookingState, BookingStatus, PauseState};
+use super::state::{Ask, BookingErrorCode, BookingState, BookingStatus, PauseState};
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +17,7 @@ pub(crate) enum BookingEvent {
     /// A change was requested; `venue` is whether the venue accepts it.
     Modify {
         provider: Provider,
-        venue: Result<(), BookingErrorCode>,
+        venue: Result<(), ApiError>,
     },
     Cancel {
         provider: Provider,
@@ -146,17 +144,14 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
                 })
                 .denied(ApiError::LATE_ANSWER),
                 ContinueRequest::PspAbort => stay().denied(ApiError::LATE_ANSWER),
-                _ => stay().denied(ApiError::NotPaused(state.status())),
+                _ => stay().denied(ApiError::not_paused(state.status())),
             }
         }
-        (_, BookingEvent::Continued { .. }) => stay().denied(ApiError::NotPaused(state.status())),
+        (_, BookingEvent::Continued { .. }) => stay().denied(ApiError::not_paused(state.status())),
 
         (Confirmed { .. }, BookingEvent::Modify { provider, venue }) => match (provider, venue) {
             (Provider::B | Provider::C, _) => stay().denied(ApiError::MODIFY_UNSUPPORTED),
-            (Provider::A, Err(code)) => stay().denied(ApiError::VenueRefused {
-                code: *code,
-                booking: Value::Null,
-            }),
+            (Provider::A, Err(refusal)) => stay().denied(refusal.clone()),
             (Provider::A, Ok(())) => Transition {
                 webhook: Some(EventKind::Modified),
                 ..stay()
@@ -169,7 +164,7 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
             }),
         },
         (_, BookingEvent::Modify { .. } | BookingEvent::Cancel { .. }) => {
-            stay().denied(ApiError::NotConfirmed(state.status()))
+            stay().denied(ApiError::not_confirmed(state.status()))
         }
     }
 }
@@ -188,24 +183,18 @@ fn continue_paused(
             let next = if attempts_left == 0 {
                 Transition::failed(BookingErrorCode::OtpAttemptsExceeded)
             } else {
-                let mut pause = pause.clone();
-                if let Ask::Otp {
-                    attempts_left: left,
-                    ..
-                } = &mut pause.ask
-                {
-                    *left = attempts_left;
-                }
-                Transition::stay(&BookingState::RequiresAction(pause))
+                Transition::stay(&BookingState::RequiresAction(
+                    pause.with_left(attempts_left),
+                ))
             };
-            next.denied(ApiError::InvalidOtp { attempts_left })
+            next.denied(ApiError::invalid_otp(attempts_left))
         }
         (Ask::Details { fields }, ContinueRequest::Details(given)) => {
             let unanswered = ContinueRequest::unanswered(fields, given);
             if unanswered.is_empty() {
                 confirmed()
             } else {
-                stay().denied(ApiError::Invalid(unanswered))
+                stay().denied(ApiError::all_invalid(unanswered))
             }
         }
         (Ask::Payment { approval_id, .. }, ContinueRequest::PspResponse(given)) => {
@@ -220,7 +209,7 @@ fn continue_paused(
         (Ask::Payment { .. }, ContinueRequest::PspAbort) => {
             Transition::failed(BookingErrorCode::PaymentDeclined)
         }
-        (ask, _) => stay().denied(ApiError::Invalid(ContinueRequest::wanted(ask))),
+        (ask, _) => stay().denied(ApiError::all_invalid(ContinueRequest::wanted(ask))),
     }
 }
 

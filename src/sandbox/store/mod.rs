@@ -201,14 +201,8 @@ fn stopped() -> ApiError {
     ApiError::Broken("the store has stopped".to_owned())
 }
 
-impl ApiError {
-    fn of_store(error: &rusqlite::Error) -> Self {
-        Self::Broken(format!("the sandbox's database: {error}"))
-    }
-}
-
 impl From<rusqlite::Error> for ApiError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::of_store(&error)
+        Self::Broken(format!("the sandbox's database: {error}"))
     }
 }

@@ -11,7 +11,7 @@ pub(super) trait Job: Send {
     fn run(&mut self, handle: &Handle) -> bool;
 
     /// Sends the result to the caller: that of the work, or the error of the transaction.
-    fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>);
+    fn answer(self: Box<Self>, failure: Option<ApiError>);
 }
 
 pub(super) struct PendingWrite<T, F> {
@@ -42,26 +42,20 @@ where
     F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send,
 {
     fn run(&mut self, handle: &Handle) -> bool {
-        self.outcome = Some(up_to_date(handle).and_then(|tx| (self.work)(&tx)));
+        self.outcome = Some(
+            Tx::up_to_date(handle)
+                .map_err(ApiError::from)
+                .and_then(|tx| (self.work)(&tx)),
+        );
         !matches!(self.outcome, Some(Err(ApiError::Broken(_))))
     }
 
-    fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>) {
-        let failed = failure.map(|it| Err(ApiError::of_store(it)));
-        if let Some(outcome) = failed.or(self.outcome) {
+    fn answer(self: Box<Self>, failure: Option<ApiError>) {
+        if let Some(outcome) = failure.map(Err).or(self.outcome) {
             // The caller may have gone away meanwhile.
             let _ = self.writer.send(outcome);
         }
     }
-}
-
-/// The transaction, after the changes that were due by its clock.
-fn up_to_date(handle: &Handle) -> Result<Tx<'_>, ApiError> {
-    let tx = Tx::begin(handle)?;
-    if tx.has_due_bookings()? {
-        tx.apply_due_bookings()?;
-    }
-    Ok(tx)
 }
 
 /// Runs the jobs in one transaction, then sends the results. If one of them has to be rolled back, all are, and the
@@ -74,10 +68,10 @@ pub(super) fn commit(handle: &Handle, mut jobs: Vec<Box<dyn Job>>) {
                 continue;
             }
             Ok(None) => None,
-            Err(error) => Some(error),
+            Err(error) => Some(ApiError::from(error)),
         };
         for job in jobs.drain(..) {
-            job.answer(failure.as_ref());
+            job.answer(failure.clone());
         }
     }
 }

@@ -64,6 +64,15 @@ impl<'a> Tx<'a> {
         })
     }
 
+    /// The same after the changes that were due by then.
+    pub(super) fn up_to_date(handle: &'a Handle) -> Result<Self> {
+        let tx = Self::begin(handle)?;
+        if tx.has_due_bookings()? {
+            tx.apply_due_bookings()?;
+        }
+        Ok(tx)
+    }
+
     pub(super) fn sql(&self, sql: &str) -> Result<CachedStatement<'a>> {
         self.handle.connection.prepare_cached(sql)
     }
@@ -141,9 +150,7 @@ impl<'a> Tx<'a> {
             "UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1",
             [by],
         )?;
-        let tx = Self::begin(self.handle)?;
-        tx.apply_due_bookings()?;
-        Ok(tx)
+        Self::up_to_date(self.handle)
     }
 
     pub(crate) fn freeze(&self) -> Result<Self> {

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use super::{IdKind, WireTime};
 use crate::sandbox::rules::booking::{Modification, StoredBooking, StoredCustomer};
-use crate::sandbox::rules::state::BookingErrorCode;
-use crate::sandbox::rules::state::{Ask, BookingStatus, PauseState};
+use crate::sandbox::rules::state::{Ask, BookingErrorCode, BookingStatus, PauseState};
 use crate::sandbox::seed::{self, Provider};
 
 #[derive(Serialize)]

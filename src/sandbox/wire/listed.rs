@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{IdKind, WireTime};
-use crate::sandbox::rules::session::{Session, SessionState};
+use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::{
     CancellationTerms, CardTerms, Money, OfferedSlot, Provider, SeedVenue, Vertical, local_time,
 };
@@ -101,7 +101,7 @@ impl<'a> SessionDocument<'a> {
         Self {
             id: IdKind::Session.id(session.number),
             object: "session",
-            provider: session.provider.id(),
+            provider: SESSION_PROVIDER.id(),
             state: session.state(now),
             end_user: &session.end_user,
             created_at: WireTime(session.created_at),

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use jiff::Zoned;
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::http::bookings::{generated_codes, send_code};
@@ -19,7 +18,7 @@ use crate::sandbox::rules::state::{
     BookingErrorCode, BookingState, BookingStatus, PROCESSING_TIME,
 };
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time, number_of};
+use crate::sandbox::seed::{OfferedSlot, SeedVenue, number_of};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
 
@@ -101,31 +100,20 @@ fn booking(
         return Err(("provider", "does not serve the venue"));
     }
     let skipped = "does not exist in the venue's zone: its clocks skip it";
-    let at: Option<Zoned> = fixture.datetime.resolve(&venue.timezone, tx.now);
+    let at = fixture.datetime.resolve(&venue.timezone, tx.now);
     let at = at.ok_or(("datetime", skipped))?;
     let seating = fixture.seating_preference.as_deref();
     let slot = slot_of(venue, at.timestamp(), seating);
     let state = state(tx, &fixture, venue, slot.as_ref());
-    let seating = slot.as_ref().and_then(|it| it.seating.as_deref());
+    let guest = (fixture.customer, fixture.party_size);
+    let placed = StoredBooking::placed(venue, provider, &at, slot, guest, state, tx.now);
     Ok(StoredBooking {
         number,
         organization: organization.to_owned(),
-        is_test: false,
-        provider,
-        venue_id: fixture.venue_id,
-        venue_name: venue.is_own.then(|| venue.name.clone()),
-        datetime: local_time(&at),
-        party_size: fixture.party_size,
-        customer: fixture.customer,
         end_user: fixture.end_user,
-        seating: seating.map(str::to_owned).or(fixture.seating_preference),
+        seating: placed.seating.clone().or(fixture.seating_preference),
         pays_by_vendor: fixture.payment_collection.is_some(),
-        webhook_url: None,
-        slot_id: slot.map(|it| it.id),
-        state,
-        last_modification: None,
-        created_at: tx.now,
-        updated_at: tx.now,
+        ..placed
     })
 }
 
@@ -150,11 +138,11 @@ fn state(
         BookingStatus::Confirmed => BookingState::Confirmed {
             error: fixture.error_code,
         },
-        BookingStatus::Failed => BookingState::Failed {
-            error: fixture
-                .error_code
-                .unwrap_or(BookingErrorCode::ProviderError),
-        },
+        BookingStatus::Failed => {
+            let error = fixture.error_code;
+            let error = error.unwrap_or(BookingErrorCode::ProviderError);
+            BookingState::Failed { error }
+        }
         BookingStatus::Cancelled => BookingState::Cancelled,
         BookingStatus::Expired => BookingState::Expired,
     }

@@ -35,8 +35,7 @@ pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
         None => Vec::new(),
     };
     if events.is_empty() {
-        let open_bookings = Vec::new();
-        return Err(ApiError::BookingNotFound { open_bookings });
+        return Err(ApiError::booking_not_found(&[]));
     }
     Reply::ok(&json!({"events": events}))
 }
