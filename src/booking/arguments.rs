@@ -1,5 +1,7 @@
 //! Arguments that several commands have: a place, a time, fields of the request, and how much of a list is read.
 
+use std::time::Duration;
+
 use jiff::tz::TimeZone;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
@@ -9,12 +11,20 @@ use crate::app::pages::DEFAULT_LIMIT;
 use crate::outcome::Result;
 use crate::service::client::{Call, SearchLocation};
 use crate::service::documents::field::{Field, body, field};
+use crate::service::time::duration;
 use crate::service::time::retention::Retention;
 use crate::service::time::when::When;
 use crate::service::time::zone;
 
 /// How long a person waits for a booking that is processing.
-pub(crate) const PATIENCE: &str = "2m";
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// Wait while a booking is processing [default: 2m]
+    #[arg(id = "wait", long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "2m", value_parser = duration::duration)]
+    pub(crate) longest: Option<Duration>,
+}
 
 /// Parses a place: a city or a district, or `LAT,LON`.
 pub(crate) fn near(text: &str) -> Result<SearchLocation, String> {
@@ -68,11 +78,7 @@ pub(crate) struct ExtraFields {
 }
 
 impl ExtraFields {
-    /// The fields as an object.
-    ///
-    /// # Errors
-    ///
-    /// `usage` (2) if two fields contradict each other.
+    /// The fields as an object, or `usage` (2) if two of them contradict each other.
     pub(crate) fn body(self) -> Result<Map<String, Value>> {
         body(self.fields)
     }

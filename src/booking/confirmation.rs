@@ -13,11 +13,7 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Checks that a person can be asked at all.
-    ///
-    /// # Errors
-    ///
-    /// `usage` (2), which names `--yes`, if prompts are not possible.
+    /// Refuses (2) where no person can be asked, and names `--yes`.
     pub(crate) fn check(&self, prompter: &Prompter<'_>) -> Result<()> {
         if prompter.interactive() {
             return Ok(());
@@ -29,11 +25,7 @@ impl Confirmation<'_> {
         .hint("pass --yes"))
     }
 
-    /// Asks; the default is no.
-    ///
-    /// # Errors
-    ///
-    /// `declined` (17) if the answer is no, and those of [`Confirmation::check`].
+    /// Asks; the default is no, which is an error: `declined` (17).
     pub(crate) async fn ask(&self, prompter: &Prompter<'_>) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the confirmation");

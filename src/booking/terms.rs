@@ -2,16 +2,13 @@
 
 use serde_json::Value;
 
-use super::book::offer::{known_zone, offered, terms_reader};
+use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
-use super::find::locate::locate_venue;
 use crate::app::Context;
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::slot::Slot;
 use crate::service::time::document_time::DocumentTime;
-use crate::service::time::when::When;
 use crate::terminal::output::Page;
 
 /// What of a slot is kept with its booking.
@@ -49,45 +46,6 @@ pub(crate) fn cancellation_terms(context: &Context, booking: &Booking) -> Option
     terms(booking.value()).or_else(|| terms(&kept_terms(context, booking)?))
 }
 
-fn cost(context: &Context, booking: &Booking, terms: &Value) -> Option<String> {
-    terms_reader(context, booking.party()).cost(terms)
-}
-
-/// What cancelling costs by the terms that the venue offers the booking's slot with today.
-async fn offered_cost(context: &Context, booking: &Booking) -> Option<String> {
-    let venue = locate_venue(context, &booking.venue_id()?).ok()?;
-    let when = When::parse(booking.str("datetime")?).ok()?;
-    let zone = known_zone(venue.remembered.as_ref(), None);
-    let (party, provider) = (booking.party(), booking.str("provider"));
-    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await;
-    let terms = common_terms(booking, &offer.ok()?.slots)?;
-    let cost = cost(context, booking, &terms)?;
-    Some(format!("{cost} (as the venue offers this slot now)"))
-}
-
-/// The cancellation terms of the slots at the booking's time, if they are the same for all of them. Where seatings
-/// differ, those of the booking's own count.
-fn common_terms(booking: &Booking, slots: &[Slot]) -> Option<Value> {
-    let mut slots: Vec<&Slot> = slots
-        .iter()
-        .filter(|slot| is_at(booking, &slot.datetime_value()))
-        .collect();
-    if let Some(seating) = booking.str("seating_preference") {
-        let is_seating =
-            |slot: &&Slot| slot.value().get("seating").map(plain).as_deref() == Some(seating);
-        if slots.iter().any(is_seating) {
-            slots.retain(is_seating);
-        }
-    }
-    let mut terms = slots
-        .iter()
-        .map(|slot| slot.value().get("cancellation_terms"));
-    let first = terms.next()??;
-    terms
-        .all(|other| other == Some(first))
-        .then(|| first.clone())
-}
-
 /// Shows what would be done with a booking, the terms that apply now, and the service unless it is a sandbox, and asks.
 pub(crate) async fn confirm(
     context: &Context,
@@ -96,11 +54,8 @@ pub(crate) async fn confirm(
     confirmation: &Confirmation<'_>,
 ) -> Result<()> {
     let is_live = !context.is_sandbox().await;
-    let known = cancellation_terms(context, booking);
-    let mut cost = known.and_then(|terms| cost(context, booking, &terms));
-    if cost.is_none() {
-        cost = offered_cost(context, booking).await;
-    }
+    let terms = cancellation_terms(context, booking);
+    let cost = terms.and_then(|terms| terms_reader(context, booking.party()).cost(&terms));
     let unknown = "not known: neither the booking nor its slot shows the terms";
     page.without("cancellation")
         .field("cancellation", cost.as_deref().unwrap_or(unknown));

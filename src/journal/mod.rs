@@ -46,7 +46,7 @@ pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};
-pub(crate) use runs::{Actor, Earlier, Outcome, Run, State};
+pub(crate) use runs::{Actor, Earlier, Outcome, State};
 pub(crate) use scope::Scope;
 pub(crate) use search::SearchCriteria;
 pub(crate) use store::Journal;

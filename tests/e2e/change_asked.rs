@@ -326,42 +326,6 @@ fn service_with_slots(slots: Value) -> Scripted {
     })
 }
 
-fn slot(id: &str, hour: u32, fee: &str) -> Value {
-    json!({
-        "availability_id": id, "datetime": format!("2031-12-01T{hour}:00:00+00:00"), "party_size": 2,
-        "cancellation_terms": {"free_until": "2031-11-30T18:00:00+00:00", "fee_amount": fee, "currency": "EUR"},
-    })
-}
-
-/// After a move, the slot that was booked first says nothing of what cancelling costs.
-#[test]
-fn the_terms_are_those_of_the_slot_at_the_bookings_present_time() {
-    for (slots, part) in [
-        (
-            json!([slot("a", 18, "9.00"), slot("b", 20, "23.00")]),
-            "then 23.00 EUR (as the venue offers this slot now)",
-        ),
-        // Which of the two was booked is not known.
-        (
-            json!([slot("a", 20, "9.00"), slot("b", 20, "23.00")]),
-            "not known: neither the booking nor its slot shows the terms",
-        ),
-        (
-            json!([slot("a", 18, "9.00")]),
-            "not known: neither the booking nor its slot shows the terms",
-        ),
-    ] {
-        let service = service_with_slots(slots);
-        let home = Home::pointing_to(service.base_url(), "sk_live_x");
-        let mut terminal = Terminal::start(&home, &["cancel", "bk_1"]);
-        terminal
-            .see(part)
-            .see("? Cancel this booking?")
-            .type_in("n\r");
-        terminal.end().exits(17);
-    }
-}
-
 #[test]
 fn a_change_that_changes_nothing_is_not_sent() {
     let service = live_service();

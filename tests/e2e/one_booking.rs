@@ -161,7 +161,6 @@ fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {
     assert!(open(&home).is_empty());
 }
 
-/// A service may know a booking by two ids, but not with another guest.
 #[test]
 fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
     let eve = with(

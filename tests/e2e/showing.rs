@@ -162,7 +162,7 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
         (&["show", "x"], "bookctl continue QUOTED -F key=VALUE"),
         // The journal knows it now.
         (&["show", ID], "bookctl continue QUOTED -F key=VALUE"),
-        (&["modify", "x", "--party", "3"], "bookctl watch QUOTED"),
+        (&["modify", ID, "--party", "3"], "bookctl watch QUOTED"),
         (&["cancel", ID, "--yes"], "bookctl show QUOTED"),
         (
             &["session", "show", "x"],

@@ -93,11 +93,7 @@ async fn wants_to_find_out(context: &Context, question: &str) -> Result<bool> {
 }
 
 /// Finds out what happened to the request under `key`, and finishes it: a booking that was made is read, and else the request
-/// is sent again under its key.
-///
-/// # Errors
-///
-/// `declined` (17) if the guest has another booking, and a person does not want the request to be sent again.
+/// is sent again under its key, unless the guest has another booking and a person declines (17).
 pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     let mut attempt = find_attempt(context, key)?;
     if !context.journal()?.owns(&attempt) {
@@ -131,35 +127,29 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
 
 /// Refuses a request that is no longer what was sent: its guest was deleted (7), or it was changed in the journal (3).
 fn refuse_changed(attempt: &Attempt) -> Result<()> {
-    let key = &attempt.idempotency_key;
+    let abandon = abandon_command(&attempt.idempotency_key);
     if attempt.forgotten_at.is_some() {
         let state = attempt.state.as_str();
         let what =
             format!("the request is {state} and its guest was deleted, so it cannot be sent again");
-        // What is open may be booked.
-        let hint = if attempt.state == State::Unresolved {
-            let abandon = abandon_command(key);
-            format!("look for the booking at the service; then: {abandon}")
-        } else {
-            "make a new booking with `bookctl book`".to_owned()
-        };
-        return Err(Error::new(Code::Http409, what).hint(hint));
+        return Err(Error::new(Code::Http409, what).hint(match attempt.state {
+            // What is open may be booked.
+            State::Unresolved => format!("look for the booking at the service; then: {abandon}"),
+            _ => "make a new booking with `bookctl book`".to_owned(),
+        }));
     }
     if !attempt.request.is_intact() {
-        return Err(Error::journal(
-            "the request was changed in the journal after it was made; nothing was sent",
-        )
-        .hint("see the request with `bookctl attempts --json`, or abandon it with `bookctl attempts abandon KEY`")
-        .idempotency_key(key));
+        let what = "the request was changed in the journal after it was made; nothing was sent";
+        return Err(Error::journal(what)
+            .hint(format!(
+                "see the request with `bookctl attempts --json`, or abandon it with: {abandon}"
+            ))
+            .idempotency_key(&attempt.idempotency_key));
     }
     Ok(())
 }
 
 /// Offers a person to find out immediately what happened to the request of this error, if its outcome is unknown.
-///
-/// # Errors
-///
-/// This error, if the person does not want to, or what is found out is no booking either.
 pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Result<Booking> {
     while error.exit == Exit::OutcomeUnknown
         && context.prompter.interactive()

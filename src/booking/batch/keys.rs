@@ -72,12 +72,8 @@ fn digest(parts: &[&[u8]]) -> Digest {
     sha256(prefixed.flat_map(|(length, part)| [&length[..], part]))
 }
 
-/// Refuses two rows that name the same key, because a key belongs to one booking, and, unless they are meant, rows without a key
-/// that ask for the same booking.
-///
-/// # Errors
-///
-/// `usage` (2), with the numbers of the rows.
+/// Refuses (2) two rows that name the same key, because a key belongs to one booking, and, unless they are meant, rows without a
+/// key that ask for the same booking.
 pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Result<()> {
     if let [twins, ..] = twins(rows, |row| row.idempotency_key.clone()).as_slice() {
         let what = format!("rows {twins} use the same idempotency_key; nothing was sent");

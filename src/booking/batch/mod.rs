@@ -7,12 +7,11 @@ pub(crate) mod run;
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::app::Context;
-use crate::booking::arguments::{JournalFlags, PATIENCE};
+use crate::booking::arguments::{JournalFlags, Wait};
 use crate::booking::attempts::open_attempts;
 use crate::config::Target;
 use crate::json::{Document, plain};
@@ -21,7 +20,6 @@ use crate::platform::input::{Source, read_marked_text, without_mark};
 use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
 use crate::service::time::document_time::as_text;
-use crate::service::time::duration;
 use crate::service::time::text::{human, local};
 use crate::terminal::output::{Draw, Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
@@ -54,9 +52,8 @@ pub(crate) struct Args {
     /// Name the batch [default: the file's content]
     #[arg(long)]
     name: Option<String>,
-    /// Wait while a booking is processing [default: 2m]
-    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
-    wait: Option<Duration>,
+    #[command(flatten)]
+    wait: Wait,
     /// Retry rows whose booking failed in an earlier run
     #[arg(long)]
     retry_failed: bool,
@@ -123,7 +120,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let run = BatchRun {
         context,
         rows: &rows,
-        wait: args.wait,
+        wait: args.wait.longest,
         retry_failed: args.retry_failed,
         equal_rows: args.equal_rows,
         open: earlier.open,
@@ -141,34 +138,31 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// How to continue the batch: the command that starts it again.
 fn again(context: &Context, args: &Args) -> String {
-    let from = match &args.rows {
-        Source::Stdin => "-".to_owned(),
-        Source::File(path) => shell::word(&path.to_string_lossy()),
+    let (from, how) = match &args.rows {
+        Source::Stdin => ("-".to_owned(), ", send the same rows to"),
+        Source::File(path) => (shell::word(&path.to_string_lossy()), ""),
     };
     let mut words = vec!["bookctl batch".to_owned(), from];
     words.extend(args.name.as_ref().map(|name| shell::flag("--name", name)));
-    words.extend(args.wait.map(|wait| format!("--wait={}s", wait.as_secs())));
+    let wait = args.wait.longest;
+    words.extend(wait.map(|wait| format!("--wait={}s", wait.as_secs())));
     words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));
     words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
     let profile = context.target().profile();
     words.extend(profile.map(|profile| shell::flag("--profile", profile)));
     let command = words.join(" ");
-    match args.rows {
-        Source::Stdin => {
-            format!("to continue without booking anything twice, send the same rows to: {command}")
-        }
-        Source::File(_) => format!("to continue without booking anything twice: {command}"),
-    }
+    format!("to continue without booking anything twice{how}: {command}")
 }
 
 async fn read(from: Source) -> Result<String> {
     let name = from.name();
     read_marked_text(from, LARGEST).await.map_err(|error| {
-        if error.kind() != ErrorKind::InvalidData {
-            return Error::unreadable(&name, error);
+        let is_encoding = error.kind() == ErrorKind::InvalidData;
+        let error = Error::unreadable(&name, error);
+        if is_encoding {
+            return error.hint("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"");
         }
-        let how = "save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"";
-        Error::unreadable(&name, error).hint(how)
+        error
     })
 }
 

@@ -13,10 +13,8 @@ use crate::service::client::BookingRequest;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 
-/// The request to send for a row under one of its keys. The same request is sent again, whatever the venue offers by then.
-///
-/// # Errors
-/// `no_slot` (7) if the venue has no slot at the row's time.
+/// The request to send for a row under one of its keys. The same request is sent again, whatever the venue offers by then. A
+/// row is refused (7) if the venue has no slot at its time.
 pub(crate) async fn row_request(
     context: &Context,
     keyed: &KeyedRow,

@@ -10,8 +10,7 @@ use super::rows::ranges;
 use crate::app::Context;
 use crate::app::in_flight::{BatchProgress, resume_command};
 use crate::booking::book::create::{CreatedBooking, create_booking};
-use crate::booking::book::duplicates::refuse_to_repeat_row;
-use crate::booking::book::duplicates::{Booked, ask_about};
+use crate::booking::book::duplicates::{Booked, ask_about, refuse_to_repeat_row};
 use crate::booking::watch::wait::{read_booking, wait_while_processing};
 use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
 use crate::outcome::code::exit_for_refusal;
@@ -71,26 +70,27 @@ impl BatchRun<'_> {
         let total = self.rows.len();
         let progress = out.progress_of(total);
         let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
+        let (mut done, mut unknown_in_a_row) = (0, 0);
         let mut failed = Vec::new();
-        let mut unknown = 0;
-        self.note_progress(0);
-        for done in 1..=total {
-            let Some(keyed) = self.claim_next(&mut left, &progress).await? else {
-                break;
-            };
+        self.note_progress(done);
+        while let Some(keyed) = self.claim_next(&mut left, &progress).await? {
             if !failed.is_empty() {
                 progress.say(&format!("{} not confirmed", failed.len()));
             }
             let result = self.book(keyed).await;
             self.release(keyed);
+            done += 1;
             let exit = result.exit();
             if exit != Exit::Done {
                 failed.push(keyed.row.number);
             }
-            let is_unknown = exit == Exit::OutcomeUnknown;
-            unknown = if is_unknown { unknown + 1 } else { 0 };
-            let is_last = |error: &Error| refuses_all(error) || unknown == UNKNOWN_IN_A_ROW;
-            let ends_here = result.outcome.as_ref().is_err_and(is_last);
+            if exit == Exit::OutcomeUnknown {
+                unknown_in_a_row += 1;
+            } else {
+                unknown_in_a_row = 0;
+            }
+            let is_last = refuses_all(exit) || unknown_in_a_row == UNKNOWN_IN_A_ROW;
+            let ends_here = is_last && result.outcome.is_err();
             if !ends_here {
                 self.note_progress(done);
             }
@@ -106,7 +106,9 @@ impl BatchRun<'_> {
                 read?;
             }
             progress.step();
-            if ends_here && let Err(error) = result.outcome {
+            if let Err(error) = result.outcome
+                && ends_here
+            {
                 let mut error = self.stopped(error, "at", done);
                 if failed.len() < done {
                     error.exit = Exit::PartialBatch;
@@ -119,10 +121,9 @@ impl BatchRun<'_> {
             out.note(&format!("{total} of {total} rows confirmed."));
             return Ok(Exit::Done);
         }
+        let (count, rows) = (failed.len(), ranges(&failed));
         out.warn(&format!(
-            "{} of {total} rows are not confirmed: {}",
-            failed.len(),
-            ranges(&failed)
+            "{count} of {total} rows are not confirmed: {rows}"
         ));
         Ok(Exit::PartialBatch)
     }
@@ -168,15 +169,18 @@ impl BatchRun<'_> {
                 return Ok(Some(keyed));
             };
             // A row with a result needs no claim: its machine may have died before it released its own.
-            let attempt = journal.attempt(&key)?;
-            if attempt.is_some_and(|attempt| attempt.state == State::Resolved) {
+            if journal
+                .attempt(&key)?
+                .is_some_and(|it| it.state == State::Resolved)
+            {
                 return Ok(Some(keyed));
             }
             left.push_back(keyed);
             others += 1;
             if others >= left.len() {
-                let what = "other computers book the last rows; waiting up to";
-                progress.say(&format!("{what} {seconds} s"));
+                progress.say(&format!(
+                    "other computers book the last rows; waiting up to {seconds} s"
+                ));
                 tokio::time::sleep(LOOK_AGAIN).await;
                 others = 0;
             }
@@ -187,9 +191,11 @@ impl BatchRun<'_> {
     /// Gives a row back that was settled, or that ended without a result.
     fn release(&self, keyed: &KeyedRow) {
         if self.is_shared() {
-            let journal = self.context.journal();
             // If it cannot be released, its time ends.
-            let _ = journal.and_then(|journal| journal.release(&keyed.key(0)));
+            let _ = self
+                .context
+                .journal()
+                .and_then(|it| it.release(&keyed.key(0)));
         }
     }
 
@@ -212,21 +218,21 @@ impl BatchRun<'_> {
         let (context, key) = (self.context, keyed.key(retry));
         let attempt = self.own_attempt(keyed, &key)?;
         // The runners of a shared batch do not ask again what one of them was told.
-        if let Some(attempt) = attempt.as_ref().filter(|_| self.is_shared())
+        if self.is_shared()
             && !self.retry_failed
-            && let Some(status @ (400 | 404 | 413 | 422)) = refused_with(attempt)
+            && let Some(refusal) = attempt.as_ref().and_then(refusal)
+            && matches!(refusal.http_status, Some(400 | 404 | 413 | 422))
         {
-            return Err(refusal(status).idempotency_key(&key));
+            return Err(refusal.idempotency_key(&key));
         }
         let settled = attempt.filter(|attempt| attempt.state == State::Resolved);
         let (booking, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
             Some(id) => {
-                let next = context.journal()?.attempt(&keyed.key(retry + 1))?;
-                if next.is_some() {
+                let journal = context.journal()?;
+                if journal.attempt(&keyed.key(retry + 1))?.is_some() {
                     return Ok(None);
                 }
-                let ended = context.journal()?.ended(&id)?;
-                match ended {
+                match journal.ended(&id)? {
                     Some(booking) => (booking, true),
                     None => (read_booking(context, &id).await?, true),
                 }
@@ -239,12 +245,10 @@ impl BatchRun<'_> {
         if existed_before && self.retry_failed && booking.status() == Status::Failed {
             return Ok(None);
         }
-        match self.wait {
-            Some(longest) => wait_while_processing(context, booking, longest)
-                .await
-                .map(Some),
-            None => Ok(Some(booking)),
-        }
+        Ok(Some(match self.wait {
+            Some(longest) => wait_while_processing(context, booking, longest).await?,
+            None => booking,
+        }))
     }
 
     /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
@@ -260,43 +264,34 @@ impl BatchRun<'_> {
 
     async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
         let request = row_request(self.context, keyed, key).await?;
-        let mut origin = KeyOrigin::Caller;
-        if keyed.row.idempotency_key.as_deref() != Some(key) {
-            origin = KeyOrigin::SameRequestOnly;
-            if !self.equal_rows {
-                refuse_to_repeat_row(&self.open, &request)?;
-            }
+        if keyed.row.idempotency_key.as_deref() == Some(key) {
+            return create_booking(self.context, key, KeyOrigin::Caller, request).await;
         }
-        create_booking(self.context, key, origin, request).await
+        if !self.equal_rows {
+            refuse_to_repeat_row(&self.open, &request)?;
+        }
+        create_booking(self.context, key, KeyOrigin::SameRequestOnly, request).await
     }
 }
 
 /// Whether the next row would get the same error.
-fn refuses_all(error: &Error) -> bool {
+fn refuses_all(exit: Exit) -> bool {
+    use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
     matches!(
-        error.exit,
-        Exit::Config
-            | Exit::Unauthorized
-            | Exit::NotAllowed
-            | Exit::RateLimited
-            | Exit::Network
-            | Exit::Unclassified
+        exit,
+        Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified
     )
 }
 
-/// The status with which the last run of an attempt was refused.
-fn refused_with(attempt: &Attempt) -> Option<u16> {
-    let run = attempt.runs.last()?;
-    run.http_status.filter(|_| attempt.state == State::Refused)
-}
-
-/// The error for a refusal of which only the status is known.
-fn refusal(status: u16) -> Error {
+/// The error of an attempt whose last run was refused. Only the status of the refusal is known.
+fn refusal(attempt: &Attempt) -> Option<Error> {
+    let status = attempt.runs.last()?.http_status;
+    let status = status.filter(|_| attempt.state == State::Refused)?;
     let code = ErrorCode::of_refusal(None, status);
     let message = format!("the service rejected it with HTTP {status}");
     let mut error = Error::of(code, exit_for_refusal(None, status), message);
     error.http_status = Some(status);
-    error
+    Some(error)
 }
 
 /// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
@@ -323,32 +318,26 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
 fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
     let key = &attempt.idempotency_key;
     let error = match (attempt.state, &attempt.booking_id) {
-        (State::Resolved, Some(id)) => {
-            if let Some(kept) = context.journal()?.kept(id)? {
-                return Ok(Ok(kept.booking));
-            }
-            let what = format!("booking {id} was deleted from the journal");
-            Error::new(Code::Http404, what)
-        }
-        (State::Refused, _) => match refused_with(attempt) {
-            Some(status) => refusal(status),
-            None => Error::new(Code::Network, "the service was not reached"),
+        (State::Resolved, Some(id)) => match context.journal()?.kept(id)? {
+            Some(kept) => return Ok(Ok(kept.booking)),
+            None => Error::new(
+                Code::Http404,
+                format!("booking {id} was deleted from the journal"),
+            ),
         },
-        _ => {
-            let what = "the outcome is unknown: a booking may exist";
-            let resume = resume_command(key);
-            Error::new(Code::OutcomeUnknown, what).hint(format!("to find out: {resume}"))
-        }
+        (State::Refused, _) => refusal(attempt)
+            .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
+        _ => Error::new(
+            Code::OutcomeUnknown,
+            "the outcome is unknown: a booking may exist",
+        )
+        .hint(format!("to find out: {}", resume_command(key))),
     };
     Ok(Err(error.idempotency_key(key)))
 }
 
-/// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant.
-/// What was booked under the batch's `own` keys does not count.
-///
-/// # Errors
-///
-/// `declined` (17) if the answer is no.
+/// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant; no is
+/// `declined` (17). What was booked under the batch's `own` keys does not count.
 pub(crate) async fn ask_about_same_guests(
     context: &Context,
     rows: &[KeyedRow],
@@ -357,8 +346,9 @@ pub(crate) async fn ask_about_same_guests(
 ) -> Result<()> {
     let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
     let is_own = |live: &LiveBooking| {
-        let key = live.idempotency_key.as_ref();
-        key.is_some_and(|key| own.contains(key))
+        live.idempotency_key
+            .as_ref()
+            .is_some_and(|key| own.contains(key))
     };
     let same = rows.iter().filter_map(|keyed| {
         let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;

@@ -10,7 +10,7 @@ use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::understood::booking_of;
 use crate::booking::change::send::no_booking;
-use crate::booking::compare::difference::{difference, is_a_booking};
+use crate::booking::compare::{difference, is_a_booking};
 use crate::booking::terms::terms_asked_for;
 use crate::journal::recent::RecentList;
 use crate::journal::{
@@ -56,11 +56,9 @@ pub(crate) async fn create_and_tell(
 
 /// Makes a booking under `key`. The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
 ///
-/// # Errors
-///
-/// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
-/// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
-/// the caller's key had it before, else 16.
+/// If this run or another run of the attempt may have booked, the error says so (16, or 9 if a rate limit was met last) and
+/// names the command that finds out. A booking for something else is an error too: 7 if the caller's key had it before,
+/// else 16.
 pub(crate) async fn create_booking(
     context: &Context,
     key: &str,
@@ -78,9 +76,9 @@ pub(crate) async fn create_booking(
         left_open: false,
         began: Instant::now(),
     };
-    let mut allowed = context.max_wait();
+    let mut max_wait = context.max_wait();
     loop {
-        let begun = sender.begin_run(allowed).await;
+        let begun = sender.begin_run(max_wait).await;
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
         context.in_flight.replace(InFlight::Creating {
@@ -110,7 +108,7 @@ pub(crate) async fn create_booking(
         }
         // The end is recorded before the wait, so an interrupt adds no doubt.
         let waited = context.pause_for_rate_limit(failure, &sender.call, left);
-        allowed = waited.await.map_err(|error| sender.stopped(error))?;
+        max_wait = waited.await.map_err(|error| sender.stopped(error))?;
     }
 }
 
@@ -147,45 +145,32 @@ impl Sending<'_> {
         (&self.asked != self.body()).then_some(&self.asked)
     }
 
-    /// Whether the booking itself says that it was made before this run began.
+    /// Whether the booking was made before this run began: a sandbox says so by its status, another service by the time.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
         let Ok(client) = self.context.client() else {
             return false;
         };
-        // The sandbox answers 201 to a new booking alone, and its clock may stand still.
-        if client.speaks_contract.get() && status == 201 {
-            return false;
+        if client.speaks_contract.get() {
+            return status == 200;
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
         // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
         let margin = match self.origin {
             KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
-            KeyOrigin::SameRequestOnly | KeyOrigin::Caller if client.connection.loopback => {
-                SignedDuration::ZERO
-            }
             KeyOrigin::SameRequestOnly | KeyOrigin::Caller => SignedDuration::from_secs(5),
         };
-        // On this computer both have one clock, unless a sandbox's was moved. A smaller difference is a response that took
-        // its time: `Date` has whole seconds, and is written before the response is sent.
         let skew = client.skew.get().unwrap_or_default();
-        let is_moved = !client.connection.loopback || skew.abs() > SignedDuration::from_secs(30);
-        let skew = if is_moved { skew } else { SignedDuration::ZERO };
-        let began = Timestamp::now().saturating_add(skew);
-        let began = began.and_then(|now| now.checked_sub(self.began.elapsed()));
-        let began = began.and_then(|began| began.checked_sub(margin));
+        let ago =
+            margin - skew + SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
         let created = booking.value().get("created_at");
-        let made = created.and_then(DocumentTime::read);
-        let (Some(made), Ok(began)) = (made.and_then(|made| made.instant), began) else {
-            return false;
-        };
-        // A time in whole seconds may be up to one second before its instant.
-        let is_whole = made.subsec_nanosecond() == 0;
-        made.as_second() < began.as_second() || !is_whole && made < began
+        let made = created
+            .and_then(DocumentTime::read)
+            .and_then(|made| made.instant);
+        made.is_some_and(|made| Timestamp::now().duration_since(made) > ago)
     }
 
-    /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
-    async fn begin_run(&mut self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
-        let mut allowed = allowed;
+    /// Records a run as soon as the known rate limit allows one. Returns what is left of `max_wait`.
+    async fn begin_run(&mut self, mut max_wait: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
         loop {
@@ -198,7 +183,7 @@ impl Sending<'_> {
                 may_be_second: self.origin.may_be_second(),
                 counted_in,
             })?;
-            let window = match begun {
+            match begun {
                 BeginOutcome::Run {
                     run,
                     earlier,
@@ -207,9 +192,15 @@ impl Sending<'_> {
                     if let Some(known) = known {
                         self.continues(*known);
                     }
-                    return Ok((run, earlier, allowed));
+                    return Ok((run, earlier, max_wait));
                 }
-                BeginOutcome::RateLimited(window) => window,
+                BeginOutcome::RateLimited(window) => {
+                    let waited = self.context.wait_for_window(&window, &self.call, max_wait);
+                    match waited.await? {
+                        Some(left) => max_wait = left,
+                        None => limit = None,
+                    }
+                }
                 BeginOutcome::OpenUnder(key) => {
                     return Err(asked_before(&key, "pass a new --idempotency-key"));
                 }
@@ -217,13 +208,7 @@ impl Sending<'_> {
                     let what = "waiting for another computer's first response";
                     progress.get_or_insert_with(|| self.context.out.progress(what));
                     tokio::time::sleep(LOOK_AGAIN).await;
-                    continue;
                 }
-            };
-            let waited = self.context.wait_for_window(&window, &self.call, allowed);
-            match waited.await? {
-                Some(left) => allowed = left,
-                None => limit = None,
             }
         }
     }
@@ -293,25 +278,22 @@ impl Sending<'_> {
         answer: Answer,
     ) -> Result<CreatedBooking> {
         let status = answer.status;
-        let booking = match booking_of(self.context, answer.document) {
+        let read = booking_of(self.context, answer.document);
+        let booking = match read.and_then(|booking| self.certain(booking)) {
             Ok(booking) => booking,
-            Err(why) => return Err(self.unknown(run, tries, status, why)),
+            Err(why) => {
+                self.end_run(run, tries, TryResult::NoProof, Some(status), None);
+                return Err(self.doubtful(no_booking(status, why).into_error(&self.call)));
+            }
         };
-        if !is_a_booking(&self.asked, &booking) {
-            let mut why = Error::new(
-                Code::UnexpectedAnswer,
-                "the response has an id and a status, and shows nothing else of a booking",
-            );
-            why.body = Some(booking.document().clone());
-            return Err(self.unknown(run, tries, status, why));
-        }
+        let id = booking.id();
         let known = self.known_booking.as_deref();
         let known = known.filter(|_| tries.earlier == Earlier::Booked);
         let difference = difference(&self.asked, &booking);
         // The status of the answer does not say whether it is older: services answer a fresh booking with 200 too.
         let shown = ShownBooking {
             agrees: difference.is_none(),
-            is_known: known == Some(booking.id()),
+            is_known: known == Some(id),
             is_older: self.is_older(&booking, status),
             is_200: status == 200,
         };
@@ -320,7 +302,6 @@ impl Sending<'_> {
         let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), settles);
         let mut error = match conclusion {
             Conclusion::Booked => {
-                let id = booking.id();
                 self.context.in_flight.replace(InFlight::known(&booking));
                 self.context.remember_last(RecentList::LastBooking, id);
                 // The service has forgotten the other one, as a reset sandbox does, or the API key is another organization's.
@@ -331,12 +312,12 @@ impl Sending<'_> {
                 }
                 let is_older = shown.is_older || shown.is_known;
                 return Ok(CreatedBooking {
-                    booking,
                     existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
+                    booking,
                 });
             }
             Conclusion::AnotherBooking => {
-                another_booking(booking.id(), &difference.unwrap_or_default(), self.key)
+                another_booking(id, &difference.unwrap_or_default(), self.key)
             }
             // `judge` never takes a 2xx for a refusal, so only `Unknown` comes here.
             Conclusion::Unknown | Conclusion::NothingBooked => {
@@ -345,14 +326,11 @@ impl Sending<'_> {
                     (None, Some(difference)) => format!("in which {difference}"),
                     (None, None) => "which is older than this request".to_owned(),
                 };
-                let id = booking.id();
-                let returned =
-                    format!("the outcome is unknown: the service returned booking {id}, {why}");
+                let what = "the outcome is unknown: the service returned booking";
                 let abandon = abandon_command(self.key);
-                let give_up = format!(
-                    "if the service always returns that booking, abandon this request: {abandon}"
-                );
-                self.doubtful(Error::new(Code::OutcomeUnknown, returned).hint(give_up))
+                self.doubtful(Error::new(Code::OutcomeUnknown, format!("{what} {id}, {why}")).hint(
+                    format!("if the service always returns that booking, abandon this request: {abandon}"),
+                ))
             }
         };
         error.http_status = Some(status);
@@ -361,10 +339,15 @@ impl Sending<'_> {
         Err(error)
     }
 
-    /// Ends a run whose response proves nothing.
-    fn unknown(&self, run: &RunId, tries: PriorTries, status: u16, why: Error) -> Error {
-        self.end_run(run, tries, TryResult::NoProof, Some(status), None);
-        self.doubtful(no_booking(status, why).into_error(&self.call))
+    /// The booking of an answer, if it is certainly one.
+    fn certain(&self, booking: Booking) -> Result<Booking> {
+        if is_a_booking(&self.asked, &booking) {
+            return Ok(booking);
+        }
+        let why = "the response has an id and a status, and shows nothing else of a booking";
+        let mut error = Error::new(Code::UnexpectedAnswer, why);
+        error.body = Some(booking.document().clone());
+        Err(error)
     }
 
     /// The error that ends the command while no run of it is under way. Where a rate limit kept its run from beginning, the
@@ -389,11 +372,11 @@ impl Sending<'_> {
         if error.exit != Exit::OutcomeUnknown {
             // How to repeat the request is of no use here.
             error.hint = None;
-        }
-        if error.exit != Exit::RateLimited && error.exit != Exit::OutcomeUnknown {
-            error.message = format!("the outcome is unknown: {}", error.message);
-            error.code = Code::OutcomeUnknown.into();
-            error.exit = Exit::OutcomeUnknown;
+            if error.exit != Exit::RateLimited {
+                error.message = format!("the outcome is unknown: {}", error.message);
+                error.code = Code::OutcomeUnknown.into();
+                error.exit = Exit::OutcomeUnknown;
+            }
         }
         let resume = resume_command(self.key);
         error
@@ -404,15 +387,16 @@ impl Sending<'_> {
 
 /// The error for a key under which the service has made another booking.
 fn another_booking(id: &str, difference: &str, key: &str) -> Error {
-    let what = "nothing new was booked: this idempotency key belongs to booking";
-    let what = format!("{what} {id}, in which {difference}");
     let (show, abandon) = (show_command(id), abandon_command(key));
-    let hint = format!(
+    let what = "nothing new was booked: this idempotency key belongs to booking";
+    Error::new(
+        Code::AnotherBooking,
+        format!("{what} {id}, in which {difference}"),
+    )
+    .hint(format!(
         "use a new idempotency key; see the other booking: {show}; abandon this request: {abandon}"
-    );
-    Error::new(Code::AnotherBooking, what)
-        .hint(hint)
-        .idempotency_key(key)
+    ))
+    .idempotency_key(key)
 }
 
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.

@@ -18,13 +18,8 @@ use crate::outcome::Result;
 use crate::service::client::BookingRequest;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::{DocumentTime, time_text};
-use crate::service::time::when::When;
 
 /// The request of the attempt under `key`, if the draft asks for the same booking.
-///
-/// # Errors
-///
-/// Those of the journal.
 pub(crate) fn repeated(
     context: &Context,
     draft: &BookingDraft,
@@ -41,7 +36,7 @@ pub(crate) fn repeated(
     // What a slot adds to a request.
     for field in ["availability_id", "provider"] {
         if request.asked.get(field).is_none()
-            && let Value::Object(before) = &mut before
+            && let Some(before) = before.as_object_mut()
         {
             before.remove(field);
         }
@@ -58,11 +53,8 @@ fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option
     let is_at = match (&draft.at, DocumentTime::read(time)) {
         (Some(when), Some(then)) => {
             // Where the venue's zone is not known, the earlier request shows its offset.
-            let offset = || {
-                let written = When::parse(time.as_str()?).ok()?;
-                Some(TimeZone::fixed(written.exact()?.zoned.offset()))
-            };
-            let zone = known_zone(draft.remembered(), draft.zone.as_ref()).or_else(offset);
+            let zone = known_zone(draft.remembered(), draft.zone.as_ref());
+            let zone = zone.or(then.offset().map(TimeZone::fixed));
             let zone = zone.unwrap_or(TimeZone::UTC);
             let moment = resolve(when, context.now().ok()?, &zone).ok()?;
             match then.instant {
@@ -76,12 +68,8 @@ fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option
     request.ok().filter(|_| is_at)
 }
 
-/// Whether a person wants a second booking beside the one that an open attempt may have made. A script is refused. What begins
-/// later is refused where the run begins.
-///
-/// # Errors
-///
-/// `outcome_unknown` (16), with the command that finds out; `declined` (17) if a person's answer is no.
+/// Whether a person wants a second booking beside the one that an open attempt may have made; no is `declined` (17). A script
+/// is refused (16), with the command that finds out. What begins later is refused where the run begins.
 pub(crate) async fn wants_second_beside_open(
     context: &Context,
     draft: &BookingDraft,
@@ -108,17 +96,13 @@ pub(crate) async fn wants_second_beside_open(
     Ok(true)
 }
 
-/// Refuses a row of a batch where an open attempt asks for the same booking.
-///
-/// # Errors
-///
-/// `outcome_unknown` (16), with the command that finds out.
+/// Refuses (16) a row of a batch if an open attempt asks for the same booking.
 pub(crate) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
     let wanted = RecordedRequest::new(&request.asked, None);
-    let mut same = open.iter().filter(|it| it.request.is_same_wish(&wanted));
-    match same.next() {
-        Some(attempt) => Err(asked_before(
-            &attempt.idempotency_key,
+    let mut open = open.iter();
+    match open.find(|it| it.request.is_same_wish(&wanted)) {
+        Some(same) => Err(asked_before(
+            &same.idempotency_key,
             "give the row an idempotency_key",
         )),
         None => Ok(()),
@@ -186,20 +170,16 @@ fn venue_of(asked: &Value) -> String {
     asked.get("venue_id").map(plain).unwrap_or_default()
 }
 
-/// Warns if the guest of a request has a booking at its venue on its day, and asks a person whether another one is meant.
-/// `resolved` are bookings that this command has found out about.
-///
-/// # Errors
-///
-/// `declined` (17) if the answer is no.
+/// Warns if the guest of a request has a booking at its venue on its day, and asks a person whether another one is meant; no is
+/// `declined` (17). `resumed` are bookings that this command has found out about.
 pub(crate) async fn ask_about_same_guest(
     context: &Context,
     asked: &Value,
-    resolved: &[Booking],
+    resumed: &[Booking],
     is_confirmed: bool,
 ) -> Result<()> {
     let mut booked = Booked::at_venues_of(context, [asked])?;
-    for booking in resolved.iter().filter(|it| it.status().has_not_ended()) {
+    for booking in resumed.iter().filter(|it| it.status().has_not_ended()) {
         booked.add(booking.clone().into());
     }
     match booked.for_guest_of(context, asked, |_| false) {

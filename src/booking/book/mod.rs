@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Zone, near};
+use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::attempts::open_attempts::{offer_to_find_out, warn_of_open_attempts};
 use super::batch::rows::is_key;
 use super::find::locate::{locate_slot, locate_venue};
@@ -30,13 +30,11 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
-use crate::service::time::duration;
 use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
 use create::create_and_tell;
 use draft::BookingDraft;
-use duplicates::ask_about_same_guest;
-use duplicates::{repeated, wants_second_beside_open};
+use duplicates::{ask_about_same_guest, repeated, wants_second_beside_open};
 use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
 
 /// Book a venue
@@ -93,9 +91,8 @@ pub(crate) struct Args {
     /// Send this key, so that a repeated request books once
     #[arg(long, value_name = "KEY", value_parser = idempotency_key)]
     idempotency_key: Option<String>,
-    /// Wait while the booking is processing [default: 2m]
-    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
-    wait: Option<Duration>,
+    #[command(flatten)]
+    wait: Wait,
     #[command(flatten)]
     journal: JournalFlags,
     /// Skip the confirmation prompt
@@ -112,8 +109,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.connect_ahead();
     }
-    let (wait, dry_run, given) = (args.wait, args.dry_run, args.idempotency_key.clone());
-    let journal = args.journal;
+    let (wait, journal, dry_run) = (args.wait.longest, args.journal, args.dry_run);
+    let given = args.idempotency_key.clone();
     let mut command = BookCommand {
         context,
         draft: draft(context, args)?,
@@ -241,11 +238,7 @@ impl BookCommand<'_> {
         }
     }
 
-    /// Asks a person for what the draft lacks.
-    ///
-    /// # Errors
-    ///
-    /// `usage` (2) with what is missing, if nobody can be asked.
+    /// Asks a person for what the draft lacks. Where nobody can be asked, that is refused (2).
     async fn complete(&mut self) -> Result<()> {
         if !self.context.prompter.interactive() {
             return self.draft.refuse_missing();
@@ -294,15 +287,14 @@ impl BookCommand<'_> {
     }
 
     /// Adds to an error what the person needs to continue.
-    fn explained(&self, error: Error) -> Error {
-        let profile = review::profile(self.context);
+    fn explained(&self, mut error: Error) -> Error {
         // Whose key is named may have booked: then it is not sent again.
-        let error = match self.draft.command(profile) {
-            Some(command) if self.is_guided && error.idempotency_key.is_none() => {
-                error.detail(format!("to try again: {command}"))
-            }
-            _ => error,
-        };
+        if self.is_guided
+            && error.idempotency_key.is_none()
+            && let Some(command) = self.draft.command(review::profile(self.context))
+        {
+            error = error.detail(format!("to try again: {command}"));
+        }
         // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
         let names_a_field = error.body.as_ref().is_some_and(|body| {
             let fields = ["fields", "field", "missing"];
@@ -311,16 +303,12 @@ impl BookCommand<'_> {
         if error.code != Code::Http400 || self.draft.provider.is_some() || names_a_field {
             return error;
         }
-        let providers = self.draft.providers();
-        if providers.len() < 2 {
-            return error.hint(
-                "if the venue has several providers, choose one with --provider; a search for the venue names them",
-            );
-        }
-        error.hint(format!(
-            "choose one with --provider: {}",
-            providers.join(" or ")
-        ))
+        error.hint(match self.draft.providers().as_slice() {
+            [] | [_] => {
+                "if the venue has several providers, choose one with --provider; a search for the venue names them".to_owned()
+            }
+            providers => format!("choose one with --provider: {}", providers.join(" or ")),
+        })
     }
 }
 
@@ -351,8 +339,7 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
 /// Guides a person through what follows. A script gets the first answer, unless it waits.
 async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
     let interactive = context.prompter.interactive();
-    let patience = duration::duration(PATIENCE).unwrap_or_default();
-    let Some(longest) = wait.or(interactive.then_some(patience)) else {
+    let Some(longest) = wait.or(interactive.then_some(PATIENCE)) else {
         return Ok(booking);
     };
     let mut booking = wait_while_processing(context, booking, longest).await?;

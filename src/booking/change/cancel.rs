@@ -4,10 +4,11 @@ use super::send;
 use crate::app::Context;
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
-use crate::booking::compare::compared;
+use crate::booking::compare;
 use crate::booking::find::pick;
 use crate::booking::{confirmation, finish, terms};
 use crate::outcome::{Exit, Result};
+use crate::platform::shell;
 use crate::service::client::cancel_call;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
@@ -72,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let mut asked = Map::new();
     asked.extend(args.reason.map(|it| ("reason".to_owned(), it.into())));
-    let exit = compared::finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
+    let exit = compare::finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
     Ok(match booking.status() {
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
         Status::Confirmed => Exit::Refused,
@@ -102,7 +103,19 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
     };
     confirmation.check(&context.prompter)?;
     let booking = named.booking(context).await?;
-    send::refuse_uncancellable(&booking, "there is nothing to cancel")?;
+    match booking.status() {
+        Status::RequiresAction => {
+            let error = send::refused(&booking, "only a confirmed booking can be cancelled");
+            let answer = shell::command("continue", booking.id(), "");
+            return Err(error.hint(format!(
+                "without an answer it ends by itself; answer it: {answer}"
+            )));
+        }
+        Status::Failed | Status::Cancelled | Status::Expired => {
+            return Err(send::refused(&booking, "there is nothing to cancel"));
+        }
+        _ => {}
+    }
     let shown = finish::booking_view(context, &booking);
     if let Some(limits) = shown.restrictions() {
         context.out.warn(&format!(

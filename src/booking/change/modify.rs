@@ -6,9 +6,9 @@ use super::send;
 use crate::app::Context;
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
-use crate::booking::compare::compared;
 use crate::booking::find::{locate, pick};
-use crate::booking::{confirmation, finish, terms};
+use crate::booking::{compare, confirmation, finish, terms};
+use crate::journal::is_same_time;
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Changes;
@@ -102,10 +102,10 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         (Some(when), Some(booking)) if !is_exact(when) => {
             Some(new_time(context, booking, when, args.zone.tz.as_ref(), args.party).await?)
         }
-        (when, _) => {
-            let moment = when.as_ref().and_then(When::exact);
-            moment.map(|moment| adapter.wire_time(moment, None).into())
-        }
+        (when, _) => when
+            .as_ref()
+            .and_then(When::exact)
+            .map(|it| adapter.wire_time(it, None).into()),
     };
     let changes = Changes {
         datetime,
@@ -120,8 +120,9 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     asked.extend(fields);
     if let Some(before) = &before {
         if shows(before, &asked) {
-            let note = "Nothing to change: the booking is like this already.";
-            context.out.note(note);
+            context
+                .out
+                .note("Nothing to change: the booking is like this already.");
             return finish::finish(context, before);
         }
         if asks {
@@ -131,7 +132,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = send::change(context, id, call, "change", done).await;
     let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
-    compared::finish_modified(context, booking, &asked).await
+    compare::finish_modified(context, booking, &asked).await
 }
 
 async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
@@ -205,16 +206,10 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
 fn shows(booking: &Booking, asked: &Map<String, Value>) -> bool {
     asked.iter().all(|(name, wanted)| {
         let stands = booking.value().get(name).unwrap_or(&Value::Null);
-        if name != "datetime" {
-            return plain(stands) == plain(wanted);
-        }
-        // The service writes the same moment with the venue's offset, or both write the venue's own clock.
-        match (DocumentTime::read(stands), DocumentTime::read(wanted)) {
-            (Some(stands), Some(wanted)) => match stands.instant.zip(wanted.instant) {
-                Some((stands, wanted)) => stands == wanted,
-                None => stands.local.is_some() && stands.local == wanted.local,
-            },
-            _ => false,
+        match name.as_str() {
+            // The service writes the same moment with the venue's offset, or both write the venue's own clock.
+            "datetime" => is_same_time(DocumentTime::read(stands), DocumentTime::read(wanted)),
+            _ => plain(stands) == plain(wanted),
         }
     })
 }
@@ -227,18 +222,20 @@ async fn new_time(
     zone: Option<&TimeZone>,
     party: Option<u32>,
 ) -> Result<Value> {
-    let adapter = context.adapter();
     let venue = booking.venue_id();
-    let venue = venue.map(|venue| locate::locate_venue(context, &venue));
-    let venue = venue.transpose()?;
+    let venue = venue
+        .map(|venue| locate::locate_venue(context, &venue))
+        .transpose()?;
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     offer::note_unused_zone(context, remembered, when, zone);
     let known_zone = offer::known_zone(remembered, zone);
+    let own = booking.value().get("datetime").and_then(DocumentTime::read);
     let when = &if when.depends_on_a_day() {
-        when.near(own_day(booking, known_zone.as_ref())?)
+        when.near(own_day(own, known_zone.as_ref())?)
     } else {
         when.clone()
     };
+    let adapter = context.adapter();
     let in_zone = |zone: &TimeZone| -> Result<Value> {
         let moment = offer::resolve(when, context.now()?, zone)?;
         Ok(adapter.wire_time(&moment, Some(zone)).into())
@@ -258,31 +255,24 @@ async fn new_time(
         return Ok(adapter.wire_time(&offer.wanted, None).into());
     }
     // Without a slot that shows it, the booking's own time shows the venue's offset.
-    let own = own_clock(booking).ok_or_else(|| {
-        offer::unknown_zone("neither a slot nor the booking shows the venue's time zone")
-    })?;
-    in_zone(&own)
+    match own.and_then(|own| own.offset()) {
+        Some(offset) => in_zone(&TimeZone::fixed(offset)),
+        None => Err(offer::unknown_zone(
+            "neither a slot nor the booking shows the venue's time zone",
+        )),
+    }
 }
 
-/// The day of the booking on the venue's clock.
-fn own_day(booking: &Booking, zone: Option<&TimeZone>) -> Result<Date> {
-    let time = booking.value().get("datetime").and_then(DocumentTime::read);
-    let instant = time.and_then(|time| time.instant);
-    let day = match (zone, instant) {
-        (Some(zone), Some(instant)) => Some(zone.to_datetime(instant).date()),
-        // A time with an offset, or without one, shows the venue's clock. One in UTC does not.
-        _ => time.and_then(|time| time.local).map(DateTime::date),
+/// The day of the booking's own time on the venue's clock. A time with an offset, or without one, shows that clock; one in UTC
+/// does not.
+fn own_day(own: Option<DocumentTime>, zone: Option<&TimeZone>) -> Result<Date> {
+    let day = match zone {
+        Some(zone) => own.and_then(|own| own.day_in(Some(zone))),
+        None => own.and_then(|own| own.local).map(DateTime::date),
     };
     day.ok_or_else(|| {
         offer::unknown_zone(
             "the venue's time zone is unknown, and so is the day of the booking there",
         )
     })
-}
-
-/// The offset of the booking's own time. A time in UTC (`Z`) shows none of the venue's.
-fn own_clock(booking: &Booking) -> Option<TimeZone> {
-    let text = booking.str("datetime")?;
-    let offset = When::parse(text).ok()?.exact()?.zoned.offset();
-    (!text.ends_with(['Z', 'z'])).then(|| TimeZone::fixed(offset))
 }

@@ -5,28 +5,11 @@
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
-use crate::booking::compare::difference::difference;
-use crate::booking::watch::wait::{another, look_up, read_booking};
+use crate::booking::watch::wait::{another, read_booking};
 use crate::outcome::{Code, Error, Result};
-use crate::platform::shell;
 use crate::service::client::{Answer, Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
-
-/// Refuses (7) to cancel a booking that has ended, or that waits for an answer and expires without one.
-pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> {
-    match booking.status() {
-        Status::RequiresAction => {
-            let error = refused(booking, "only a confirmed booking can be cancelled");
-            let answer = shell::command("continue", booking.id(), "");
-            Err(error.hint(format!(
-                "without an answer it ends by itself; answer it: {answer}"
-            )))
-        }
-        Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),
-        _ => Ok(()),
-    }
-}
 
 /// The error (7) for a booking in a state in which it cannot be changed.
 pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
@@ -40,27 +23,6 @@ pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
         format!("booking {id} is {already}{status}; {what}"),
     )
     .hint(format!("see `{}`", show_command(id)))
-}
-
-/// Whether an answer is about the booking that was to be changed.
-///
-/// A service may know a booking by several ids, and then shows the other id for this one as well, with what the journal
-/// kept of it. The answer to another request proves nothing.
-pub(crate) async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
-    if same_id(answered.id(), id) {
-        return true;
-    }
-    let shown = look_up(context, id).await;
-    shown.is_ok_and(|shown| same_id(shown.id(), answered.id()))
-        && kept(context, id).is_none_or(|kept| difference(kept.value(), answered).is_none())
-}
-
-fn kept(context: &Context, id: &str) -> Option<Booking> {
-    if !context.has_journal() {
-        return None;
-    }
-    let kept = context.journal().ok()?.kept(id).ok()??;
-    Some(kept.booking)
 }
 
 /// Sends a modify or a cancel call; `what` is its noun.
@@ -79,45 +41,58 @@ pub(crate) async fn change(
         what,
     };
     let doing = format!("sending the {what}");
-    let failure = match send_guarded(context, &call, in_flight, &doing).await? {
-        Ok(answer) => match booking_of(context, answer.document) {
-            Ok(booking) if is_of(context, id, &booking).await => {
-                context.in_flight.replace(InFlight::known(&booking));
-                return Ok(booking);
-            }
-            Ok(other) => no_booking(answer.status, another(&other, id)),
-            Err(why) => no_booking(answer.status, why),
-        },
+    let failure = match send_about(context, id, &call, in_flight, &doing).await? {
+        Ok(booking) => return Ok(booking),
         Err(failure) => failure,
     };
-    let open = failure.may_have_been_carried_out();
+    let may_be_done = failure.may_have_been_carried_out();
     let error = failure.into_error(&call);
-    if !open {
-        context.in_flight.replace(InFlight::Nothing);
+    if !may_be_done {
         return Err(error);
     }
     let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
-            context.out.note(&format!(
-                "{}; but the booking shows that it was done",
-                error.message
-            ));
+            let why = &error.message;
+            let note = format!("{why}; but the booking shows that it was done");
+            context.out.note(&note);
             Ok(booking)
         }
         _ => Err(error),
     }
 }
 
+/// Sends a call about a booking like [`send_guarded`], and returns the booking of the answer. An answer without a booking,
+/// or with another one, is a failure that proves nothing.
+pub(crate) async fn send_about(
+    context: &Context,
+    id: &str,
+    call: &Call,
+    in_flight: impl Fn() -> InFlight,
+    doing: &str,
+) -> Result<Result<Booking, Failure>> {
+    let failure = match send_guarded(context, call, in_flight, doing).await? {
+        Ok(answer) => match booking_of(context, answer.document) {
+            Ok(booking) if same_id(booking.id(), id) => {
+                context.in_flight.replace(InFlight::known(&booking));
+                return Ok(Ok(booking));
+            }
+            Ok(other) => no_booking(answer.status, another(&other, id)),
+            Err(why) => no_booking(answer.status, why),
+        },
+        Err(failure) => failure,
+    };
+    if !failure.may_have_been_carried_out() {
+        context.in_flight.replace(InFlight::Nothing);
+    }
+    Ok(Err(failure))
+}
+
 /// Sends a call that must not be repeated if the service may have carried it out.
 ///
 /// A rate limit is the only refusal after which the call is sent again, because the service has then done nothing;
 /// `--max-wait` limits the wait. `in_flight` is what an interrupt reports while the call is on its way, and `doing`
-/// labels the progress display.
-///
-/// # Errors
-///
-/// The rate limit, if it may not be waited out. Every other failure is returned as a [`Failure`].
+/// labels the progress display. A rate limit that may not be waited out is an error, anything else a [`Failure`].
 pub(crate) async fn send_guarded(
     context: &Context,
     call: &Call,
@@ -139,9 +114,9 @@ pub(crate) async fn guard<T>(
     in_flight: impl Fn() -> InFlight,
     send: impl AsyncFn() -> Result<T, Failure>,
 ) -> Result<Result<T, Failure>> {
-    let mut allowed = context.max_wait();
+    let mut max_wait = context.max_wait();
     loop {
-        allowed = context.admit(call, allowed).await?;
+        max_wait = context.admit(call, max_wait).await?;
         context.in_flight.replace(in_flight());
         let sent = send().await;
         context.record_rate_limit(call);
@@ -151,7 +126,9 @@ pub(crate) async fn guard<T>(
         };
         // The service has done nothing, so an interrupt during the wait leaves nothing open.
         context.in_flight.replace(InFlight::Nothing);
-        allowed = context.pause_for_rate_limit(failure, call, allowed).await?;
+        max_wait = context
+            .pause_for_rate_limit(failure, call, max_wait)
+            .await?;
     }
 }
 

@@ -3,25 +3,20 @@
 pub(crate) mod answer;
 pub(crate) mod prompts;
 
-use std::time::Duration;
-
 use serde_json::Map;
 
 use crate::app::in_flight::show_command;
 use crate::app::{Context, input};
-use crate::booking::compare::compared;
+use crate::booking::arguments::PATIENCE;
 use crate::booking::find::pick;
 use crate::booking::watch::wait;
-use crate::booking::{confirmation, finish};
+use crate::booking::{compare, confirmation, finish};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Continuation;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field::{Field, body, field};
 use crate::service::documents::id::id;
 use crate::service::mapping::WriteKind;
-
-/// How long a person waits for a booking that is processing.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
 
@@ -94,23 +89,23 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(Continuation::Fields(fields)) => fields,
         _ => Map::new(),
     };
-    compared::finish_compared(context, &booking, WriteKind::Action, &asked)
+    compare::finish_compared(context, &booking, WriteKind::Action, &asked)
 }
 
 async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {
     let sent = answer::send_answer(context, id, answer).await;
-    let (still, mut error) = match sent.map_err(|error| pick::not_found(context, id, error))? {
-        answer::AnswerOutcome::Advanced(booking) => return Ok(booking),
-        answer::AnswerOutcome::StillPaused(still, error) => (still, error),
+    let (booking, refusal) = sent.map_err(|error| pick::not_found(context, id, error))?;
+    let Some(mut error) = refusal else {
+        return Ok(booking);
     };
-    if let Some(mut otherwise) = answer::answered_otherwise(context, &still, answer) {
+    if let Some(mut otherwise) = answer::answered_otherwise(context, &booking, answer) {
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
     } else if error.code.is_status() {
-        return Err(error.hint(format!(
+        error = error.hint(format!(
             "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
             show_command(id)
-        )));
+        ));
     }
     Err(error)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::answer::{AnswerOutcome, send_answer};
+use super::answer::send_answer;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::read_file;
@@ -51,20 +51,20 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
             Err(error) => return Err(error.into()),
         };
         is_sent = true;
-        match send_answer(context, booking.id(), &answer).await {
-            Ok(AnswerOutcome::StillPaused(still, error)) => {
+        booking = match send_answer(context, booking.id(), &answer).await {
+            Ok((still, Some(error))) => {
                 context.out.warn(&error.message);
                 booking = still;
                 continue;
             }
-            Ok(AnswerOutcome::Advanced(next)) => booking = next,
+            Ok((next, None)) => next,
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
                 context.out.note(&error.message);
-                booking = read_booking(context, booking.id()).await?;
+                read_booking(context, booking.id()).await?
             }
             Err(error) => return Err(error),
-        }
+        };
         // Another pause may follow, which has to be shown.
         shown = false;
         former.clear();
@@ -78,29 +78,12 @@ pub(crate) fn show_pause(context: &Context, booking: &Booking) {
         .show(&pause_page(&booking_view(context, booking)));
 }
 
-#[derive(Clone, Copy)]
-enum PaymentWay {
-    /// Only at a sandbox, which stands for the vendor too.
-    Approve,
-    File,
-    Editor,
-    Paste,
-    Abort,
-}
-
-const PAYMENT_WAYS: [(PaymentWay, &str); 5] = [
-    (
-        PaymentWay::Approve,
-        "Approve it as the vendor would (sandbox)",
-    ),
-    (PaymentWay::File, "Read the vendor's response from a file"),
-    (PaymentWay::Editor, "Write it in an editor"),
-    (PaymentWay::Paste, "Paste it"),
-    (
-        PaymentWay::Abort,
-        "Abort the payment (the booking then fails)",
-    ),
-];
+// The ways to answer a payment. A sandbox stands for the vendor too.
+const APPROVE: &str = "Approve it as the vendor would (sandbox)";
+const FILE: &str = "Read the vendor's response from a file";
+const EDITOR: &str = "Write it in an editor";
+const PASTE: &str = "Paste it";
+const ABORT: &str = "Abort the payment (the booking then fails)";
 
 pub(crate) const ABORTS: &str = "Abort the payment? The booking then fails";
 
@@ -167,25 +150,21 @@ impl Asking<'_> {
         let action = self.booking.next_action();
         let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
-        let ways = &PAYMENT_WAYS[usize::from(!approves)..];
-        let rows: Vec<&str> = ways.iter().map(|(_, text)| *text).collect();
+        let ways = &[APPROVE, FILE, EDITOR, PASTE, ABORT][usize::from(!approves)..];
         loop {
             let question = payment_question("Payment response");
-            let way = prompter.choose(&question, &rows).await?;
-            let text = match ways[way].0 {
-                PaymentWay::Approve => {
-                    Ok(json!({ "approval_id": id, "status": "approved" }).to_string())
-                }
-                PaymentWay::File => self.file().await?,
-                PaymentWay::Editor => self.written(id, former),
-                PaymentWay::Paste => {
+            let row = prompter.choose(&question, ways).await?;
+            let text = match ways[row] {
+                APPROVE => Ok(json!({ "approval_id": id, "status": "approved" }).to_string()),
+                FILE => self.file().await?,
+                EDITOR => self.written(id, former),
+                PASTE => {
                     // Pasted without echo, so that it does not stay in the terminal's scrollback.
-                    let question =
-                        payment_question("Paste the vendor's response (JSON, never a card number)")
-                            .hidden();
+                    let text = "Paste the vendor's response (JSON, never a card number)";
+                    let question = payment_question(text).hidden();
                     Ok(prompter.text(&question, None, &|_| Ok(())).await?)
                 }
-                PaymentWay::Abort => {
+                _ => {
                     let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
                     if prompter.confirm(&question, false).await? {
                         return Ok(Continuation::PspAbort);
@@ -197,11 +176,9 @@ impl Asking<'_> {
                 Ok(answer) => return Ok(Continuation::PspResponse(answer)),
                 Err(why) => context.out.warn(&why),
             }
-            if let Some(id) = id {
-                context.out.note(&format!(
-                    "This payment's response has the approval_id {}.",
-                    plain(id)
-                ));
+            if let Some(id) = id.map(plain) {
+                let note = format!("This payment's response has the approval_id {id}.");
+                context.out.note(&note);
             }
         }
     }
@@ -225,15 +202,11 @@ impl Asking<'_> {
         let environment = &self.context.environment;
         let editor = environment.visual.as_ref().or(environment.editor.as_ref());
         let editor = editor.and_then(|editor| editor.to_str());
-        let start = former
-            .get(WRITTEN)
-            .cloned()
-            .unwrap_or_else(|| format!("{:#}", json!({ "approval_id": id, "status": "" })));
+        let editor = editor.unwrap_or(USUAL_EDITOR);
+        let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
+        let start = former.get(WRITTEN).cloned().unwrap_or_else(form);
         let question = payment_question("The vendor's response");
-        match self
-            .prompter
-            .edit(&question, editor.unwrap_or(USUAL_EDITOR), &start)
-        {
+        match self.prompter.edit(&question, editor, &start) {
             Ok(Some(text)) => {
                 former.insert(WRITTEN.to_owned(), text.clone());
                 Ok(text)

@@ -20,10 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// A read without a response does not use up the whole wait.
 const LONGEST_READ: Duration = Duration::from_secs(30);
 
-/// Reads a booking.
-///
-/// # Errors
-/// `unexpected_answer` (15) if the answer is not a booking, or is another one.
+/// Reads a booking. An answer without a booking, or with another one, is `unexpected_answer` (15).
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
     checked(look_up(context, id).await?, id)
 }
@@ -74,10 +71,8 @@ pub(crate) fn another(booking: &Booking, id: &str) -> Error {
 }
 
 /// Reads a booking again and again until `is_done` says so of what was read, or the time is over, and returns it as last
-/// read. A failed service, a lost connection and a rate limit are waited out, with a note.
-///
-/// # Errors
-/// What does not pass by itself, what has not passed in time, and those of `is_done`.
+/// read. A failed service, a lost connection and a rate limit are waited out, with a note; what does not pass in time, or not
+/// by itself, is returned.
 pub(crate) async fn until(
     context: &Context,
     id: &str,

@@ -9,11 +9,15 @@ use serde_json::{Map, Value, json};
 
 use crate::json::plain;
 use crate::outcome::{Error, Result};
-use crate::service::client::{self, NewBooking, VENDOR_PAYMENT};
+use crate::service::client::VENDOR_PAYMENT;
+use crate::service::client::call::fields_of;
 use crate::service::time::document_time::DocumentTime;
 
 /// The most mistakes that are written out. The others are counted.
 const MOST_SHOWN: usize = 20;
+
+/// The fields without which a row is no request.
+const REQUIRED: [&str; 4] = ["venue_id", "datetime", "party_size", "customer.name"];
 
 /// The characters that may separate columns: the one that the header has most of does, and of several the last.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
@@ -34,32 +38,28 @@ impl BatchRow {
     }
 }
 
-/// A row as it stands in the file. A field that is missing is `null`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+/// A row as it stands in the file, and without its key the request. A field that is missing is `null`.
+#[derive(Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 struct RowFields {
-    #[serde(default)]
     venue_id: Value,
     provider: Option<String>,
-    #[serde(default)]
     datetime: Value,
-    #[serde(default)]
+    #[serde(skip_serializing_if = "is_blank")]
     availability_id: Value,
-    #[serde(default)]
     party_size: Value,
-    customer: Option<RowCustomer>,
+    customer: RowCustomer,
     end_user: Option<String>,
     webhook_url: Option<String>,
-    #[serde(default)]
+    #[serde(skip_serializing_if = "is_blank")]
     payment_collection: Value,
-    #[serde(default)]
+    #[serde(skip_serializing)]
     idempotency_key: Value,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[derive(Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 struct RowCustomer {
-    #[serde(default)]
     name: Value,
     email: Option<String>,
     phone: Option<String>,
@@ -101,9 +101,7 @@ impl fmt::Display for Mistake {
 /// Reads every row of a text without a byte order mark. The name of its file, or else its first character, says whether it is
 /// CSV. `local_times` is whether times without an offset are the venue's own; the time of a slot may be one anyway.
 ///
-/// # Errors
-///
-/// `usage` (2) with everything that is wrong with any row, and if there is no row at all; nothing has been sent then.
+/// A file without a row is refused (2), and so is one with mistakes, with all of them.
 pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
     let name = name.to_ascii_lowercase();
     let is_json = [".jsonl", ".ndjson", ".json"]
@@ -121,7 +119,7 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
     for ((line, fields), number) in read.into_iter().zip(1..) {
         let fields = fields.map_err(|mistake| vec![mistake]);
-        match fields.and_then(|fields| checked(fields, number, local_times)) {
+        match fields.and_then(|fields| checked(&fields, number, local_times)) {
             Ok(row) => rows.push(row),
             Err(wrong) => mistakes.extend(wrong.into_iter().map(|mistake| Mistake {
                 row: Some(number),
@@ -235,19 +233,20 @@ fn csv_lines(text: &str) -> Result<Lines> {
 fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
     let named = csv::StringRecord::from(vec!["1"]);
     let mut mistakes = Vec::new();
-    for (number, column) in columns.iter().enumerate() {
-        if !column.is_empty() && columns[..number].contains(column) {
-            let message = format!("column {column} appears twice");
-            mistakes.push(Mistake::of(column, message));
-        } else if !column.is_empty() {
+    for (number, column) in columns.iter().enumerate().filter(|it| !it.1.is_empty()) {
+        if columns[..number].contains(column) {
+            mistakes.push(Mistake::of(
+                column,
+                format!("column {column} appears twice"),
+            ));
+        } else {
             mistakes.extend(csv_row(std::slice::from_ref(column), &named).err());
         }
     }
-    if mistakes.is_empty() {
-        Ok(columns)
-    } else {
-        Err(report(&mistakes))
+    if !mistakes.is_empty() {
+        return Err(report(&mistakes));
     }
+    Ok(columns)
 }
 
 /// Reads a row as the object that a JSON line would hold. An empty cell is left out.
@@ -258,8 +257,8 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, 
             continue;
         }
         if column.is_empty() {
-            let message = format!("the column of {cell:?} has no name in the header");
-            return Err(Mistake::of("", message));
+            let why = format!("the column of {cell:?} has no name in the header");
+            return Err(Mistake::of("", why));
         }
         let value = match cell.parse::<u32>() {
             Ok(number) if column == "party_size" => json!(number),
@@ -275,76 +274,56 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, 
 }
 
 /// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
-fn checked(fields: RowFields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
-    let customer = fields.customer.unwrap_or_default();
-    let (slot, payment) = (&fields.availability_id, &fields.payment_collection);
-    let key = &fields.idempotency_key;
-    let party_size = fields.party_size.as_u64().filter(|size| *size > 0);
-    let party_size = party_size.and_then(|size| u32::try_from(size).ok());
+fn checked(row: &RowFields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
     let is_id = |id: &Value| id.is_string() || id.is_number();
-    let is_time = is_time(&fields.datetime, local_times || !is_blank(slot));
-    let is_own_key = key.as_str().is_some_and(is_key);
-
+    let is_party = |size: u64| size > 0 && u32::try_from(size).is_ok();
     let mut mistakes = Vec::new();
-    let (venue, time, party) = (&fields.venue_id, &fields.datetime, &fields.party_size);
-    let (name, an_id) = (&customer.name, "an id");
-    let a_time = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
-    let a_key = "1 to 255 ASCII characters without spaces";
-    let is_party = party_size.is_some();
-    let (required, optional) = (true, false);
-    for (field, value, is_needed, is_valid, form) in [
-        ("venue_id", venue, required, is_id(venue), an_id),
-        ("datetime", time, required, is_time, a_time),
-        (
-            "party_size",
-            party,
-            required,
-            is_party,
-            "a whole number from 1",
-        ),
-        ("customer.name", name, required, name.is_string(), "text"),
-        ("availability_id", slot, optional, is_id(slot), an_id),
-        (
-            "payment_collection",
-            payment,
-            optional,
-            payment == VENDOR_PAYMENT,
-            VENDOR_PAYMENT,
-        ),
-        ("idempotency_key", key, optional, is_own_key, a_key),
-    ] {
-        let message = match is_blank(value) {
-            true if is_needed => format!("{field} is missing"),
-            false if !is_valid => format!("{field} must be {form}, not {}", quoted(value)),
-            _ => continue,
+    let mut check = |field: &str, value: &Value, is_valid: bool, form: &str| {
+        let message = if !is_blank(value) && !is_valid {
+            format!("{field} must be {form}, not {}", quoted(value))
+        } else if is_blank(value) && REQUIRED.contains(&field) {
+            format!("{field} is missing")
+        } else {
+            return;
         };
         mistakes.push(Mistake {
             value: (!value.is_null()).then(|| Box::new(value.clone())),
             ..Mistake::of(field, message)
         });
-    }
-    let (Some(party_size), []) = (party_size, mistakes.as_slice()) else {
+    };
+    check("venue_id", &row.venue_id, is_id(&row.venue_id), "an id");
+    let (time, slot) = (&row.datetime, &row.availability_id);
+    let a_time = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
+    let is_sendable = is_time(time, local_times || !is_blank(slot));
+    check("datetime", time, is_sendable, a_time);
+    let party = &row.party_size;
+    let is_valid = party.as_u64().is_some_and(is_party);
+    check("party_size", party, is_valid, "a whole number from 1");
+    let name = &row.customer.name;
+    check("customer.name", name, name.is_string(), "text");
+    check("availability_id", slot, is_id(slot), "an id");
+    let payment = &row.payment_collection;
+    check(
+        "payment_collection",
+        payment,
+        payment == VENDOR_PAYMENT,
+        VENDOR_PAYMENT,
+    );
+    let own_key = row.idempotency_key.as_str().filter(|key| is_key(key));
+    let a_key = "1 to 255 ASCII characters without spaces";
+    check(
+        "idempotency_key",
+        &row.idempotency_key,
+        own_key.is_some(),
+        a_key,
+    );
+    if !mistakes.is_empty() {
         return Err(mistakes);
-    };
-    let booking = NewBooking {
-        venue_id: fields.venue_id,
-        provider: fields.provider,
-        datetime: fields.datetime,
-        availability_id: Some(fields.availability_id).filter(|slot| !is_blank(slot)),
-        party_size,
-        customer: client::Customer {
-            name: plain(name),
-            email: customer.email,
-            phone: customer.phone,
-        },
-        end_user: fields.end_user,
-        webhook_url: fields.webhook_url,
-        payment_collection: (!is_blank(payment)).then_some(VENDOR_PAYMENT),
-    };
+    }
     Ok(BatchRow {
         number,
-        body: booking.body().into(),
-        idempotency_key: is_own_key.then(|| plain(key)),
+        body: fields_of(row).into(),
+        idempotency_key: own_key.map(str::to_owned),
     })
 }
 
@@ -377,20 +356,19 @@ fn quoted(value: &Value) -> String {
 }
 
 fn report(mistakes: &[Mistake]) -> Error {
-    let mut error = if let [only] = mistakes {
-        Error::usage(format!("cannot read {only}; nothing was sent"))
-    } else {
-        let count = mistakes.len();
-        Error::usage(format!("the batch has {count} mistakes; nothing was sent"))
+    let count = mistakes.len();
+    let mut error = match mistakes {
+        [only] => Error::usage(format!("cannot read {only}; nothing was sent")),
+        _ => Error::usage(format!("the batch has {count} mistakes; nothing was sent")),
     };
     let shown = mistakes.iter().take(MOST_SHOWN);
     error.problems = shown.clone().map(|mistake| json!(mistake)).collect();
-    if mistakes.len() > 1 {
+    if count > 1 {
         error.details = shown.map(ToString::to_string).collect();
     }
-    if mistakes.len() > MOST_SHOWN {
-        let more = mistakes.len() - MOST_SHOWN;
-        error.details.push(format!("and {more} more"));
+    if count > MOST_SHOWN {
+        let more = format!("and {} more", count - MOST_SHOWN);
+        error.details.push(more);
     }
     error.hint("see `bookctl batch --help` for an example row")
 }

@@ -1,0 +1,398 @@
+//! Compares what was asked of a booking with what the booking says, under the names and in the shapes that services use. What
+//! only one of the two has is no difference, and neither is another notation of the same.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use super::finish::finish;
+use super::watch::wait::read_booking;
+use crate::app::Context;
+use crate::json::plain;
+use crate::outcome::{Exit, Result};
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::id::{is_token, same_id};
+use crate::service::mapping::{WriteKind, as_it_came, member};
+use crate::service::time::document_time::DocumentTime;
+
+/// Fields of both the request and the booking, in which they must agree.
+const COMPARED: [&str; 5] = [
+    "venue_id",
+    "datetime",
+    "party_size",
+    "customer.name",
+    "customer.email",
+];
+
+/// The fields that a modify changes (spec, Bookings).
+const MODIFIED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
+
+// Names that services use. Each is read in any style (`guestName`).
+const TIMES: [&str; 3] = ["datetime", "starts_at", "start_time"];
+const GUESTS: [&str; 4] = ["customer", "customers", "guest", "guests"];
+
+/// Characters with which a service masks part of a text.
+const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
+
+/// Whether a response is certainly a booking: it has at least three of the fields that the specification states for every
+/// booking, or a status that it names and one of the fields by which it can be told from others.
+pub(crate) fn is_a_booking(asked: &Value, booking: &Booking) -> bool {
+    let value = booking.value();
+    let is_stated = |name: &&str| value.get(name).is_some_and(|it| !it.is_null());
+    let stated = ["id", "object", "status", "provider"];
+    if stated.iter().filter(|name| is_stated(name)).count() >= 3 {
+        return true;
+    }
+    let shows = |name: &str| {
+        let is_comparable = |asked| {
+            shown(booking, name)
+                .iter()
+                .any(|it| agree(name, asked, it).is_some())
+        };
+        asked_for(asked, name).is_some_and(is_comparable)
+    };
+    !matches!(booking.status(), Status::Other(_)) && COMPARED.into_iter().any(shows)
+}
+
+fn asked_for<'a>(asked: &'a Value, name: &str) -> Option<&'a Value> {
+    asked.pointer(&format!("/{}", name.replace('.', "/")))
+}
+
+/// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both
+/// have agree. A difference is excused if the booking says that it was modified from what was asked for.
+pub(crate) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
+    COMPARED.into_iter().find_map(|name| {
+        let asked = asked_for(asked, name)?;
+        let from = format!("/last_modification/changes/{name}/from");
+        let was_asked = |from: &Value| is_scalar(from) && agree(name, asked, from) == Some(true);
+        if booking.value().pointer(&from).is_some_and(was_asked) {
+            return None;
+        }
+        contradiction(booking, name, asked)
+    })
+}
+
+/// A clause that says so if all that is said of a field contradicts what was asked for.
+fn contradiction(booking: &Booking, name: &str, asked: &Value) -> Option<String> {
+    let shown = shown(booking, name);
+    let first = shown.first().filter(|_| is_scalar(asked))?;
+    let differs = |shown| agree(name, asked, shown) == Some(false);
+    (shown.iter().all(differs)).then(|| format!("{name} is {}, not {}", plain(first), plain(asked)))
+}
+
+/// What is said of a field by the booking itself, or else by the answer as it came: the values of the first object that says
+/// something. There are several where the booking has several guests.
+fn shown(booking: &Booking, field: &str) -> Vec<Value> {
+    let mut objects = vec![booking.value().clone()];
+    objects.extend(as_it_came(booking));
+    // Around the booking as it came, other fields may mean something else.
+    if !COMPARED.contains(&field) && field != "seating_preference" {
+        objects.truncate(2);
+    }
+    let said = objects.iter().filter_map(Value::as_object);
+    let mut said = said
+        .map(|object| values(object, field))
+        .filter(|values| !values.is_empty());
+    said.next().unwrap_or_default()
+}
+
+fn is_scalar(value: &Value) -> bool {
+    value.is_string() || value.is_number() || value.is_boolean()
+}
+
+fn values(object: &Map<String, Value>, field: &str) -> Vec<Value> {
+    let mut values = match field {
+        "venue_id" => venue(object).into_iter().collect(),
+        "datetime" => named(object, &TIMES),
+        "customer.name" => of_guests(object, &["name", "full_name"]),
+        "customer.email" => of_guests(object, &["email", "email_address"]),
+        _ => named(object, &[field]),
+    };
+    values.retain(|value| {
+        let says_something = is_scalar(value) && !plain(value).trim().is_empty();
+        says_something && (field != "datetime" || DocumentTime::read(value).is_some())
+    });
+    values
+}
+
+fn named(object: &Map<String, Value>, names: &[&str]) -> Vec<Value> {
+    let values = names.iter().filter_map(|name| member(object, name));
+    values.cloned().collect()
+}
+
+/// The id of the venue: in its own field, or in the object of the venue.
+fn venue(object: &Map<String, Value>) -> Option<Value> {
+    let own = member(object, "venue_id").filter(|id| is_token(id));
+    own.cloned().or_else(|| {
+        let objects = named(object, &["venue_id", "venue", "restaurant"]);
+        let ids = objects.iter().filter_map(Value::as_object);
+        ids.flat_map(|venue| named(venue, &["venue_id", "id"]))
+            .next()
+    })
+}
+
+/// What is said of the guests under these names: in the object of a guest, in each of several, or beside the booking's own
+/// fields (`guest_email`).
+fn of_guests(object: &Map<String, Value>, names: &[&str]) -> Vec<Value> {
+    let mut found = Vec::new();
+    for role in GUESTS {
+        let guests = match member(object, role) {
+            Some(Value::Array(several)) => several.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        };
+        for guest in guests.iter().filter_map(Value::as_object) {
+            found.extend(named(guest, names));
+        }
+        for name in names {
+            found.extend(named(object, &[&format!("{role}_{name}")]));
+        }
+    }
+    found
+}
+
+/// Whether two values mean the same in another notation: a number as text, the same moment in another form, a name in
+/// other letters or in part. `None` if that cannot be said.
+fn agree(name: &str, asked: &Value, shown: &Value) -> Option<bool> {
+    let lower = |value: &Value| plain(value).trim().to_lowercase().replace("...", "…");
+    let (asked_text, shown_text) = (lower(asked), lower(shown));
+    Some(match name {
+        "venue_id" => same_id(&plain(asked), &plain(shown)),
+        "datetime" => return same_time(asked, shown),
+        "customer.name" => same_name(&asked_text, &shown_text),
+        _ => match (asked_text.parse::<f64>(), shown_text.parse::<f64>()) {
+            (Ok(asked), Ok(shown)) => asked == shown,
+            _ => may_be(&asked_text, &shown_text),
+        },
+    })
+}
+
+/// Whether two names may be the same guest: the same words in any order. Of a masked name or one with initials, only what it
+/// shows is compared.
+fn same_name(asked: &str, shown: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        let words = name.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.'));
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (asked, shown) = (words(asked), words(shown));
+    let is_part = |word: &String| {
+        let is_initial = word.chars().count() == 1;
+        let mut asked = asked.iter();
+        asked.any(|asked| may_be(asked, word) || is_initial && asked.starts_with(word.as_str()))
+    };
+    shown.len() <= asked.len() && shown.iter().all(is_part)
+}
+
+/// Whether a text is another one, as far as the other one is not masked.
+fn may_be(whole: &str, shown: &str) -> bool {
+    match shown.split_once(MASKS) {
+        Some((first, _)) => whole.starts_with(first),
+        None => whole == shown,
+    }
+}
+
+/// Whether two times are the same moment. A time without an offset is compared with the clock of the other one, as it is
+/// written. `None` if that cannot be said: a date alone shows at most that it is another one.
+fn same_time(asked: &Value, shown: &Value) -> Option<bool> {
+    let (asked_time, text) = (DocumentTime::read(asked)?, plain(shown));
+    if text.len() <= "2026-12-01".len()
+        && let Ok(day) = text.parse::<Date>()
+    {
+        return (asked_time.local?.date() != day).then_some(false);
+    }
+    let shown_time = DocumentTime::read(shown)?;
+    if let Some((asked, shown)) = asked_time.instant.zip(shown_time.instant) {
+        return Some(asked == shown);
+    }
+    let clock = |time: &Value| -> Option<DateTime> {
+        let instant = || time.as_str()?.trim().parse::<Timestamp>().ok();
+        let local = DocumentTime::read(time)?.local;
+        local.or_else(|| Some(TimeZone::UTC.to_datetime(instant()?)))
+    };
+    Some(clock(asked)? == clock(shown)?)
+}
+
+/// Ends a command like [`finish`], and says in which fields the booking differs from what was asked for, where both have
+/// them. A difference is the exit code 7: the service answered as if it had done it.
+pub(crate) fn finish_compared(
+    context: &Context,
+    booking: &Booking,
+    kind: WriteKind,
+    asked: &Map<String, Value>,
+) -> Result<Exit> {
+    let mut exit = finish(context, booking)?;
+    // While the provider works on it, the booking may still show what it was.
+    if booking.status() == Status::Processing {
+        return Ok(exit);
+    }
+    for (field, asked) in asked {
+        if let Some(clause) = contradiction(booking, field, asked) {
+            let what = format!("the service accepted the request, but in the booking {clause}");
+            warn_of_field(context, &what, kind, field);
+            exit = Exit::Refused;
+        }
+    }
+    Ok(exit)
+}
+
+/// Ends a modify like [`finish_compared`]. If the answer does not show the change, the booking is read again. A change that
+/// it does not show either is the exit code 7: some services ignore fields whose names they do not know.
+pub(crate) async fn finish_modified(
+    context: &Context,
+    mut booking: Booking,
+    asked: &Map<String, Value>,
+) -> Result<Exit> {
+    if !unshown(asked, &booking).is_empty() {
+        match read_booking(context, booking.id()).await {
+            Err(error) if error.exit == Exit::Interrupted => return Err(error),
+            Err(_) => {}
+            Ok(read) => booking = read,
+        }
+    }
+    let mut exit = finish_compared(context, &booking, WriteKind::Modify, asked)?;
+    for field in unshown(asked, &booking) {
+        let what = format!(
+            "the service accepted the request, but the booking does not show its {field}, so the change may not have been made"
+        );
+        warn_of_field(context, &what, WriteKind::Modify, field);
+        if exit == Exit::Done {
+            exit = Exit::Refused;
+        }
+    }
+    Ok(exit)
+}
+
+/// The fields of a change of which the booking says nothing. A booking with `last_modification` was changed (spec,
+/// Bookings), and one in processing may be.
+fn unshown(asked: &Map<String, Value>, booking: &Booking) -> Vec<&'static str> {
+    let modification = booking.value().get("last_modification");
+    if booking.status() == Status::Processing || modification.is_some_and(|it| !it.is_null()) {
+        return Vec::new();
+    }
+    let mut fields = MODIFIED.to_vec();
+    fields.retain(|field| asked.contains_key(*field) && shown(booking, field).is_empty());
+    fields
+}
+
+/// Warns of a field that was not taken, with the setting that can be the cause.
+pub(crate) fn warn_of_field(context: &Context, what: &str, kind: WriteKind, field: &str) {
+    let adapter = context.adapter();
+    let names = adapter.names_of(kind);
+    let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
+        Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
+            ("names it otherwise", format!("dialect.{key}=NAME"))
+        }
+        _ => {
+            let setting = format!("write.{}=EXPRESSION", kind.as_str());
+            ("wants it in another shape", setting)
+        }
+    };
+    let set = adapter.set_command(&setting);
+    context
+        .out
+        .warn(&format!("{what}; if the service {why}: {set}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn booking(mut shown: Value) -> Booking {
+        shown["id"] = "bk_1".into();
+        shown["status"] = "confirmed".into();
+        Booking::from_document(shown.into()).unwrap()
+    }
+
+    #[test]
+    fn what_a_service_writes_its_own_way_is_no_difference() {
+        let asked = json!({
+            "venue_id": "17", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2,
+            "customer": {"name": "Ada  Lovelace", "email": "ADA@x.example"},
+        });
+        for shown in [
+            json!({"venue_id": 17, "party_size": "2", "datetime": "2026-12-01T18:30:00Z"}),
+            json!({"venue": {"venue_id": "17"}}),
+            json!({"venue": {"id": 17, "name": "Hut"}}),
+            json!({"venue_id": "https://a.example/v1/venues/17"}),
+            json!({"party_size": 2.0}),
+            json!({"guest_name": "Lovelace, Ada"}),
+            json!({"guests": [{"name": "Bob"}, {"name": "Ada Lovelace"}]}),
+            json!({"guests": 2, "customer": "cus_1"}),
+            json!({"customer": {"name": "*** Love*"}}),
+            json!({"customer": {"name": "Ada L.", "email": "a***@x.example"}}),
+            json!({"venue_id": null}),
+            json!({"party_size": 4, "last_modification": {"changes": {"party_size": {"from": 2, "to": 4}}}}),
+        ] {
+            assert_eq!(difference(&asked, &booking(shown.clone())), None, "{shown}");
+        }
+        for (shown, difference_to) in [
+            (json!({"venue_id": 18}), "venue_id is 18"),
+            (
+                json!({"party_size": 4, "last_modification": {"changes": {"party_size": {"from": 3, "to": 4}}}}),
+                "party_size is 4",
+            ),
+            (json!({"restaurant": {"id": 18}}), "venue_id is 18"),
+            (json!({"venue": {"venue_id": "18"}}), "venue_id is 18"),
+            (json!({"party_size": 2.5}), "party_size is 2.5"),
+            (json!({"datetime": "2026-12-02"}), "datetime is 2026-12-02"),
+            (
+                json!({"guests": [{"name": "Bob"}, {"name": "Eve"}]}),
+                "customer.name is Bob",
+            ),
+            (
+                json!({"customer": {"name": "Bob*"}}),
+                "customer.name is Bob*",
+            ),
+            (
+                json!({"customer": {"name": "Ada X."}}),
+                "customer.name is Ada X.",
+            ),
+            (
+                json!({"customer": {"name": "Ada Love"}}),
+                "customer.name is Ada Love",
+            ),
+            (
+                json!({"guest_email": "b***@x.example"}),
+                "customer.email is b***@x.example",
+            ),
+        ] {
+            let found = difference(&asked, &booking(shown)).unwrap();
+            assert!(
+                found.starts_with(&format!("{difference_to}, not ")),
+                "{found}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_moment_is_the_same_in_each_notation_and_another_one_otherwise() {
+        let zoned = json!("2026-12-01T19:30:00+01:00");
+        let utc = json!("2026-12-01T19:30:00Z");
+        for (asked, shown, is_same) in [
+            (&zoned, json!("2026-12-01T18:30:00Z"), Some(true)),
+            (&zoned, json!("2026-12-01 19:30"), Some(true)),
+            (&zoned, json!(1_796_149_800), Some(true)),
+            (&zoned, json!("1796149800000"), Some(true)),
+            (&zoned, json!("2026-12-01T19:30:00Z"), Some(false)),
+            (&zoned, json!("2026-12-01T20:30"), Some(false)),
+            (&zoned, json!("20261202"), Some(false)),
+            (&zoned, json!(1_796_149_801_000_i64), Some(false)),
+            (&zoned, json!("2026-12-01"), None),
+            (&zoned, json!("on Tuesday"), None),
+            (&zoned, json!("19:30"), None),
+            (&zoned, json!(20), None),
+            // A time in UTC is compared with the clock of UTC, and its day at the venue may be another one.
+            (&utc, json!("2026-12-01T19:30"), Some(true)),
+            (&utc, json!("2026-12-01T20:30"), Some(false)),
+            (&utc, json!("2026-12-02"), None),
+            (&json!(1_796_149_800), json!("2026-12-01T19:30"), None),
+        ] {
+            assert_eq!(agree("datetime", asked, &shown), is_same, "{asked} {shown}");
+        }
+    }
+}
