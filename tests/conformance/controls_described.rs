@@ -2,6 +2,8 @@
 //! tests get it; here are the fields, the parameters and the calls that no answer may leave out.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -18,8 +20,8 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    async fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Value {
-        let answer = self.service.with("").call(method, path, body).await;
+    fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let answer = self.service.with("").call(method, path, body);
         assert!(answer.status < 300, "{answer:?}");
         let described = described::find(method, path).unwrap();
         self.fields.see(&described, &answer.body);
@@ -27,53 +29,51 @@ impl Seen<'_> {
         answer.body
     }
 
-    async fn get(&mut self, path: &str) -> Value {
-        self.call("GET", path, None).await
+    fn get(&mut self, path: &str) -> Value {
+        self.call("GET", path, None)
     }
 
     /// Everything that a request can leave in the log.
-    async fn requests(&mut self) {
+    fn requests(&mut self) {
         let service = self.service;
         service
             .live()
             .keyed("a key")
-            .post("/v1/bookings", json!({}))
-            .await;
-        service.get("/v1/sessions?state=active").await;
+            .post("/v1/bookings", json!({}));
+        service.get("/v1/sessions?state=active");
         let bytes = Some(vec![0xff, 0xfe]);
-        service.live().raw("POST", "/v1/bookings", bytes).await;
-        service.connect("ada", "+441632960001").await;
+        service.live().raw("POST", "/v1/bookings", bytes);
+        service.connect("ada", "+441632960001");
         let fault = json!({"on": "GET /v1/", "kind": "status", "body": {"error": "no"}});
-        self.call("POST", "/sandbox/faults", Some(fault)).await;
-        service.get("/v1/").await;
-        for request in list(&self.get("/sandbox/requests").await, "requests") {
+        self.call("POST", "/sandbox/faults", Some(fault));
+        service.get("/v1/");
+        for request in list(&self.get("/sandbox/requests"), "requests") {
             let path = format!("/sandbox/requests/{}", request["id"].as_str().unwrap());
-            self.get(&path).await;
+            self.get(&path);
         }
     }
 
     /// A delivery that fails, and is then taken.
-    async fn deliveries(&mut self) {
+    fn deliveries(&mut self) {
         let closed = json!({"webhook_url": "http://127.0.0.1:1/"});
-        self.call("PUT", "/sandbox/organization", Some(closed))
-            .await;
-        self.service.book("ven_otp").await;
-        let event = self
-            .delivery(|it| it["attempts"][0]["error"].is_string())
-            .await;
+        self.call("PUT", "/sandbox/organization", Some(closed));
+        self.service.book("ven_otp");
+        let event = self.delivery(|it| it["attempts"][0]["error"].is_string());
         let path = format!("/sandbox/deliveries/{event}");
-        self.get(&path).await;
-        let receiver = Receiver::start().await;
-        let open = json!({"webhook_url": receiver.url});
-        self.call("PUT", "/sandbox/organization", Some(open)).await;
-        self.call("POST", &format!("{path}/resend"), None).await;
-        self.delivery(|it| it["event_id"] == *event && it["state"] == "delivered")
-            .await;
-        self.get(&path).await;
+        self.get(&path);
+        let receiver = Receiver::start();
+        self.call(
+            "PUT",
+            "/sandbox/organization",
+            Some(json!({"webhook_url": receiver.url})),
+        );
+        self.call("POST", &format!("{path}/resend"), None);
+        self.delivery(|it| it["event_id"] == *event && it["state"] == "delivered");
+        self.get(&path);
     }
 
     /// Faults with every field, removed one by one and together.
-    async fn faults(&mut self) {
+    fn faults(&mut self) {
         for kind in [
             json!({"kind": "delay"}),
             json!({"kind": "status", "body": {"error": "no"}}),
@@ -82,43 +82,40 @@ impl Seen<'_> {
         ] {
             let mut fault = kind;
             fault["on"] = json!("GET /v1/");
-            self.call("POST", "/sandbox/faults", Some(fault)).await;
+            self.call("POST", "/sandbox/faults", Some(fault));
         }
-        let faults = list(&self.get("/sandbox/faults").await, "faults");
+        let faults = list(&self.get("/sandbox/faults"), "faults");
         let first = format!("/sandbox/faults/{}", faults[0]["id"].as_str().unwrap());
-        self.call("DELETE", &first, None).await;
-        self.call("DELETE", "/sandbox/faults", None).await;
+        self.call("DELETE", &first, None);
+        self.call("DELETE", "/sandbox/faults", None);
     }
 
     /// An organization that comes and goes.
-    async fn organizations(&mut self) {
+    fn organizations(&mut self) {
         let name = json!({"name": "test 17"});
-        let added = self
-            .call("POST", "/sandbox/organizations", Some(name))
-            .await;
-        self.get("/sandbox/organizations").await;
+        let added = self.call("POST", "/sandbox/organizations", Some(name));
+        self.get("/sandbox/organizations");
         let id = added["id"].as_str().unwrap();
         let path = format!("/sandbox/organization?organization={id}");
         let staying = json!({"webhook_url": "http://127.0.0.1:9/", "webhook_url_stays": true});
-        self.call("PUT", &path, Some(staying)).await;
-        self.get(&path).await;
-        self.call("DELETE", &format!("/sandbox/organizations/{id}"), None)
-            .await;
+        self.call("PUT", &path, Some(staying));
+        self.get(&path);
+        self.call("DELETE", &format!("/sandbox/organizations/{id}"), None);
     }
 
     /// Venues and bookings of one's own.
-    async fn fixtures(&mut self) {
+    fn fixtures(&mut self) {
         let guest = json!({"name": "Ada Lovelace"});
         let booking = json!({"venue_id": "ven_otp", "datetime": "+1d 19:30", "party_size": 2, "customer": guest});
         let mut without_a_slot = booking.clone();
         without_a_slot["datetime"] = json!("+1d 07:17");
         let fixtures = json!({"bookings": [booking, without_a_slot]});
-        self.call("POST", "/sandbox/fixtures", Some(fixtures)).await;
+        self.call("POST", "/sandbox/fixtures", Some(fixtures));
     }
 
     /// A state that is saved, restored and deleted, and one that is a document.
-    async fn clock(&mut self) {
-        self.service.book("ven_otp").await;
+    fn clock(&mut self) {
+        self.service.book("ven_otp");
         for change in [
             json!({"freeze": true}),
             json!({"next": true}),
@@ -126,78 +123,74 @@ impl Seen<'_> {
             json!({"set": "2100-01-01T00:00:00Z"}),
             json!({"advance": "1s"}),
         ] {
-            self.call("POST", "/sandbox/clock", Some(change)).await;
-            self.get("/sandbox/clock").await;
+            self.call("POST", "/sandbox/clock", Some(change));
+            self.get("/sandbox/clock");
         }
     }
 
     /// The first event of the stream, which does not end.
-    async fn stream(&mut self) {
-        let url = format!("{}/sandbox/stream", self.service.base);
-        let client = &self.service.client;
-        let stream = client.get(url).header("last-event-id", "-1").send();
-        let mut stream = stream.await.unwrap();
+    fn stream(&mut self) {
+        let address = self.service.base.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request =
+            format!("GET /sandbox/stream HTTP/1.1\r\nHost: {address}\r\nLast-Event-ID: -1\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let lines = BufReader::new(stream).lines().map(Result::unwrap);
+        let head: Vec<String> = lines.take_while(|it| !it.starts_with("event: ")).collect();
         let described = described::find("GET", "/sandbox/stream").unwrap();
-        let kind = stream.headers()["content-type"].to_str().unwrap();
-        assert_eq!(described.media_type(stream.status().as_u16()), kind);
-        let mut text = String::new();
-        while !text.contains("event: ") {
-            let chunk = stream.chunk().await.unwrap().unwrap();
-            text.push_str(std::str::from_utf8(&chunk).unwrap());
-        }
+        let kind = format!("content-type: {}", described.media_type(200));
+        assert!(
+            head[0].ends_with(" 200 OK") && head.contains(&kind),
+            "{head:?}"
+        );
         self.calls.insert(described.name);
     }
 
     /// The event of the first delivery that is so.
-    async fn delivery(&mut self, condition: impl Fn(&Value) -> bool) -> String {
+    fn delivery(&mut self, condition: impl Fn(&Value) -> bool) -> String {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
-            let deliveries = list(&self.get("/sandbox/deliveries").await, "deliveries");
+            let deliveries = list(&self.get("/sandbox/deliveries"), "deliveries");
             if let Some(found) = deliveries.iter().find(|it| condition(it)) {
                 return found["event_id"].as_str().unwrap().to_owned();
             }
             assert!(Instant::now() < deadline, "{deliveries:#?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
 
-#[tokio::test]
-async fn control_15_every_control_answers_with_every_field_that_is_described() {
+#[test]
+fn control_15_every_control_answers_with_every_field_that_is_described() {
     let service = Service::start(&[]);
     let mut seen = Seen {
         service: &service,
         calls: BTreeSet::new(),
         fields: Fields::default(),
     };
-    let index = seen.get("/").await;
+    let index = seen.get("/");
     assert_eq!(
         index["openapi_url"],
         format!("{}/openapi.json", service.base)
     );
     for document in ["openapi_url", "controls_openapi_url"] {
         let url = index[document].as_str().unwrap();
-        seen.get(url.strip_prefix(&service.base).unwrap()).await;
+        seen.get(url.strip_prefix(&service.base).unwrap());
     }
-    seen.deliveries().await;
-    seen.requests().await;
-    seen.faults().await;
-    let bookings = list(&seen.get("/sandbox/bookings").await, "bookings");
+    seen.deliveries();
+    seen.requests();
+    seen.faults();
+    let bookings = list(&seen.get("/sandbox/bookings"), "bookings");
     let first = bookings[0]["id"].as_str().unwrap();
-    seen.get(&format!("/sandbox/bookings/{first}/events")).await;
-    for path in [
-        "keys",
-        "inbox",
-        "scenarios",
-        "organization?organization=suspended",
-    ] {
-        seen.get(&format!("/sandbox/{path}")).await;
+    seen.get(&format!("/sandbox/bookings/{first}/events"));
+    for path in "keys inbox scenarios organization?organization=suspended".split(' ') {
+        seen.get(&format!("/sandbox/{path}"));
     }
-    seen.organizations().await;
-    seen.clock().await;
-    seen.fixtures().await;
-    seen.stream().await;
-    seen.call("POST", "/sandbox/reset", None).await;
+    seen.organizations();
+    seen.clock();
+    seen.fixtures();
+    seen.stream();
+    seen.call("POST", "/sandbox/reset", None);
 
     let missing: Vec<_> = described::controls()
         .difference(&seen.calls)
@@ -211,10 +204,10 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
     );
 }
 
-#[tokio::test]
-async fn control_15_every_field_of_a_request_does_something() {
+#[test]
+fn control_15_every_field_of_a_request_does_something() {
     let service = Service::start(&[]);
-    every_change_of_the_clock(&service).await;
+    every_change_of_the_clock(&service);
     let settings = described::schema("UpdateOrganizationRequest")["properties"].as_object();
     for (name, field) in settings.unwrap() {
         // A check refers to the schema of all checks, which has its examples.
@@ -225,12 +218,11 @@ async fn control_15_every_field_of_a_request_does_something() {
         let body = json!({name: value});
         let answer = service
             .live()
-            .call("PUT", "/sandbox/organization", Some(body))
-            .await;
+            .call("PUT", "/sandbox/organization", Some(body));
         assert_eq!(answer.is(200)[name], value, "{name}");
     }
     let name = described::schema("AddOrganizationRequest")["examples"][0].clone();
-    let added = service.post("/sandbox/organizations", name.clone()).await;
+    let added = service.post("/sandbox/organizations", name.clone());
     assert_eq!(added.is(201)["name"], name["name"]);
     let fault = described::schema("AddFaultRequest")["properties"].as_object();
     for (name, field) in fault.unwrap() {
@@ -244,7 +236,7 @@ async fn control_15_every_field_of_a_request_does_something() {
         if !field["examples"][0].is_null() {
             body[name] = field["examples"][0].clone();
         }
-        let answer = service.post("/sandbox/faults", body.clone()).await;
+        let answer = service.post("/sandbox/faults", body.clone());
         match name.as_str() {
             "preset" => assert_eq!(answer.is(201)["rate"], 0.2),
             _ => assert_eq!(answer.is(201)[name], body[name], "{name}"),
@@ -254,8 +246,9 @@ async fn control_15_every_field_of_a_request_does_something() {
         for value in described::schema(name)["enum"].as_array().unwrap() {
             let of_webhook = ["drop", "duplicate", "reorder"].contains(&value.as_str().unwrap());
             let on = if of_webhook { "webhook" } else { "any" };
-            let fault = json!({"on": on, of: value});
-            service.post("/sandbox/faults", fault).await.is(201);
+            service
+                .post("/sandbox/faults", json!({"on": on, of: value}))
+                .is(201);
         }
     }
     for times in described::schema("FaultTimes")["examples"]
@@ -263,21 +256,21 @@ async fn control_15_every_field_of_a_request_does_something() {
         .unwrap()
     {
         let fault = json!({"on": "any", "kind": "delay", "times": times});
-        let answer = service.post("/sandbox/faults", fault).await;
+        let answer = service.post("/sandbox/faults", fault);
         assert_eq!(&answer.is(201)["times"], times);
     }
 }
 
 /// Every change of the clock that is described is made, and nothing else is in the examples.
-async fn every_change_of_the_clock(service: &Service) {
-    service.book("ven_otp").await;
+fn every_change_of_the_clock(service: &Service) {
+    service.book("ven_otp");
     let changes = described::schema("ChangeClockRequest");
     for change in changes["examples"].as_array().unwrap() {
-        let answer = service.post("/sandbox/clock", change.clone()).await;
+        let answer = service.post("/sandbox/clock", change.clone());
         let frozen = change.get("freeze");
         assert_eq!(answer.is(200).get("frozen"), frozen, "{change}");
         // The next change finds something that is due.
-        service.book("ven_otp").await;
+        service.book("ven_otp");
     }
     let described = changes["properties"].as_object().unwrap().keys();
     let exemplified = changes["examples"].as_array().unwrap().iter();
@@ -287,12 +280,12 @@ async fn every_change_of_the_clock(service: &Service) {
     assert_eq!(exemplified, described.collect());
 }
 
-#[tokio::test]
-async fn control_15_every_parameter_selects() {
-    let (service, _receiver) = subscribed().await;
-    service.book("ven_otp").await;
-    service.get("/v1/").await;
-    let all = list(service.get("/sandbox/requests").await.is(200), "requests");
+#[test]
+fn control_15_every_parameter_selects() {
+    let (service, _receiver) = subscribed();
+    service.book("ven_otp");
+    service.get("/v1/");
+    let all = list(service.get("/sandbox/requests").is(200), "requests");
     let newest = all[0]["id"].as_str().unwrap();
     let parameters = described::parameters("GET", "/sandbox/requests");
     assert!(parameters.len() > 6, "{parameters:?}");
@@ -305,13 +298,13 @@ async fn control_15_every_parameter_selects() {
             _ => "another",
         };
         let path = format!("/sandbox/requests?{name}={value}");
-        let some = list(service.get(&path).await.is(200), "requests");
+        let some = list(service.get(&path).is(200), "requests");
         assert!(some.len() < all.len(), "{name} selects nothing");
     }
     for method in ["GET", "PUT"] {
         for name in described::parameters(method, "/sandbox/organization") {
             let path = format!("/sandbox/organization?{name}=other");
-            let answer = service.live().call(method, &path, Some(json!({}))).await;
+            let answer = service.live().call(method, &path, Some(json!({})));
             assert_eq!(answer.is(200)["id"], "org_other");
         }
     }
@@ -324,12 +317,11 @@ async fn control_15_every_parameter_selects() {
         assert_eq!(parameters, ["organization"], "{path}");
         for (organization, some) in [("sandbox", true), ("org_other", false)] {
             let path = format!("{path}?organization={organization}");
-            let found = list(service.get(&path).await.is(200), name);
+            let found = list(service.get(&path).is(200), name);
             assert_eq!(!found.is_empty(), some, "{path} of {organization}");
         }
         service
             .get(&format!("{path}?organization=nobody"))
-            .await
             .refused_plainly(404);
     }
 }

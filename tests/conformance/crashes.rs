@@ -1,13 +1,14 @@
 //! kill -9 of a server with a database file: what was acknowledged is there afterwards.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
+use crate::http::try_exchange;
 use crate::receiver::Receiver;
 use crate::service::{LIVE, Service, list};
 
@@ -19,70 +20,54 @@ fn rounds() -> usize {
         .unwrap_or(20)
 }
 
-type Acknowledged = Arc<Mutex<BTreeMap<String, String>>>;
+/// Idempotency keys, and the bookings that were acknowledged for them.
+type Acknowledged = Mutex<BTreeMap<String, String>>;
 
-/// Creates bookings one after the other until the server is gone, and notes what it acknowledged:
-/// idempotency key and booking.
-async fn create_until_killed(
-    client: reqwest::Client,
-    base: String,
-    order: Value,
-    prefix: String,
-    acknowledged: Acknowledged,
-) {
+/// Creates bookings one after the other until the server is gone, and notes what it acknowledged.
+fn create_until_killed(base: &str, order: &Value, prefix: &str, acknowledged: &Acknowledged) {
+    let bearer = format!("Bearer {LIVE}");
+    let order = order.to_string();
     for number in 0.. {
         let key = format!("{prefix}-{number}");
-        let sent = client
-            .post(format!("{base}/v1/bookings"))
-            .bearer_auth(LIVE)
-            .header("idempotency-key", &key)
-            .json(&order)
-            .send()
-            .await;
-        let Ok(response) = sent else { return };
-        assert_eq!(response.status(), 201);
-        let Ok(booking) = response.json::<Value>().await else {
+        let headers = [("authorization", &*bearer), ("idempotency-key", &key)];
+        let body = order.as_bytes();
+        let Some(answer) = try_exchange(base, "POST", "/v1/bookings", &headers, body) else {
             return;
         };
-        let id = booking["id"].as_str().unwrap().to_owned();
+        assert_eq!(answer.status(), 201);
+        let id = answer.json()["id"].as_str().unwrap().to_owned();
         acknowledged.lock().unwrap().insert(key, id);
     }
 }
 
-#[tokio::test]
-async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
+#[test]
+fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();
-    let receiver = Receiver::start().await;
+    let receiver = Receiver::start();
     let acknowledged = Acknowledged::default();
     for round in 0..rounds() {
         let mut service = Service::on_file(file, &["--no-limits", "--delivery-interval", "1h"]);
-        service.settings(json!({"webhook_url": receiver.url})).await;
-        let order = service.order("ven_confirms").await;
+        service.settings(json!({"webhook_url": receiver.url}));
+        let order = service.order("ven_confirms");
         let before = acknowledged.lock().unwrap().len();
-        let callers: Vec<_> = (0..4)
-            .map(|caller| {
-                tokio::spawn(create_until_killed(
-                    service.client.clone(),
-                    service.base.clone(),
-                    order.clone(),
-                    format!("round-{round}-{caller}"),
-                    Arc::clone(&acknowledged),
-                ))
-            })
-            .collect();
-        // Killed in the middle of the load, each time at another point of it.
-        let enough = before + 3 + round * 3 % 17;
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while acknowledged.lock().unwrap().len() < enough {
-            assert!(Instant::now() < deadline, "the load is under way");
-            sleep(Duration::from_micros(300)).await;
-        }
-        service.kill();
-        for caller in callers {
-            caller.await.unwrap();
-        }
+        let base = service.base.clone();
+        std::thread::scope(|scope| {
+            for caller in 0..4 {
+                let (base, order, acknowledged) = (&base, &order, &acknowledged);
+                let prefix = format!("round-{round}-{caller}");
+                scope.spawn(move || create_until_killed(base, order, &prefix, acknowledged));
+            }
+            // Killed in the middle of the load, each time at another point of it.
+            let enough = before + 3 + round * 3 % 17;
+            let deadline = Instant::now() + Duration::from_secs(10);
+            while acknowledged.lock().unwrap().len() < enough {
+                assert!(Instant::now() < deadline, "the load is under way");
+                sleep(Duration::from_micros(300));
+            }
+            service.kill();
+        });
         let database =
             Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
         let verdict: String = database
@@ -92,7 +77,7 @@ async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events
     }
 
     let service = Service::on_file(file, &["--no-limits", "--delivery-interval", "1h"]);
-    let all = service.get("/sandbox/bookings").await;
+    let all = service.get("/sandbox/bookings");
     let stored: BTreeMap<String, Value> = list(all.is(200), "bookings")
         .into_iter()
         .map(|it| (it["id"].as_str().unwrap().to_owned(), it))
@@ -103,7 +88,7 @@ async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events
     }
     // Whatever is stored has told of itself, once for every step.
     let mut events: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for delivery in service.deliveries().await {
+    for delivery in service.deliveries() {
         let booking = delivery["booking_id"].as_str().unwrap().to_owned();
         let kind = delivery["type"].as_str().unwrap().to_owned();
         events.entry(booking).or_default().push(kind);
@@ -122,39 +107,35 @@ async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events
     );
 }
 
-#[tokio::test]
-async fn crash_2_a_key_that_was_acknowledged_is_known_after_kill_9() {
+#[test]
+fn crash_2_a_key_that_was_acknowledged_is_known_after_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();
     let mut service = Service::on_file(file, &[]);
-    let order = service.order("ven_otp").await;
+    let order = service.order("ven_otp");
     let keyed = service.live().keyed("key");
-    let first = keyed.post("/v1/bookings", order.clone()).await;
-    let code = json!({"otp": service.code().await});
+    let first = keyed.post("/v1/bookings", order.clone());
+    let code = json!({"otp": service.code()});
     service.kill();
     let service = Service::on_file(file, &[]);
-    let again = service
-        .live()
-        .keyed("key")
-        .post("/v1/bookings", order)
-        .await;
+    let again = service.live().keyed("key").post("/v1/bookings", order);
     assert_eq!(*again.is(200), *first.is(201));
-    let answer = service.act(&first.body, "continue", code).await;
+    let answer = service.act(&first.body, "continue", code);
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-#[tokio::test]
-async fn crash_3_a_delivery_that_was_under_way_is_made_again_after_kill_9() {
+#[test]
+fn crash_3_a_delivery_that_was_under_way_is_made_again_after_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();
-    let receiver = Receiver::start().await;
+    let receiver = Receiver::start();
     let mut service = Service::on_file(file, &["--delivery-interval", "1h"]);
-    service.settings(json!({"webhook_url": receiver.url})).await;
-    let booking = service.book("ven_confirms").await;
+    service.settings(json!({"webhook_url": receiver.url}));
+    let booking = service.book("ven_confirms");
     service.kill();
     let _service = Service::on_file(file, &[]);
-    receiver.event("booking.created", &booking).await;
-    receiver.event("booking.confirmed", &booking).await;
+    receiver.event("booking.created", &booking);
+    receiver.event("booking.confirmed", &booking);
 }

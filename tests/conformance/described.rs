@@ -1,10 +1,11 @@
 //! Every answer that a test gets is what the OpenAPI documents describe.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::schema::differences;
 
 static DOCUMENTS: LazyLock<[Value; 2]> = LazyLock::new(|| {
     [
@@ -13,8 +14,6 @@ static DOCUMENTS: LazyLock<[Value; 2]> = LazyLock::new(|| {
     ]
     .map(|it| serde_json::from_str(it).unwrap())
 });
-/// By the document, the call and the status.
-static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
 
 /// An operation, and the document that describes it.
 pub(crate) struct Described {
@@ -135,26 +134,7 @@ impl Described {
         if schema.is_null() {
             return vec![format!("the status {status} is not described")];
         }
-        let errors = self.validator(status, schema);
-        errors
-            .iter_errors(body)
-            .map(|it| format!("{}: {it}", it.instance_path()))
-            .collect()
-    }
-
-    fn validator(&self, status: u16, schema: &Value) -> Arc<Validator> {
-        let title = &self.document["info"]["title"];
-        let key = format!("{title} {} {status}", self.name);
-        let mut known = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
-        let validator = known.entry(key).or_insert_with(|| {
-            let schema = json!({
-                "allOf": [schema],
-                "components": {"schemas": self.document["components"]["schemas"]},
-            });
-            let options = jsonschema::options().should_validate_formats(true);
-            Arc::new(options.build(&schema).unwrap())
-        });
-        Arc::clone(validator)
+        differences(self.document, schema, body)
     }
 }
 
@@ -166,4 +146,25 @@ pub(crate) fn parameters(method: &str, path: &str) -> Vec<String> {
     in_query
         .map(|it| it["name"].as_str().unwrap().to_owned())
         .collect()
+}
+
+#[test]
+fn control_14_every_example_is_what_its_schema_describes() {
+    for document in &*DOCUMENTS {
+        compare_examples(document, &document["components"]["schemas"], "");
+    }
+}
+
+fn compare_examples(document: &Value, value: &Value, at: &str) {
+    // A field that is named `examples` would be no list.
+    for example in value["examples"].as_array().into_iter().flatten() {
+        let wrong = differences(document, value, example);
+        assert!(wrong.is_empty(), "{at}: {example}: {wrong:?}");
+    }
+    for (name, part) in value.as_object().into_iter().flatten() {
+        compare_examples(document, part, &format!("{at}/{name}"));
+    }
+    for part in value.as_array().into_iter().flatten() {
+        compare_examples(document, part, at);
+    }
 }

@@ -7,10 +7,10 @@ use crate::service::{
     Service, approval, details, instant, list, names, path_of, session_path, with,
 };
 
-#[tokio::test]
-async fn endpoints_1_every_path_is_under_the_base_url() {
+#[test]
+fn endpoints_1_every_path_is_under_the_base_url() {
     let service = Service::start(&[]);
-    let index = service.get("/v1/").await;
+    let index = service.get("/v1/");
     let endpoints = list(index.is(200), "endpoints");
     assert_eq!(endpoints.len(), 15, "{}", index.text);
     for endpoint in endpoints {
@@ -18,36 +18,36 @@ async fn endpoints_1_every_path_is_under_the_base_url() {
         let path = path.replace("{booking_id}", "x").replace("{id}", "x");
         let method = endpoint["method"].as_str().unwrap();
         // It is served: whatever it answers, it is not what an unknown path or method gets.
-        let answer = service.live().call(method, &path, Some(json!({}))).await;
-        let unknown = service.get("/v1/nowhere").await;
+        let answer = service.live().call(method, &path, Some(json!({})));
+        let unknown = service.get("/v1/nowhere");
         assert_ne!(answer.status, 405, "{method} {path}");
         assert_ne!(answer.body["error"], unknown.is(404)["error"]);
     }
 }
 
-#[tokio::test]
-async fn endpoints_2_bodies_are_json() {
+#[test]
+fn endpoints_2_bodies_are_json() {
     let service = Service::start(&[]);
-    let booking = service.create("ven_confirms").await;
+    let booking = service.create("ven_confirms");
     for answer in [
-        service.get("/v1/").await,
-        service.get(&path_of(&booking.body, "")).await,
-        service.get("/v1/nowhere").await,
-        service.with("").get("/v1/").await,
+        service.get("/v1/"),
+        service.get(&path_of(&booking.body, "")),
+        service.get("/v1/nowhere"),
+        service.with("").get("/v1/"),
         booking,
     ] {
         assert!(answer.body.is_object(), "{}", answer.text);
         assert_eq!(answer.header("content-type"), Some("application/json"));
     }
     let form = Some(b"venue_id=ven_confirms".to_vec());
-    let answer = service.live().raw("POST", "/v1/bookings", form).await;
+    let answer = service.live().raw("POST", "/v1/bookings", form);
     assert_eq!(answer.refused_plainly(400)["error"], "invalid request body");
 }
 
-#[tokio::test]
-async fn index_1_tells_name_version_time_and_endpoints() {
+#[test]
+fn index_1_tells_name_version_time_and_endpoints() {
     let service = Service::start(&[]);
-    let answer = service.get("/v1/").await;
+    let answer = service.get("/v1/");
     let index = answer.is(200);
     assert!(!index["name"].as_str().unwrap().is_empty());
     assert_eq!(index["version"], "v1");
@@ -84,15 +84,15 @@ async fn index_1_tells_name_version_time_and_endpoints() {
     }
 }
 
-#[tokio::test]
-async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
+#[test]
+fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
     let service = Service::start(&[]);
-    let search = async |fields: Value| {
-        let body = json!({"vertical": "dining", "datetime": service.evening(1).await});
-        service.post("/v1/venues/search", with(body, &fields)).await
+    let search = |fields: Value| {
+        let body = json!({"vertical": "dining", "datetime": service.evening(1)});
+        service.post("/v1/venues/search", with(body, &fields))
     };
-    let by_name = search(json!({"location": "Paris"})).await;
-    let by_point = search(json!({"latitude": 48.8566, "longitude": 2.3522})).await;
+    let by_name = search(json!({"location": "Paris"}));
+    let by_point = search(json!({"latitude": 48.8566, "longitude": 2.3522}));
     let id = |it: &Value| it["venue_id"].as_str().unwrap().to_owned();
     let named: Vec<String> = list(by_name.is(200), "venues").iter().map(id).collect();
     let pointed = list(by_point.is(200), "venues");
@@ -100,10 +100,10 @@ async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers()
     let km = pointed.iter().map(|it| it["distance_km"].as_f64().unwrap());
     assert!(km.clone().is_sorted() && km.clone().all(|it| it <= 50.0));
     // 76 km from the venues of London.
-    let in_brighton = search(json!({"latitude": 50.8225, "longitude": -0.1372})).await;
+    let in_brighton = search(json!({"latitude": 50.8225, "longitude": -0.1372}));
     assert!(list(in_brighton.is(200), "venues").is_empty());
 
-    let of_b = search(json!({"location": "Paris", "providers": ["provider_b"]})).await;
+    let of_b = search(json!({"location": "Paris", "providers": ["provider_b"]}));
     let venues = list(of_b.is(200), "venues");
     assert!(!venues.is_empty());
     for venue in venues {
@@ -113,34 +113,30 @@ async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers()
                 .is_some_and(|it| it.contains(&json!("provider_b")));
         assert!(served, "{venue}");
     }
-    search(json!({"location": "Paris", "vertical": "gardens"}))
-        .await
-        .invalid("vertical");
-    search(json!({"location": "Paris", "datetime": "tomorrow"}))
-        .await
-        .invalid("datetime");
-    let typed = search(json!({"location": "Paris", "providers": "provider_b"})).await;
+    search(json!({"location": "Paris", "vertical": "gardens"})).invalid("vertical");
+    search(json!({"location": "Paris", "datetime": "tomorrow"})).invalid("datetime");
+    let typed = search(json!({"location": "Paris", "providers": "provider_b"}));
     assert_eq!(typed.refused_plainly(400)["field"], "providers");
 }
 
-#[tokio::test]
-async fn search_5_what_is_missing_is_listed() {
+#[test]
+fn search_5_what_is_missing_is_listed() {
     let service = Service::start(&[]);
-    let answer = service.post("/v1/venues/search", json!({})).await;
+    let answer = service.post("/v1/venues/search", json!({}));
     let missing = list(answer.refused_plainly(400), "missing");
     for name in ["vertical", "datetime", "location"] {
         assert!(missing.contains(&json!(name)), "{missing:?}");
     }
     let body = json!({"vertical": "dining", "location": "Paris"});
-    let answer = service.post("/v1/venues/search", body).await;
+    let answer = service.post("/v1/venues/search", body);
     let body = answer.refused_plainly(400);
     assert_eq!(body["missing"], json!(["datetime"]));
 }
 
-#[tokio::test]
-async fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
+#[test]
+fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
     let service = Service::start(&[]);
-    let slots = service.slots("ven_confirms").await;
+    let slots = service.slots("ven_confirms");
     // Every half hour from 17:00 to 22:00.
     assert_eq!(slots.len(), 11);
     for slot in &slots {
@@ -152,38 +148,38 @@ async fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
         let fields = json!({
             "availability_id": slot["availability_id"], "datetime": slot["datetime"],
         });
-        let booked = service.create_with("ven_confirms", fields).await;
+        let booked = service.create_with("ven_confirms", fields);
         assert_eq!(booked.is(201)["status"], "confirmed");
     }
 }
 
-#[tokio::test]
-async fn bookings_create_1_creates_a_booking() {
+#[test]
+fn bookings_create_1_creates_a_booking() {
     let service = Service::start(&[]);
-    let mut booking = service.book("ven_confirms").await;
-    let all = service.get("/sandbox/bookings").await;
+    let mut booking = service.book("ven_confirms");
+    let all = service.get("/sandbox/bookings");
     booking["organization"] = "org_sandbox".into();
     assert_eq!(list(all.is(200), "bookings"), [booking]);
 }
 
-#[tokio::test]
-async fn bookings_create_2_the_idempotency_key_is_optional() {
+#[test]
+fn bookings_create_2_the_idempotency_key_is_optional() {
     let service = Service::start(&[]);
-    let without = service.create("ven_confirms").await;
-    let again = service.create("ven_confirms").await;
+    let without = service.create("ven_confirms");
+    let again = service.create("ven_confirms");
     assert_ne!(without.is(201)["id"], again.is(201)["id"]);
-    let order = service.order("ven_confirms").await;
+    let order = service.order("ven_confirms");
     let caller = service.live().keyed("one");
-    let first = caller.post("/v1/bookings", order.clone()).await;
-    let second = caller.post("/v1/bookings", order).await;
+    let first = caller.post("/v1/bookings", order.clone());
+    let second = caller.post("/v1/bookings", order);
     assert_eq!(first.is(201)["id"], second.is(200)["id"]);
 }
 
-#[tokio::test]
-async fn bookings_create_3_takes_every_field_of_the_resource() {
+#[test]
+fn bookings_create_3_takes_every_field_of_the_resource() {
     let service = Service::start(&[]);
-    service.sign_in("ada", "+441632960001").await;
-    let slot = service.new_slot("ven_confirms_b").await;
+    service.sign_in("ada", "+441632960001");
+    let slot = service.new_slot("ven_confirms_b");
     let body = json!({
         "venue_id": "ven_confirms_b",
         "provider": "provider_b",
@@ -194,100 +190,83 @@ async fn bookings_create_3_takes_every_field_of_the_resource() {
         "end_user": "ada",
         "webhook_url": "https://example.com/hook",
     });
-    let answer = service.post("/v1/bookings", body.clone()).await;
+    let answer = service.post("/v1/bookings", body.clone());
     let booking = answer.is(201);
-    for field in [
-        "venue_id",
-        "provider",
-        "datetime",
-        "party_size",
-        "customer",
-        "end_user",
-    ] {
+    for field in "venue_id provider datetime party_size customer end_user".split(' ') {
         assert_eq!(booking[field], body[field], "{field}");
     }
-    let paid = service.book_paid("ven_payment").await;
+    let paid = service.book_paid("ven_payment");
     assert_eq!(paid["payment_collection"], "vendor_external");
 }
 
-#[tokio::test]
-async fn bookings_create_5_answers_with_the_booking() {
+#[test]
+fn bookings_create_5_answers_with_the_booking() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_otp").await;
-    assert_eq!(service.read(&booking).await, booking);
+    let booking = service.book("ven_otp");
+    assert_eq!(service.read(&booking), booking);
 }
 
-#[tokio::test]
-async fn bookings_read_2_an_unknown_id_gives_404() {
+#[test]
+fn bookings_read_2_an_unknown_id_gives_404() {
     let service = Service::start(&[]);
     for id in ["bk_1", "nothing", "bk_", "ven_confirms"] {
-        let answer = service.get(&format!("/v1/bookings/{id}")).await;
+        let answer = service.get(&format!("/v1/bookings/{id}"));
         answer.refused_plainly(404);
     }
 }
 
-#[tokio::test]
-async fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
+#[test]
+fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
     let service = Service::start(&[]);
     for venue in ["ven_otp", "ven_otp_b", "ven_otp_c"] {
-        let booking = service.book(venue).await;
-        let code = json!({"otp": service.code().await});
-        let answer = service.act(&booking, "continue", code).await;
+        let booking = service.book(venue);
+        let answer = service.act(&booking, "continue", json!({"otp": service.code()}));
         assert_eq!(answer.is(200)["status"], "confirmed");
         assert_eq!(answer.body["id"], booking["id"]);
     }
-    let booking = service.book("ven_confirm_details").await;
+    let booking = service.book("ven_confirm_details");
     let some = json!({"arrival_time": "19:40", "dietary_requirements": " "});
-    let answer = service.act(&booking, "continue", some).await;
+    let answer = service.act(&booking, "continue", some);
     answer.invalid("dietary_requirements");
-    let answer = json!({"psp_abort": true});
-    let answer = service.act(&booking, "continue", answer).await;
-    answer.invalid("arrival_time");
-    assert_eq!(service.read(&booking).await, booking);
+    service
+        .act(&booking, "continue", json!({"psp_abort": true}))
+        .invalid("arrival_time");
+    assert_eq!(service.read(&booking), booking);
     let body = details(&booking);
-    let answer = service.act(&booking, "continue", body).await;
+    let answer = service.act(&booking, "continue", body);
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-#[tokio::test]
-async fn bookings_continue_2_a_payment_takes_psp_response_or_psp_abort() {
+#[test]
+fn bookings_continue_2_a_payment_takes_psp_response_or_psp_abort() {
     let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment").await;
-    service
-        .act(&booking, "continue", json!({"otp": "123456"}))
-        .await
-        .refused_plainly(400);
-    assert_eq!(service.read(&booking).await, booking);
-    let answer = service.act(&booking, "continue", approval(&booking)).await;
+    let booking = service.book_paid("ven_payment");
+    let answer = service.act(&booking, "continue", json!({"otp": "123456"}));
+    answer.refused_plainly(400);
+    assert_eq!(service.read(&booking), booking);
+    let answer = service.act(&booking, "continue", approval(&booking));
     assert_eq!(answer.is(200)["status"], "confirmed");
 
-    let booking = service.book_paid("ven_payment").await;
-    let abort = json!({"psp_abort": true});
-    let answer = service.act(&booking, "continue", abort).await;
+    let booking = service.book_paid("ven_payment");
+    let answer = service.act(&booking, "continue", json!({"psp_abort": true}));
     assert_eq!(answer.is(200)["status"], "failed");
 }
 
-#[tokio::test]
-async fn bookings_modify_2_only_what_is_sent_is_changed() {
+#[test]
+fn bookings_modify_2_only_what_is_sent_is_changed() {
     let service = Service::start(&[]);
-    let mut booking = service.book("ven_confirms").await;
+    let mut booking = service.book("ven_confirms");
     for (field, value) in [
-        ("datetime", json!(service.evening(2).await)),
+        ("datetime", json!(service.evening(2))),
         ("party_size", json!(4)),
         ("seating_preference", json!("window")),
     ] {
-        let answer = service.act(&booking, "modify", json!({field: value})).await;
+        let answer = service.act(&booking, "modify", json!({field: value}));
         let modified = answer.is(200);
         assert_eq!(modified[field], value);
         let changes = modified["last_modification"]["changes"].as_object();
         assert_eq!(changes.unwrap().keys().collect::<Vec<_>>(), [field]);
-        for other in [
-            "datetime",
-            "party_size",
-            "seating_preference",
-            "customer",
-            "status",
-        ] {
+        for other in "datetime party_size seating_preference customer status".split(' ') {
             if other != field {
                 assert_eq!(modified[other], booking[other], "{other} with {field}");
             }
@@ -296,28 +275,26 @@ async fn bookings_modify_2_only_what_is_sent_is_changed() {
     }
 }
 
-#[tokio::test]
-async fn bookings_cancel_1_cancels_a_booking() {
+#[test]
+fn bookings_cancel_1_cancels_a_booking() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_confirms").await;
-    let reason = json!({"reason": "illness"});
-    let answer = service.act(&booking, "cancel", reason).await;
+    let booking = service.book("ven_confirms");
+    let answer = service.act(&booking, "cancel", json!({"reason": "illness"}));
     assert_eq!(answer.is(200)["status"], "cancelled");
     assert_eq!(answer.body["id"], booking["id"]);
     // No body is needed.
-    let booking = service.book("ven_confirms").await;
+    let booking = service.book("ven_confirms");
     let answer = service
         .live()
-        .raw("POST", &path_of(&booking, "cancel"), None)
-        .await;
+        .raw("POST", &path_of(&booking, "cancel"), None);
     assert_eq!(answer.is(200)["status"], "cancelled");
 }
 
-#[tokio::test]
-async fn sessions_create_1_texts_the_person_a_code() {
+#[test]
+fn sessions_create_1_texts_the_person_a_code() {
     let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960007").await;
-    let inbox = service.inbox().await;
+    let session = service.connect("ada", "+441632960007");
+    let inbox = service.inbox();
     assert_eq!(inbox.len(), 1);
     assert_eq!(inbox[0]["to"], "+441632960007");
     assert_eq!(inbox[0]["session_id"], session["id"]);
@@ -326,122 +303,114 @@ async fn sessions_create_1_texts_the_person_a_code() {
     assert!(!session.to_string().contains(code.unwrap()));
 }
 
-#[tokio::test]
-async fn sessions_verify_1_the_received_code_activates_the_session() {
+#[test]
+fn sessions_verify_1_the_received_code_activates_the_session() {
     let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960001").await;
+    let session = service.connect("ada", "+441632960001");
     let path = session_path(&session, "/verify");
-    let wrong = service.post(&path, json!({"code": "000000"})).await;
-    wrong.refused(400, "invalid_code");
-    let code = json!({"code": service.code().await});
-    assert_eq!(service.post(&path, code).await.is(200)["state"], "active");
+    let answer = service.post(&path, json!({"code": "000000"}));
+    answer.refused(400, "invalid_code");
+    assert_eq!(
+        service.post(&path, json!({"code": service.code()})).is(200)["state"],
+        "active"
+    );
 }
 
-#[tokio::test]
-async fn sessions_list_1_filters_by_person_provider_and_state() {
+#[test]
+fn sessions_list_1_filters_by_person_provider_and_state() {
     let service = Service::start(&[]);
-    let ada = service.sign_in("ada", "+441632960001").await;
-    let grace = service.connect("grace", "+441632960002").await;
-    let ids = |query: &'static str| {
-        let service = &service;
-        async move {
-            let answer = service.get(&format!("/v1/sessions{query}")).await;
-            let mut ids: Vec<Value> = list(answer.is(200), "sessions")
-                .iter()
-                .map(|it| it["id"].clone())
-                .collect();
-            ids.sort_by_key(Value::to_string);
-            ids
-        }
+    let ada = service.sign_in("ada", "+441632960001");
+    let grace = service.connect("grace", "+441632960002");
+    let ids = |query| {
+        let answer = service.get(&format!("/v1/sessions{query}"));
+        let sessions = list(answer.is(200), "sessions");
+        let mut ids: Vec<Value> = sessions.iter().map(|it| it["id"].clone()).collect();
+        ids.sort_by_key(Value::to_string);
+        ids
     };
     let (ada, grace) = (ada["id"].clone(), grace["id"].clone());
     let both = vec![ada.clone(), grace.clone()];
-    assert_eq!(ids("").await, both);
-    assert_eq!(ids("?end_user=ada").await, std::slice::from_ref(&ada));
-    assert_eq!(ids("?provider=provider_b").await, both);
-    assert!(ids("?provider=provider_a").await.is_empty());
-    assert_eq!(ids("?state=active").await, [ada]);
-    assert_eq!(ids("?state=pending").await, std::slice::from_ref(&grace));
-    assert_eq!(ids("?end_user=grace&state=pending").await, [grace]);
-    assert!(ids("?end_user=ada&state=pending").await.is_empty());
-    assert!(ids("?end_user=nobody").await.is_empty());
+    assert_eq!(ids(""), both);
+    assert_eq!(ids("?end_user=ada"), std::slice::from_ref(&ada));
+    assert_eq!(ids("?provider=provider_b"), both);
+    assert!(ids("?provider=provider_a").is_empty());
+    assert_eq!(ids("?state=active"), [ada]);
+    assert_eq!(ids("?state=pending"), std::slice::from_ref(&grace));
+    assert_eq!(ids("?end_user=grace&state=pending"), [grace]);
+    assert!(ids("?end_user=ada&state=pending").is_empty());
+    assert!(ids("?end_user=nobody").is_empty());
 }
 
-#[tokio::test]
-async fn sessions_read_1_reads_one_session() {
+#[test]
+fn sessions_read_1_reads_one_session() {
     let service = Service::start(&[]);
-    let ada = service.connect("ada", "+441632960001").await;
-    service.connect("grace", "+441632960002").await;
-    let answer = service.get(&session_path(&ada, "")).await;
+    let ada = service.connect("ada", "+441632960001");
+    service.connect("grace", "+441632960002");
+    let answer = service.get(&session_path(&ada, ""));
     assert_eq!(*answer.is(200), ada);
 }
 
-#[tokio::test]
-async fn sessions_delete_1_the_session_and_its_sign_in_are_gone() {
+#[test]
+fn sessions_delete_1_the_session_and_its_sign_in_are_gone() {
     let service = Service::start(&[]);
-    let session = service.sign_in("ada", "+441632960001").await;
+    let session = service.sign_in("ada", "+441632960001");
     let path = session_path(&session, "");
-    service.delete(&path).await.is(200);
-    service.get(&path).await.refused_plainly(404);
-    service.delete(&path).await.refused_plainly(404);
-    let card = service.get(&session_path(&session, "/card")).await;
-    card.refused_plainly(404);
-    let answer = service
-        .create_with("ven_confirms_b", json!({"end_user": "ada"}))
-        .await;
+    service.delete(&path).is(200);
+    service.get(&path).refused_plainly(404);
+    service.delete(&path).refused_plainly(404);
+    let answer = service.get(&session_path(&session, "/card"));
+    answer.refused_plainly(404);
+    let answer = service.create_with("ven_confirms_b", json!({"end_user": "ada"}));
     answer.refused(409, "reconnect_required");
 }
 
-#[tokio::test]
-async fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
+#[test]
+fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
     let service = Service::start(&[]);
-    let with_card = service.sign_in("ada", "+441632960001").await;
-    let without = service.sign_in("grace", "+441632960010").await;
+    let with_card = service.sign_in("ada", "+441632960001");
+    let without = service.sign_in("grace", "+441632960010");
     for (session, has_card) in [(with_card, true), (without, false)] {
-        let answer = service.get(&session_path(&session, "/card")).await;
+        let answer = service.get(&session_path(&session, "/card"));
         assert_eq!(answer.is(200)["has_card"], has_card);
     }
 }
 
-#[tokio::test]
-async fn sessions_card_2_tells_the_same_by_person_at_provider_b_unless_said() {
+#[test]
+fn sessions_card_2_tells_the_same_by_person_at_provider_b_unless_said() {
     let service = Service::start(&[]);
-    service.sign_in("ada", "+441632960001").await;
+    service.sign_in("ada", "+441632960001");
     for query in ["end_user=ada", "end_user=ada&provider=provider_b"] {
-        let answer = service.get(&format!("/v1/sessions/card?{query}")).await;
+        let answer = service.get(&format!("/v1/sessions/card?{query}"));
         assert_eq!(*answer.is(200), json!({"has_card": true}), "{query}");
     }
     let elsewhere = "/v1/sessions/card?end_user=ada&provider=provider_a";
-    service.get(elsewhere).await.refused_plainly(404);
+    service.get(elsewhere).refused_plainly(404);
 }
 
-#[tokio::test]
-async fn preamble_5_only_provider_b_connects_persons() {
+#[test]
+fn preamble_5_only_provider_b_connects_persons() {
     let service = Service::start(&[]);
     let connect = |provider: &'static str| {
         let body = json!({"end_user": "ada", "provider": provider, "phone": "+441632960001"});
         service.post("/v1/sessions", body)
     };
-    assert_eq!(
-        connect("provider_b").await.is(201)["provider"],
-        "provider_b"
-    );
-    connect("provider_a").await.invalid("provider");
-    connect("provider_c").await.invalid("provider");
+    assert_eq!(connect("provider_b").is(201)["provider"], "provider_b");
+    connect("provider_a").invalid("provider");
+    connect("provider_c").invalid("provider");
 }
 
-#[tokio::test]
-async fn booking_error_message_is_for_people_and_there_when_it_applies() {
+#[test]
+fn booking_error_message_is_for_people_and_there_when_it_applies() {
     let service = Service::start(&[]);
-    let failed = service.book("ven_provider_fails").await;
+    let failed = service.book("ven_provider_fails");
     let message = failed["error_message"].as_str().unwrap();
     assert!(message.contains(' ') && message != failed["error_code"]);
-    let fine = service.book("ven_confirms").await;
+    let fine = service.book("ven_confirms");
     assert_eq!(fine.get("error_message"), None);
 }
 
-#[tokio::test]
-async fn slot_2_only_restaurant_slots_carry_terms() {
+#[test]
+fn slot_2_only_restaurant_slots_carry_terms() {
     let service = Service::start(&[]);
     for (vertical, terms) in [
         ("dining", true),
@@ -449,19 +418,19 @@ async fn slot_2_only_restaurant_slots_carry_terms() {
         ("entertainment", false),
         ("travel", false),
     ] {
-        let venue = service.search_then(vertical, "Sydney", "provider_b").await;
-        let slot = service.new_slot(venue["venue_id"].as_str().unwrap()).await;
+        let venue = service.search_then(vertical, "Sydney", "provider_b");
+        let slot = service.new_slot(venue["venue_id"].as_str().unwrap());
         for name in ["card_terms", "cancellation_terms"] {
             assert_eq!(names(&slot).contains(&name), terms, "{vertical}: {slot}");
         }
     }
 }
 
-#[tokio::test]
-async fn versioning_1_the_path_says_v1_and_so_does_the_index() {
+#[test]
+fn versioning_1_the_path_says_v1_and_so_does_the_index() {
     let service = Service::start(&[]);
-    assert_eq!(service.get("/v1/").await.is(200)["version"], "v1");
+    assert_eq!(service.get("/v1/").is(200)["version"], "v1");
     for path in ["/v2/", "/v3/", "/bookings/bk_1", "/v2/bookings/bk_1"] {
-        service.get(path).await.refused_plainly(404);
+        service.get(path).refused_plainly(404);
     }
 }

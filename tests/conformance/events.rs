@@ -1,11 +1,11 @@
 //! "Events", 0 to 9: what is sent where, how it is signed, and how often it is tried.
 
-use std::time::Duration;
+use std::net::TcpListener;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::time::{Instant, sleep};
 
 use crate::receiver::{Receiver, Reply};
 use crate::service::{LIVE, OTHER, Service, TEST, approval, instant, list, names};
@@ -13,58 +13,56 @@ use crate::service::{LIVE, OTHER, Service, TEST, approval, instant, list, names}
 const SECRET: &str = "whsec_conformance";
 
 /// A service whose events go to a receiver.
-async fn subscribed(arguments: &[&str], receiver: &Receiver) -> Service {
+fn subscribed(arguments: &[&str], receiver: &Receiver) -> Service {
     let service = Service::start(arguments);
-    let settings = json!({"webhook_url": receiver.url, "webhook_secret": SECRET});
-    service.settings(settings).await;
+    service.settings(json!({"webhook_url": receiver.url, "webhook_secret": SECRET}));
     service
 }
 
 /// The deliveries about a booking, once a condition holds for them.
-async fn deliveries(
+fn deliveries(
     service: &Service,
     booking: &Value,
     condition: impl Fn(&[Value]) -> bool,
 ) -> Vec<Value> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let mut deliveries = service.deliveries().await;
+        let mut deliveries = service.deliveries();
         deliveries.retain(|it| it["booking_id"] == booking["id"]);
         if condition(&deliveries) {
             return deliveries;
         }
         assert!(Instant::now() < deadline, "{deliveries:#?}");
-        sleep(Duration::from_millis(50)).await;
+        sleep(Duration::from_millis(50));
     }
 }
 
 /// The delivery of one kind of event about a booking, once so many attempts were made.
-async fn delivery(service: &Service, booking: &Value, kind: &str, attempts: usize) -> Value {
+fn delivery(service: &Service, booking: &Value, kind: &str, attempts: usize) -> Value {
     let of_kind = |it: &&Value| it["type"] == kind;
     let tried = |it: &Value| list(it, "attempts").len() >= attempts;
     let found = deliveries(service, booking, |all| {
         all.iter().find(of_kind).is_some_and(tried)
-    })
-    .await;
+    });
     found.iter().find(of_kind).unwrap().clone()
 }
 
-#[tokio::test]
-async fn events_1a_the_target_is_the_organizations_webhook_url() {
-    let (first, second) = (Receiver::start().await, Receiver::start().await);
-    let service = subscribed(&[], &first).await;
-    let before = service.book("ven_confirms").await;
-    first.event("booking.confirmed", &before).await;
-    service.settings(json!({"webhook_url": second.url})).await;
-    let after = service.book("ven_confirms").await;
-    second.event("booking.confirmed", &after).await;
+#[test]
+fn events_1a_the_target_is_the_organizations_webhook_url() {
+    let (first, second) = (Receiver::start(), Receiver::start());
+    let service = subscribed(&[], &first);
+    let before = service.book("ven_confirms");
+    first.event("booking.confirmed", &before);
+    service.settings(json!({"webhook_url": second.url}));
+    let after = service.book("ven_confirms");
+    second.event("booking.confirmed", &after);
     assert!(first.kinds(&after).is_empty());
 }
 
-#[tokio::test]
-async fn events_1a_each_organization_has_its_own_url_and_secret() {
-    let (ours, theirs) = (Receiver::start().await, Receiver::start().await);
-    let service = subscribed(&[], &ours).await;
+#[test]
+fn events_1a_each_organization_has_its_own_url_and_secret() {
+    let (ours, theirs) = (Receiver::start(), Receiver::start());
+    let service = subscribed(&[], &ours);
     let settings = json!({"webhook_url": theirs.url, "webhook_secret": "whsec_theirs"});
     service
         .live()
@@ -73,78 +71,77 @@ async fn events_1a_each_organization_has_its_own_url_and_secret() {
             "/sandbox/organization?organization=other",
             Some(settings),
         )
-        .await
         .is(200);
-    let order = service.order("ven_confirms").await;
-    let mine = service.post("/v1/bookings", order.clone()).await;
-    let other = service.with(OTHER).post("/v1/bookings", order).await;
-    let event = theirs.event("booking.confirmed", other.is(201)).await;
+    let order = service.order("ven_confirms");
+    let mine = service.post("/v1/bookings", order.clone());
+    let other = service.with(OTHER).post("/v1/bookings", order);
+    let event = theirs.event("booking.confirmed", other.is(201));
     assert!(event.is_signed_with("whsec_theirs"));
-    let event = ours.event("booking.confirmed", mine.is(201)).await;
+    let event = ours.event("booking.confirmed", mine.is(201));
     assert!(event.is_signed_with(SECRET));
     assert!(ours.kinds(&other.body).is_empty());
     assert!(theirs.kinds(&mine.body).is_empty());
 }
 
-#[tokio::test]
-async fn events_1b_bookings_of_every_key_are_delivered_there() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
+#[test]
+fn events_1b_bookings_of_every_key_are_delivered_there() {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
     for key in [LIVE, TEST] {
-        let order = service.order("ven_confirms").await;
-        let answer = service.with(key).post("/v1/bookings", order).await;
-        receiver.event("booking.confirmed", answer.is(201)).await;
+        let order = service.order("ven_confirms");
+        let answer = service.with(key).post("/v1/bookings", order);
+        receiver.event("booking.confirmed", answer.is(201));
     }
 }
 
-#[tokio::test]
-async fn events_1c_with_no_url_set_nothing_is_sent() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
-    service.settings(json!({"webhook_url": null})).await;
-    let silent = service.book("ven_confirms").await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
-    let told = service.book("ven_confirms").await;
-    receiver.event("booking.confirmed", &told).await;
+#[test]
+fn events_1c_with_no_url_set_nothing_is_sent() {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
+    service.settings(json!({"webhook_url": null}));
+    let silent = service.book("ven_confirms");
+    service.settings(json!({"webhook_url": receiver.url}));
+    let told = service.book("ven_confirms");
+    receiver.event("booking.confirmed", &told);
     assert!(receiver.kinds(&silent).is_empty());
-    let pending = deliveries(&service, &silent, |_| true).await;
+    let pending = deliveries(&service, &silent, |_| true);
     assert!(pending.iter().all(|it| it["state"] != "pending"));
 }
 
-#[tokio::test]
-async fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
-    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    delivery(&service, &booking, "booking.created", 1).await;
-    delivery(&service, &booking, "booking.confirmed", 1).await;
-    service.settings(json!({"webhook_url": null})).await;
-    service.advance("31s").await;
+#[test]
+fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
+    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
+    delivery(&service, &booking, "booking.created", 1);
+    delivery(&service, &booking, "booking.confirmed", 1);
+    service.settings(json!({"webhook_url": null}));
+    service.advance("31s");
     let settled = |all: &[Value]| all.iter().all(|it| it["state"] != "pending");
-    deliveries(&service, &booking, settled).await;
+    deliveries(&service, &booking, settled);
     assert_eq!(receiver.attempts().len(), 2);
 }
 
-#[tokio::test]
-async fn events_1d_the_bookings_own_webhook_url_is_never_used() {
-    let (receiver, named) = (Receiver::start().await, Receiver::start().await);
-    let service = subscribed(&[], &receiver).await;
+#[test]
+fn events_1d_the_bookings_own_webhook_url_is_never_used() {
+    let (receiver, named) = (Receiver::start(), Receiver::start());
+    let service = subscribed(&[], &receiver);
     let fields = json!({"webhook_url": named.url});
-    let booking = service.create_with("ven_confirms", fields.clone()).await;
-    receiver.event("booking.confirmed", booking.is(201)).await;
-    service.settings(json!({"webhook_url": null})).await;
-    let booking = service.create_with("ven_confirms", fields).await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
-    let fence = service.book("ven_confirms").await;
-    receiver.event("booking.confirmed", &fence).await;
+    let booking = service.create_with("ven_confirms", fields.clone());
+    receiver.event("booking.confirmed", booking.is(201));
+    service.settings(json!({"webhook_url": null}));
+    let booking = service.create_with("ven_confirms", fields);
+    service.settings(json!({"webhook_url": receiver.url}));
+    let fence = service.book("ven_confirms");
+    receiver.event("booking.confirmed", &fence);
     assert!(receiver.kinds(booking.is(201)).is_empty());
     assert_eq!(named.attempts().len(), 0);
 }
 
-#[tokio::test]
-async fn events_4b_data_object_is_the_summary_with_what_is_present() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
+#[test]
+fn events_4b_data_object_is_the_summary_with_what_is_present() {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
     let always = ["id", "object", "provider", "status"];
     let expected = |more: &[&'static str]| {
         let mut names = [&always[..], more].concat();
@@ -152,56 +149,49 @@ async fn events_4b_data_object_is_the_summary_with_what_is_present() {
         names
     };
 
-    let booking = service.book("ven_confirms").await;
-    let event = receiver.event("booking.confirmed", &booking).await;
+    let booking = service.book("ven_confirms");
+    let event = receiver.event("booking.confirmed", &booking);
     assert_eq!(names(event.object()), expected(&[]));
 
-    let booking = service.book("ven_otp").await;
-    let event = receiver.event("booking.requires_action", &booking).await;
+    let booking = service.book("ven_otp");
+    let event = receiver.event("booking.requires_action", &booking);
     assert_eq!(names(event.object()), expected(&["next_action"]));
 
-    let booking = service.book("ven_provider_fails").await;
-    let event = receiver.event("booking.failed", &booking).await;
+    let booking = service.book("ven_provider_fails");
+    let event = receiver.event("booking.failed", &booking);
     assert_eq!(
         names(event.object()),
         expected(&["error_code", "error_message"])
     );
 
-    let booking = service.book("ven_confirms").await;
-    let change = json!({"party_size": 3});
-    let modified = service.act(&booking, "modify", change).await;
-    let event = receiver.event("booking.modified", &booking).await;
+    let booking = service.book("ven_confirms");
+    let modified = service.act(&booking, "modify", json!({"party_size": 3}));
+    let event = receiver.event("booking.modified", &booking);
     assert_eq!(names(event.object()), expected(&["last_modification"]));
     for (name, value) in event.object().as_object().unwrap() {
         assert_eq!(modified.body[name], *value, "{name}");
     }
 }
 
-#[tokio::test]
-async fn events_4c_what_the_summary_leaves_out_is_read_from_the_booking() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book_paid("ven_payment").await;
-    let event = receiver.event("booking.requires_action", &booking).await;
-    let read = service.read(event.object()).await;
-    for name in [
-        "venue_id",
-        "datetime",
-        "party_size",
-        "customer",
-        "expires_at",
-    ] {
+#[test]
+fn events_4c_what_the_summary_leaves_out_is_read_from_the_booking() {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
+    let booking = service.book_paid("ven_payment");
+    let event = receiver.event("booking.requires_action", &booking);
+    let read = service.read(event.object());
+    for name in "venue_id datetime party_size customer expires_at".split(' ') {
         assert_eq!(event.object().get(name), None, "{name}");
         assert!(!read[name].is_null(), "{name}");
     }
 }
 
-#[tokio::test]
-async fn events_5a_the_signature_header_holds_t_and_v1() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    let attempt = receiver.event("booking.confirmed", &booking).await;
+#[test]
+fn events_5a_the_signature_header_holds_t_and_v1() {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
+    let attempt = receiver.event("booking.confirmed", &booking);
     let (t, v1) = attempt.signature();
     assert!(t.bytes().all(|it| it.is_ascii_digit()));
     assert_eq!(v1.len(), 64);
@@ -211,40 +201,36 @@ async fn events_5a_the_signature_header_holds_t_and_v1() {
     );
 }
 
-#[tokio::test]
-async fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&[], &receiver).await;
+#[test]
+fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
     // A body with more than ASCII in it.
     let guest = json!({"customer": {"name": "Zoë Müller", "phone": "+441632960001"}});
-    let booking = service.create_with("ven_otp", guest).await;
-    let mut attempt = receiver
-        .event("booking.requires_action", booking.is(201))
-        .await;
+    let booking = service.create_with("ven_otp", guest);
+    let mut attempt = receiver.event("booking.requires_action", booking.is(201));
     assert!(attempt.is_signed_with(SECRET));
     attempt.raw.push(b'\n');
     assert!(!attempt.is_signed_with(SECRET), "raw bytes");
 }
 
-#[tokio::test]
-async fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
+#[test]
+fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     let receiver =
-        Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO))
-            .await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    receiver.wait(2, |_| true).await;
+        Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
+    receiver.wait(2, |_| true);
     deliveries(&service, &booking, |all| {
         all.iter().all(|it| list(it, "attempts").len() == 1)
-    })
-    .await;
+    });
     // Into the next second of real time, which is what signatures tell.
     let first_second = receiver.attempts()[1].at.as_second();
     while Timestamp::now().as_second() == first_second {
-        sleep(Duration::from_millis(20)).await;
+        sleep(Duration::from_millis(20));
     }
-    service.advance("31s").await;
-    let attempts = receiver.wait(4, |_| true).await;
+    service.advance("31s");
+    let attempts = receiver.wait(4, |_| true);
     let (first, again) = (&attempts[0], &attempts[2..]);
     let again = again
         .iter()
@@ -262,18 +248,18 @@ async fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     assert_ne!(again.signature(), first.signature());
 }
 
-#[tokio::test]
-async fn events_6a_the_worker_delivers_at_the_pace_of_its_interval() {
-    let receiver = Receiver::start().await;
-    let service = subscribed(&["--delivery-interval", "3s"], &receiver).await;
+#[test]
+fn events_6a_the_worker_delivers_at_the_pace_of_its_interval() {
+    let receiver = Receiver::start();
+    let service = subscribed(&["--delivery-interval", "3s"], &receiver);
     let started = Timestamp::now();
-    let first = service.book("ven_confirms").await;
-    receiver.event("booking.confirmed", &first).await;
+    let first = service.book("ven_confirms");
+    receiver.event("booking.confirmed", &first);
     // The round is over when what it took is noted.
     let delivered = |all: &[Value]| all.iter().all(|it| it["state"] == "delivered");
-    deliveries(&service, &first, delivered).await;
-    let second = service.book("ven_confirms").await;
-    receiver.event("booking.confirmed", &second).await;
+    deliveries(&service, &first, delivered);
+    let second = service.book("ven_confirms");
+    receiver.event("booking.confirmed", &second);
     let attempts = receiver.attempts();
     let since = |from: Timestamp, to: Timestamp| to.duration_since(from).as_millis();
     // What one round takes goes at once; the next round is an interval later.
@@ -285,22 +271,21 @@ async fn events_6a_the_worker_delivers_at_the_pace_of_its_interval() {
     assert!((2_000..5_000).contains(&round), "{round} ms");
 }
 
-#[tokio::test]
-async fn events_6b_any_2xx_within_10_seconds_is_delivered() {
+#[test]
+fn events_6b_any_2xx_within_10_seconds_is_delivered() {
     let statuses = [200, 201, 202, 204, 299];
     let receiver = Receiver::saying(move |_, before| {
         let late = if before == 0 { 8 } else { 0 };
         Reply(statuses[before % statuses.len()], Duration::from_secs(late))
-    })
-    .await;
-    let service = subscribed(&[], &receiver).await;
+    });
+    let service = subscribed(&[], &receiver);
     let mut bookings = Vec::new();
     for _ in 0..3 {
-        bookings.push(service.book("ven_confirms").await);
+        bookings.push(service.book("ven_confirms"));
     }
     for booking in bookings {
         let delivered = |all: &[Value]| all.iter().all(|it| it["state"] == "delivered");
-        for delivery in deliveries(&service, &booking, delivered).await {
+        for delivery in deliveries(&service, &booking, delivered) {
             let attempts = list(&delivery, "attempts");
             assert_eq!(attempts.len(), 1);
             assert!(attempts[0]["status"].is_number());
@@ -322,40 +307,39 @@ fn assert_tried_again_after(seconds: i64, delivery: &Value) {
     assert!((least..=most).contains(&pause), "{pause} in {delivery}");
 }
 
-#[tokio::test]
-async fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
-    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
+#[test]
+fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
+    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
     for (number, wait, advance) in [(1, 30, "31s"), (2, 120, "2m1s"), (3, 600, "10m1s")] {
-        let failed = delivery(&service, &booking, "booking.confirmed", number).await;
+        let failed = delivery(&service, &booking, "booking.confirmed", number);
         assert_eq!(failed["state"], "pending");
         assert_tried_again_after(wait, &failed);
-        service.advance(advance).await;
+        service.advance(advance);
     }
-    let last = delivery(&service, &booking, "booking.confirmed", 4).await;
+    let last = delivery(&service, &booking, "booking.confirmed", 4);
     assert_eq!(last["state"], "abandoned");
     assert_eq!(last.get("next_attempt_at"), None);
-    service.advance("2d").await;
-    let fence = service.book("ven_confirms").await;
-    delivery(&service, &fence, "booking.confirmed", 1).await;
-    let last = delivery(&service, &booking, "booking.confirmed", 4).await;
+    service.advance("2d");
+    let fence = service.book("ven_confirms");
+    delivery(&service, &fence, "booking.confirmed", 1);
+    let last = delivery(&service, &booking, "booking.confirmed", 4);
     assert_eq!(list(&last, "attempts").len(), 4);
 }
 
-#[tokio::test]
-async fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
+#[test]
+fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
     let statuses = [301, 307, 400, 404, 410, 503];
-    let receiver =
-        Receiver::saying(move |_, before| Reply(statuses[before % 6], Duration::ZERO)).await;
-    let service = subscribed(&[], &receiver).await;
+    let receiver = Receiver::saying(move |_, before| Reply(statuses[before % 6], Duration::ZERO));
+    let service = subscribed(&[], &receiver);
     for _ in 0..3 {
-        service.book("ven_confirms").await;
+        service.book("ven_confirms");
     }
-    receiver.wait(6, |_| true).await;
+    receiver.wait(6, |_| true);
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let deliveries = service.deliveries().await;
+        let deliveries = service.deliveries();
         let tried = |it: &Value| list(it, "attempts").len() == 1;
         if deliveries.len() == 6 && deliveries.iter().all(tried) {
             assert_eq!(receiver.attempts().len(), 6, "no redirect is followed");
@@ -366,16 +350,16 @@ async fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
             break;
         }
         assert!(Instant::now() < deadline, "{deliveries:?}");
-        sleep(Duration::from_millis(50)).await;
+        sleep(Duration::from_millis(50));
     }
 }
 
-#[tokio::test]
-async fn events_6c_a_timeout_is_a_failure() {
-    let receiver = Receiver::saying(|_, _| Reply(200, Duration::from_secs(25))).await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    let failed = delivery(&service, &booking, "booking.confirmed", 1).await;
+#[test]
+fn events_6c_a_timeout_is_a_failure() {
+    let receiver = Receiver::saying(|_, _| Reply(200, Duration::from_secs(25)));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
+    let failed = delivery(&service, &booking, "booking.confirmed", 1);
     assert_eq!(failed["state"], "pending");
     let attempt = &list(&failed, "attempts")[0];
     assert!(attempt["error"].is_string(), "{attempt}");
@@ -384,53 +368,51 @@ async fn events_6c_a_timeout_is_a_failure() {
     assert!((9_500..12_000).contains(&latency), "{latency} ms");
 }
 
-#[tokio::test]
-async fn events_6c_a_connection_error_is_a_failure() {
+#[test]
+fn events_6c_a_connection_error_is_a_failure() {
     // A port that nobody listens on any more.
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     drop(listener);
     let service = Service::start(&[]);
-    service.settings(json!({"webhook_url": url})).await;
-    let booking = service.book("ven_confirms").await;
-    let failed = delivery(&service, &booking, "booking.confirmed", 1).await;
+    service.settings(json!({"webhook_url": url}));
+    let booking = service.book("ven_confirms");
+    let failed = delivery(&service, &booking, "booking.confirmed", 1);
     assert_eq!(failed["state"], "pending");
     assert!(list(&failed, "attempts")[0]["error"].is_string());
     assert_tried_again_after(30, &failed);
 }
 
-#[tokio::test]
-async fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
+#[test]
+fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
     // The endpoint has the first event, and fails before it can say so.
     let receiver =
-        Receiver::saying(|_, before| Reply(if before == 0 { 500 } else { 200 }, Duration::ZERO))
-            .await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    let first = receiver.wait(2, |_| true).await[0].clone();
+        Receiver::saying(|_, before| Reply(if before == 0 { 500 } else { 200 }, Duration::ZERO));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
+    let first = receiver.wait(2, |_| true)[0].clone();
     let kind = first.kind().to_owned();
-    delivery(&service, &booking, &kind, 1).await;
-    service.advance("31s").await;
+    delivery(&service, &booking, &kind, 1);
+    service.advance("31s");
     let id = first.event["id"].clone();
-    let copies = receiver.wait(2, move |it| it.event["id"] == id).await;
+    let copies = receiver.wait(2, move |it| it.event["id"] == id);
     assert_eq!(copies[0].raw, copies[1].raw);
     // It came after the one that happened later: out of order.
     assert_eq!(receiver.attempts().last().unwrap().kind(), kind);
 }
 
-#[tokio::test]
-async fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
+#[test]
+fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
     let receiver =
-        Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO))
-            .await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book("ven_confirms").await;
-    receiver.wait(2, |_| true).await;
-    delivery(&service, &booking, "booking.confirmed", 1).await;
-    delivery(&service, &booking, "booking.created", 1).await;
-    service.act(&booking, "cancel", json!({})).await.is(200);
-    service.advance("31s").await;
-    let attempts = receiver.wait(5, |_| true).await;
+        Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book("ven_confirms");
+    receiver.wait(2, |_| true);
+    delivery(&service, &booking, "booking.confirmed", 1);
+    delivery(&service, &booking, "booking.created", 1);
+    service.act(&booking, "cancel", json!({})).is(200);
+    service.advance("31s");
+    let attempts = receiver.wait(5, |_| true);
     // The copies of an event share its id; different events never do.
     let mut ids: Vec<&Value> = attempts.iter().map(|it| &it.event["id"]).collect();
     ids.sort_by_key(ToString::to_string);
@@ -442,26 +424,23 @@ async fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
         .rfind(|it| it.kind() == "booking.confirmed")
         .unwrap();
     assert_eq!(late.object()["status"], "confirmed");
-    assert_eq!(service.read(late.object()).await["status"], "cancelled");
+    assert_eq!(service.read(late.object())["status"], "cancelled");
 }
 
-#[tokio::test]
-async fn events_8_the_history_of_deliveries_can_be_seen() {
+#[test]
+fn events_8_the_history_of_deliveries_can_be_seen() {
     let receiver =
-        Receiver::saying(|_, before| Reply(if before < 2 { 503 } else { 200 }, Duration::ZERO))
-            .await;
-    let service = subscribed(&[], &receiver).await;
-    let booking = service.book_paid("ven_payment").await;
-    delivery(&service, &booking, "booking.created", 1).await;
-    delivery(&service, &booking, "booking.requires_action", 1).await;
-    service.advance("31s").await;
-    let history = delivery(&service, &booking, "booking.created", 2).await;
+        Receiver::saying(|_, before| Reply(if before < 2 { 503 } else { 200 }, Duration::ZERO));
+    let service = subscribed(&[], &receiver);
+    let booking = service.book_paid("ven_payment");
+    delivery(&service, &booking, "booking.created", 1);
+    delivery(&service, &booking, "booking.requires_action", 1);
+    service.advance("31s");
+    let history = delivery(&service, &booking, "booking.created", 2);
     assert_eq!(history["state"], "delivered");
     let attempts = list(&history, "attempts");
     assert_eq!(attempts[0]["status"], 503);
     assert_eq!(attempts[1]["status"], 200);
-    service
-        .act(&booking, "continue", approval(&booking))
-        .await
-        .is(200);
+    let answer = service.act(&booking, "continue", approval(&booking));
+    answer.is(200);
 }

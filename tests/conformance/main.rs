@@ -3,6 +3,11 @@
 
 #![cfg(test)]
 
+#[expect(dead_code, reason = "the tests from outside use all of it")]
+#[path = "../e2e/harness/http.rs"]
+mod http;
+
+mod answer;
 mod authentication;
 mod controls;
 mod controls_described;
@@ -17,8 +22,10 @@ mod races;
 mod receiver;
 mod registry;
 mod scenarios;
+mod schema;
 mod service;
 mod settled;
+mod settled_later;
 mod shapes;
 mod states;
 mod statuses;

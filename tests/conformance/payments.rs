@@ -2,46 +2,45 @@
 
 use serde_json::json;
 
-use crate::service::{Answer, Service, approval, list};
+use crate::answer::Answer;
+use crate::service::{Service, approval, list};
 
-async fn create_paid(service: &Service, venue: &str) -> Answer {
-    let fields = json!({"payment_collection": "vendor_external"});
-    service.create_with(venue, fields).await
+fn create_paid(service: &Service, venue: &str) -> Answer {
+    service.create_with(venue, json!({"payment_collection": "vendor_external"}))
 }
 
-async fn bookings(service: &Service) -> usize {
-    let all = service.get("/sandbox/bookings").await;
+fn bookings(service: &Service) -> usize {
+    let all = service.get("/sandbox/bookings");
     list(all.is(200), "bookings").len()
 }
 
-#[tokio::test]
-async fn vendor_2_vendor_payments_that_are_off() {
+#[test]
+fn vendor_2_vendor_payments_that_are_off() {
     let service = Service::start(&[]);
-    service.settings(json!({"vendor_payments": false})).await;
-    let answer = create_paid(&service, "ven_payment").await;
-    answer.refused(503, "vendor_disabled");
-    assert_eq!(bookings(&service).await, 0);
-    service.settings(json!({"vendor_payments": true})).await;
-    service.book_paid("ven_payment").await;
+    service.settings(json!({"vendor_payments": false}));
+    create_paid(&service, "ven_payment").refused(503, "vendor_disabled");
+    assert_eq!(bookings(&service), 0);
+    service.settings(json!({"vendor_payments": true}));
+    service.book_paid("ven_payment");
 }
 
-#[tokio::test]
-async fn vendor_8_a_payment_that_could_not_be_prepared() {
+#[test]
+fn vendor_8_a_payment_that_could_not_be_prepared() {
     let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment_setup_fails").await;
+    let booking = service.book_paid("ven_payment_setup_fails");
     assert_eq!(booking["status"], "failed");
     assert_eq!(booking["error_code"], "payment_setup_failed");
 }
 
-#[tokio::test]
-async fn vendor_9_a_processor_that_may_hold_the_card_or_declines_it() {
+#[test]
+fn vendor_9_a_processor_that_may_hold_the_card_or_declines_it() {
     let service = Service::start(&[]);
     for (venue, code) in [
         ("ven_payment_replay_fails", "payment_replay_failed"),
         ("ven_payment_declines", "card_declined"),
     ] {
-        let booking = service.book_paid(venue).await;
-        let answer = service.act(&booking, "continue", approval(&booking)).await;
+        let booking = service.book_paid(venue);
+        let answer = service.act(&booking, "continue", approval(&booking));
         assert_eq!(answer.is(200)["status"], "failed");
         assert_eq!(answer.body["error_code"], code);
     }

@@ -3,63 +3,65 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
-use crate::service::{LIVE, Service, list, with};
+use crate::service::{LIVE, Service, TEST, list, path_of, with};
 
-/// Creates bookings all at once, one a connection: what came of each.
-async fn create_at_once(
+/// Makes all these posts with a key at once, one a connection; each body may have an idempotency key. What came of each.
+fn at_once(
     service: &Service,
+    (key, path): (&str, &str),
     bodies: impl Iterator<Item = (Value, Option<String>)>,
 ) -> Vec<(u16, Value)> {
-    let mut calls = JoinSet::new();
-    for (body, key) in bodies {
-        let mut request = service
-            .client
-            .post(format!("{}/v1/bookings", service.base))
-            .bearer_auth(LIVE)
-            .json(&body);
-        if let Some(key) = key {
-            request = request.header("idempotency-key", key);
-        }
-        calls.spawn(async move {
-            let response = request.send().await.unwrap();
-            let status = response.status().as_u16();
-            (status, response.json::<Value>().await.unwrap())
+    std::thread::scope(|scope| {
+        let calls = bodies.map(|(body, idempotency_key)| {
+            scope.spawn(move || {
+                let caller = service.with(key);
+                let answer = match idempotency_key {
+                    Some(key) => caller.keyed(&key).post(path, body),
+                    None => caller.post(path, body),
+                };
+                (answer.status, answer.body)
+            })
         });
-    }
-    calls.join_all().await
+        let calls: Vec<_> = calls.collect();
+        calls.into_iter().map(|it| it.join().unwrap()).collect()
+    })
 }
 
-async fn all(service: &Service) -> Vec<Value> {
-    list(service.get("/sandbox/bookings").await.is(200), "bookings")
+const CREATE: (&str, &str) = (LIVE, "/v1/bookings");
+
+fn count(answers: &[(u16, Value)], status: u16) -> usize {
+    answers.iter().filter(|it| it.0 == status).count()
 }
 
-#[tokio::test]
-async fn race_1_200_creates_of_20_keys_are_20_bookings() {
+fn all(service: &Service) -> Vec<Value> {
+    list(service.get("/sandbox/bookings").is(200), "bookings")
+}
+
+#[test]
+fn race_1_200_creates_of_20_keys_are_20_bookings() {
     let service = Service::start(&["--no-limits"]);
-    let order = service.order("ven_confirms").await;
+    let order = service.order("ven_confirms");
     let bodies = (0..200).map(|it| (order.clone(), Some(format!("key-{}", it % 20))));
-    let answers = create_at_once(&service, bodies).await;
-    let count = |status| answers.iter().filter(|it| it.0 == status).count();
-    assert_eq!((count(201), count(200)), (20, 180));
+    let answers = at_once(&service, CREATE, bodies);
+    assert_eq!((count(&answers, 201), count(&answers, 200)), (20, 180));
     let ids: BTreeSet<&str> = answers
         .iter()
         .map(|it| it.1["id"].as_str().unwrap())
         .collect();
     assert_eq!(ids.len(), 20);
-    let stored = all(&service).await;
+    let stored = all(&service);
     let stored: BTreeSet<&str> = stored.iter().map(|it| it["id"].as_str().unwrap()).collect();
     assert_eq!(stored, ids);
 }
 
 /// How many of 50 that race for one slot get it.
-async fn race_for(service: &Service, venue: &str, slot: &Value) -> usize {
+fn race_for(service: &Service, venue: &str, slot: &Value) -> usize {
     let fields = json!({
         "availability_id": slot["availability_id"], "datetime": slot["datetime"],
     });
-    let body = with(service.order(venue).await, &fields);
-    let answers = create_at_once(service, (0..50).map(|_| (body.clone(), None))).await;
+    let body = with(service.order(venue), &fields);
+    let answers = at_once(service, CREATE, (0..50).map(|_| (body.clone(), None)));
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     for (status, booking) in answers {
         assert_eq!(status, 201, "{booking}");
@@ -75,84 +77,64 @@ async fn race_for(service: &Service, venue: &str, slot: &Value) -> usize {
     confirmed
 }
 
-#[tokio::test]
-async fn race_2_one_of_50_gets_the_last_table() {
+#[test]
+fn race_2_one_of_50_gets_the_last_table() {
     let service = Service::start(&["--no-limits"]);
-    let slot = service.new_slot("ven_last_table").await;
-    assert_eq!(race_for(&service, "ven_last_table", &slot).await, 1);
+    let slot = service.new_slot("ven_last_table");
+    assert_eq!(race_for(&service, "ven_last_table", &slot), 1);
 }
 
-#[tokio::test]
-async fn race_3_as_many_of_50_get_a_seeded_slot_as_it_holds() {
+#[test]
+fn race_3_as_many_of_50_get_a_seeded_slot_as_it_holds() {
     let service = Service::start(&["--no-limits"]);
-    let venue = service.search_then("travel", "London", "provider_c").await;
+    let venue = service.search_then("travel", "London", "provider_c");
     let venue = venue["venue_id"].as_str().unwrap();
-    let slot = service.new_slot(venue).await;
-    let winners = race_for(&service, venue, &slot).await;
+    let slot = service.new_slot(venue);
+    let winners = race_for(&service, venue, &slot);
     assert!((1..20).contains(&winners), "{winners}");
     // One after the other it holds as many.
     let alone = Service::start(&["--no-limits"]);
-    alone.venues("travel", "London").await;
+    alone.venues("travel", "London");
     let fields = json!({
         "availability_id": slot["availability_id"], "datetime": slot["datetime"],
     });
     let mut held = 0;
-    while alone.create_with(venue, fields.clone()).await.is(201)["status"] == "confirmed" {
+    while alone.create_with(venue, fields.clone()).is(201)["status"] == "confirmed" {
         held += 1;
     }
     assert_eq!(winners, held);
 }
 
-#[tokio::test]
-async fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
+#[test]
+fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
     let service = Service::start(&[]);
-    let order = service.order("ven_confirms").await;
-    let answers = create_at_once(&service, (0..40).map(|_| (order.clone(), None))).await;
-    let count = |status| answers.iter().filter(|it| it.0 == status).count();
-    assert_eq!((count(201), count(429)), (10, 30));
-    assert_eq!(all(&service).await.len(), 10);
+    let order = service.order("ven_confirms");
+    let answers = at_once(&service, CREATE, (0..40).map(|_| (order.clone(), None)));
+    assert_eq!((count(&answers, 201), count(&answers, 429)), (10, 30));
+    assert_eq!(all(&service).len(), 10);
 }
 
-#[tokio::test]
-async fn race_5_a_test_allowance_is_not_overdrawn() {
+#[test]
+fn race_5_a_test_allowance_is_not_overdrawn() {
     let service = Service::start(&[]);
-    let order = service.order("ven_confirms").await;
-    let mut calls = JoinSet::new();
-    for _ in 0..10 {
-        let request = service
-            .client
-            .post(format!("{}/v1/bookings", service.base))
-            .bearer_auth(crate::service::TEST)
-            .json(&order);
-        calls.spawn(async move { request.send().await.unwrap().status().as_u16() });
-    }
-    let statuses = calls.join_all().await;
-    let count = |status| statuses.iter().filter(|it| **it == status).count();
-    assert_eq!((count(201), count(402)), (3, 7));
+    let order = service.order("ven_confirms");
+    let orders = (0..10).map(|_| (order.clone(), None));
+    let answers = at_once(&service, (TEST, "/v1/bookings"), orders);
+    assert_eq!((count(&answers, 201), count(&answers, 402)), (3, 7));
 }
 
-#[tokio::test]
-async fn race_6_a_code_confirms_once_however_many_send_it() {
+#[test]
+fn race_6_a_code_confirms_once_however_many_send_it() {
     let service = Service::start(&["--no-limits"]);
-    let booking = service.book("ven_otp").await;
-    let code = json!({"otp": service.code().await});
-    let id = booking["id"].as_str().unwrap();
-    let mut calls = JoinSet::new();
-    for _ in 0..30 {
-        let request = service
-            .client
-            .post(format!("{}/v1/bookings/{id}/continue", service.base))
-            .bearer_auth(LIVE)
-            .json(&code);
-        calls.spawn(async move { request.send().await.unwrap().status().as_u16() });
-    }
-    let statuses = calls.join_all().await;
-    let count = |status| statuses.iter().filter(|it| **it == status).count();
-    assert_eq!((count(200), count(409)), (1, 29));
+    let booking = service.book("ven_otp");
+    let code = json!({"otp": service.code()});
+    let codes = (0..30).map(|_| (code.clone(), None));
+    let answers = at_once(&service, (LIVE, &path_of(&booking, "continue")), codes);
+    assert_eq!((count(&answers, 200), count(&answers, 409)), (1, 29));
 }
 
-#[tokio::test]
-async fn race_7_two_servers_of_one_database_sell_no_table_twice() {
+#[test]
+fn race_7_two_servers_of_one_database_sell_no_table_twice() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();
@@ -160,13 +142,15 @@ async fn race_7_two_servers_of_one_database_sell_no_table_twice() {
         Service::on_file(file, &["--no-limits"]),
         Service::on_file(file, &["--no-limits"]),
     ];
-    let order = servers[0].order("ven_last_table").await;
-    let keyed = servers[0].order("ven_confirms").await;
-    let (one, two) = tokio::join!(
-        create_at_once(&servers[0], race_bodies(&order, &keyed)),
-        create_at_once(&servers[1], race_bodies(&order, &keyed)),
-    );
-    let answers = [one, two].concat();
+    let order = servers[0].order("ven_last_table");
+    let keyed = servers[0].order("ven_confirms");
+    let answers = std::thread::scope(|scope| {
+        let (order, keyed) = (&order, &keyed);
+        let both = servers
+            .each_ref()
+            .map(|server| scope.spawn(move || at_once(server, CREATE, race_bodies(order, keyed))));
+        both.map(|it| it.join().unwrap()).concat()
+    });
     let of_last = |it: &&(u16, Value)| it.1["venue_id"] == "ven_last_table";
     let winners = answers
         .iter()
@@ -180,7 +164,7 @@ async fn race_7_two_servers_of_one_database_sell_no_table_twice() {
         .map(|it| it.1["id"].as_str().unwrap())
         .collect();
     assert_eq!(keyed.len(), 5);
-    let (one, two) = (all(&servers[0]).await, all(&servers[1]).await);
+    let (one, two) = (all(&servers[0]), all(&servers[1]));
     assert_eq!(one.len(), 20 + 5);
     assert_eq!(one, two);
 }

@@ -1,27 +1,25 @@
 //! The organization's own webhook endpoint: a real HTTP server that keeps what it is sent.
 
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::IntoResponse;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::Sha256;
-use tokio::net::TcpListener;
-use tokio::time::{Instant, sleep};
 
+use crate::http::Message;
 use crate::service::Service;
 
 /// A fresh sandbox, and a receiver of its webhooks.
-pub(crate) async fn subscribed() -> (Service, Receiver) {
+pub(crate) fn subscribed() -> (Service, Receiver) {
     let service = Service::start(&[]);
-    let receiver = Receiver::start().await;
-    service.settings(json!({"webhook_url": receiver.url})).await;
+    let receiver = Receiver::start();
+    service.settings(json!({"webhook_url": receiver.url}));
     (service, receiver)
 }
 
@@ -33,7 +31,8 @@ pub(crate) struct Reply(pub(crate) u16, pub(crate) Duration);
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) method: String,
-    pub(crate) headers: HeaderMap,
+    /// By their lower-case names.
+    pub(crate) headers: BTreeMap<String, String>,
     pub(crate) raw: Vec<u8>,
     pub(crate) event: Value,
     pub(crate) at: Timestamp,
@@ -50,7 +49,7 @@ impl Attempt {
 
     /// `t` and `v1` of the signature header.
     pub(crate) fn signature(&self) -> (String, String) {
-        let header = self.headers["booking-signature"].to_str().unwrap();
+        let header = &self.headers["booking-signature"];
         let (t, v1) = header.split_once(",v1=").expect("t=…,v1=…");
         let t = t.strip_prefix("t=").expect("t first");
         (t.to_owned(), v1.to_owned())
@@ -73,15 +72,9 @@ impl Attempt {
     }
 }
 
-type Says = Arc<dyn Fn(&Attempt, usize) -> Reply + Send + Sync>;
+type Says = dyn Fn(&Attempt, usize) -> Reply + Send + Sync;
 
-#[derive(Clone)]
-struct Desk {
-    attempts: Arc<Mutex<Vec<Attempt>>>,
-    says: Says,
-}
-
-/// A receiver on a port of its own, for as long as the test's runtime lives.
+/// A receiver on a port of its own, for as long as the tests run.
 pub(crate) struct Receiver {
     pub(crate) url: String,
     attempts: Arc<Mutex<Vec<Attempt>>>,
@@ -89,23 +82,22 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// One that takes everything.
-    pub(crate) async fn start() -> Self {
-        Self::saying(|_, _| Reply(200, Duration::ZERO)).await
+    pub(crate) fn start() -> Self {
+        Self::saying(|_, _| Reply(200, Duration::ZERO))
     }
 
     /// One that decides what it says by the attempt and by how many came before.
-    pub(crate) async fn saying(
-        says: impl Fn(&Attempt, usize) -> Reply + Send + Sync + 'static,
-    ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    pub(crate) fn saying(says: impl Fn(&Attempt, usize) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
-        let attempts = Arc::default();
-        let desk = Desk {
-            attempts: Arc::clone(&attempts),
-            says: Arc::new(says),
-        };
-        let router = Router::new().fallback(take).with_state(desk);
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let attempts: Arc<Mutex<Vec<Attempt>>> = Arc::default();
+        let (kept, says): (_, Arc<Says>) = (Arc::clone(&attempts), Arc::new(says));
+        spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (kept, says) = (Arc::clone(&kept), Arc::clone(&says));
+                spawn(move || take(stream, &kept, &*says));
+            }
+        });
         Self { url, attempts }
     }
 
@@ -123,11 +115,7 @@ impl Receiver {
     }
 
     /// The attempts, once so many of them satisfy the condition.
-    pub(crate) async fn wait(
-        &self,
-        number: usize,
-        condition: impl Fn(&Attempt) -> bool,
-    ) -> Vec<Attempt> {
+    pub(crate) fn wait(&self, number: usize, condition: impl Fn(&Attempt) -> bool) -> Vec<Attempt> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             let mut attempts = self.attempts();
@@ -144,41 +132,39 @@ impl Receiver {
                     .map(|it| it.event.to_string())
                     .collect::<Vec<_>>()
             );
-            sleep(Duration::from_millis(20)).await;
+            sleep(Duration::from_millis(20));
         }
     }
 
     /// The first attempt at an event of this kind about the booking.
-    pub(crate) async fn event(&self, kind: &str, booking: &Value) -> Attempt {
+    pub(crate) fn event(&self, kind: &str, booking: &Value) -> Attempt {
         let id = booking["id"].clone();
-        let found = self
-            .wait(1, |it| it.kind() == kind && it.object()["id"] == id)
-            .await;
+        let found = self.wait(1, |it| it.kind() == kind && it.object()["id"] == id);
         found[0].clone()
     }
 }
 
-async fn take(
-    State(desk): State<Desk>,
-    method: Method,
-    headers: HeaderMap,
-    body: Bytes,
-) -> impl IntoResponse {
+fn take(mut stream: TcpStream, attempts: &Mutex<Vec<Attempt>>, says: &Says) {
+    let Some(message) = Message::read(&mut stream) else {
+        return;
+    };
     let attempt = Attempt {
-        method: method.to_string(),
-        headers,
-        event: serde_json::from_slice(&body).unwrap_or(Value::Null),
-        raw: body.to_vec(),
+        method: message.start.split(' ').next().unwrap().to_owned(),
+        event: message.json(),
+        headers: message.headers.into_iter().collect(),
+        raw: message.body,
         at: Timestamp::now(),
     };
     let before = {
-        let mut attempts = desk.attempts.lock().unwrap();
+        let mut attempts = attempts.lock().unwrap();
         attempts.push(attempt.clone());
         attempts.len() - 1
     };
-    let Reply(status, after) = (desk.says)(&attempt, before);
-    sleep(after).await;
-    let status = StatusCode::from_u16(status).unwrap();
-    // Of no meaning but in a redirect, which would lead here again.
-    (status, [("location", "/hook")])
+    let Reply(status, after) = says(&attempt, before);
+    sleep(after);
+    // The place is of no meaning but in a redirect, which would lead here again.
+    let answer = format!(
+        "HTTP/1.1 {status} Status\r\nLocation: /hook\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    let _ = stream.write_all(answer.as_bytes());
 }

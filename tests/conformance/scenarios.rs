@@ -23,10 +23,10 @@ const NAMES: [&str; 16] = [
     "last_table",
 ];
 
-#[tokio::test]
-async fn scenario_1_every_outcome_has_its_venue_in_the_city_sandbox() {
+#[test]
+fn scenario_1_every_outcome_has_its_venue_in_the_city_sandbox() {
     let service = Service::start(&[]);
-    let venues = service.venues("dining", "Sandbox").await;
+    let venues = service.venues("dining", "Sandbox");
     for name in NAMES {
         let id = format!("ven_{name}");
         let venue = venues.iter().find(|it| it["venue_id"] == id.as_str());
@@ -39,10 +39,10 @@ async fn scenario_1_every_outcome_has_its_venue_in_the_city_sandbox() {
     }
 }
 
-#[tokio::test]
-async fn scenario_2_four_of_them_exist_for_all_three_providers() {
+#[test]
+fn scenario_2_four_of_them_exist_for_all_three_providers() {
     let service = Service::start(&[]);
-    let venues = service.venues("dining", "Sandbox").await;
+    let venues = service.venues("dining", "Sandbox");
     for name in ["confirms", "otp", "processing", "provider_fails"] {
         for (suffix, provider) in [
             ("", "provider_a"),
@@ -56,15 +56,15 @@ async fn scenario_2_four_of_them_exist_for_all_three_providers() {
     }
 }
 
-#[tokio::test]
-async fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
+#[test]
+fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
     let service = Service::start(&["--no-limits"]);
     for days in [1, 180, 364] {
         let body = json!({
-            "venue_id": "ven_confirms", "datetime": service.evening(days).await,
+            "venue_id": "ven_confirms", "datetime": service.evening(days),
             "party_size": 2,
         });
-        let answer = service.post("/v1/availability/search", body).await;
+        let answer = service.post("/v1/availability/search", body);
         let times: Vec<String> = list(answer.is(200), "slots")
             .iter()
             .map(|it| it["datetime"].as_str().unwrap()[11..16].to_owned())
@@ -77,67 +77,64 @@ async fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
     }
 }
 
-#[tokio::test]
-async fn scenario_4_a_slot_holds_at_least_3_and_of_the_last_table_1() {
+#[test]
+fn scenario_4_a_slot_holds_at_least_3_and_of_the_last_table_1() {
     let service = Service::start(&[]);
     for _ in 0..3 {
-        assert_eq!(service.book("ven_confirms").await["status"], "confirmed");
+        assert_eq!(service.book("ven_confirms")["status"], "confirmed");
     }
-    assert_eq!(service.book("ven_last_table").await["status"], "confirmed");
-    assert_eq!(service.book("ven_last_table").await["status"], "failed");
+    assert_eq!(service.book("ven_last_table")["status"], "confirmed");
+    assert_eq!(service.book("ven_last_table")["status"], "failed");
 }
 
-#[tokio::test]
-async fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
+#[test]
+fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
     let service = Service::start(&[]);
-    assert!(service.slots("ven_no_slots").await.is_empty());
-    let booking = service.book("ven_no_slots").await;
+    assert!(service.slots("ven_no_slots").is_empty());
+    let booking = service.book("ven_no_slots");
     assert_eq!(booking["status"], "failed");
     assert_eq!(booking["error_code"], "no_availability");
 }
 
-#[tokio::test]
-async fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
+#[test]
+fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
     let service = Service::start(&[]);
-    let search = async |place: &str, providers: Value| {
+    let search = |place: &str, providers: Value| {
         let body = json!({
             "vertical": "dining", "location": place, "providers": providers,
-            "datetime": service.evening(1).await,
+            "datetime": service.evening(1),
         });
-        service.post("/v1/venues/search", body).await
+        service.post("/v1/venues/search", body)
     };
-    let whole = search("Outage", json!(null)).await;
-    whole.refused(502, "search_failed");
-    let partial = search("Partial Outage", json!(null)).await;
+    search("Outage", json!(null)).refused(502, "search_failed");
+    let partial = search("Partial Outage", json!(null));
     let failed = list(partial.is(200), "providers_failed");
     assert_eq!(failed.len(), 1);
     for venue in list(&partial.body, "venues") {
         assert_ne!(venue["provider"], failed[0]);
     }
     // Asked alone, the one that fails is every one.
-    let alone = search("Partial Outage", json!(failed)).await;
+    let alone = search("Partial Outage", json!(failed));
     let body = alone.refused(502, "search_failed");
     assert_eq!(list(body, "providers_failed"), failed);
 }
 
-#[tokio::test]
-async fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
+#[test]
+fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_otp").await;
-    let wrong = json!({"otp": "000000"});
-    let answer = service.act(&booking, "continue", wrong).await;
+    let booking = service.book("ven_otp");
+    let answer = service.act(&booking, "continue", json!({"otp": "000000"}));
     answer.refused(400, "invalid_otp");
-    let code = json!({"otp": service.code().await});
-    let answer = service.act(&booking, "continue", code).await;
+    let answer = service.act(&booking, "continue", json!({"otp": service.code()}));
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-#[tokio::test]
-async fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_providers() {
+#[test]
+fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_providers() {
     let service = Service::start(&["--no-limits"]);
     for vertical in ["dining", "fitness", "entertainment", "travel"] {
         for city in ["London", "New York", "Paris", "Tokyo", "Sydney"] {
-            let venues = service.venues(vertical, city).await;
+            let venues = service.venues(vertical, city);
             assert!(venues.len() >= 6, "{vertical} in {city}");
             for provider in ["provider_a", "provider_b", "provider_c"] {
                 let serves = |it: &Value| it["provider"] == provider;
@@ -147,15 +144,15 @@ async fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_provide
     }
 }
 
-#[tokio::test]
-async fn seed_2_slots_are_the_same_whenever_and_wherever_they_are_asked_for() {
+#[test]
+fn seed_2_slots_are_the_same_whenever_and_wherever_they_are_asked_for() {
     let (one, two) = (Service::start(&[]), Service::start(&[]));
     let mut answers = Vec::new();
     for service in [&one, &one, &two] {
-        let venue = service.search_then("dining", "Paris", "provider_c").await;
+        let venue = service.search_then("dining", "Paris", "provider_c");
         answers.push((venue["venue_id"].clone(), {
             let id = venue["venue_id"].as_str().unwrap();
-            service.slots(id).await
+            service.slots(id)
         }));
     }
     assert_eq!(answers[0], answers[1]);

@@ -20,10 +20,10 @@ fn shaped(object: &Value, fields: &str, further: &str) {
     }
 }
 
-#[tokio::test]
-async fn shape_index_says_that_it_is_a_sandbox() {
+#[test]
+fn shape_index_says_that_it_is_a_sandbox() {
     let service = Service::start(&[]);
-    let answer = service.get("/v1/").await;
+    let answer = service.get("/v1/");
     let index = answer.is(200);
     let fields = "object name version server_time endpoints sandbox";
     shaped(index, fields, "");
@@ -37,15 +37,15 @@ async fn shape_index_says_that_it_is_a_sandbox() {
 const VENUE: &str = "venue_id name vertical provider address city country latitude longitude timezone \
     tags";
 
-#[tokio::test]
-async fn shape_venues_are_listed_with_all_that_is_known_of_them() {
+#[test]
+fn shape_venues_are_listed_with_all_that_is_known_of_them() {
     let service = Service::start(&[]);
     for city in ["Tokyo", "Sandbox"] {
         let search = json!({
-            "vertical": "dining", "location": city, "datetime": service.evening(1).await,
+            "vertical": "dining", "location": city, "datetime": service.evening(1),
             "party_size": 2,
         });
-        let answer = service.post("/v1/venues/search", search).await;
+        let answer = service.post("/v1/venues/search", search);
         shaped(answer.is(200), "object venues", "");
         assert_eq!(answer.body["object"], "list");
         for venue in list(&answer.body, "venues") {
@@ -56,10 +56,10 @@ async fn shape_venues_are_listed_with_all_that_is_known_of_them() {
     }
 }
 
-#[tokio::test]
-async fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
+#[test]
+fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
     let service = Service::start(&[]);
-    let venues = service.venues("dining", "Sandbox").await;
+    let venues = service.venues("dining", "Sandbox");
     let of_two = venues
         .iter()
         .find(|it| it["venue_id"] == "ven_multi_provider")
@@ -68,25 +68,25 @@ async fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
     assert_eq!(of_two["providers"], json!(["provider_a", "provider_c"]));
 }
 
-#[tokio::test]
-async fn shape_providers_failed_lists_who_failed_where_others_answered() {
+#[test]
+fn shape_providers_failed_lists_who_failed_where_others_answered() {
     let service = Service::start(&[]);
     let search = json!({
         "vertical": "dining", "location": "Partial Outage",
-        "datetime": service.evening(1).await,
+        "datetime": service.evening(1),
     });
-    let answer = service.post("/v1/venues/search", search).await;
+    let answer = service.post("/v1/venues/search", search);
     assert_eq!(list(answer.is(200), "providers_failed").len(), 1);
     assert!(!list(&answer.body, "venues").is_empty());
 }
 
-#[tokio::test]
-async fn shape_slots_are_listed_with_venue_and_provider() {
+#[test]
+fn shape_slots_are_listed_with_venue_and_provider() {
     let service = Service::start(&[]);
     let body = json!({
-        "venue_id": "ven_confirms_b", "datetime": service.evening(1).await, "party_size": 3,
+        "venue_id": "ven_confirms_b", "datetime": service.evening(1), "party_size": 3,
     });
-    let answer = service.post("/v1/availability/search", body).await;
+    let answer = service.post("/v1/availability/search", body);
     shaped(answer.is(200), "object venue_id provider slots", "");
     assert_eq!(answer.body["object"], "list");
     assert_eq!(answer.body["provider"], "provider_b");
@@ -99,12 +99,12 @@ async fn shape_slots_are_listed_with_venue_and_provider() {
     }
 }
 
-#[tokio::test]
-async fn shape_terms_of_card_and_cancellation() {
+#[test]
+fn shape_terms_of_card_and_cancellation() {
     let service = Service::start(&[]);
     for city in ["London", "Tokyo"] {
-        let venue = service.search_then("dining", city, "provider_c").await;
-        for slot in service.slots(venue["venue_id"].as_str().unwrap()).await {
+        let venue = service.search_then("dining", city, "provider_c");
+        for slot in service.slots(venue["venue_id"].as_str().unwrap()) {
             let card = &slot["card_terms"];
             shaped(card, "required text", "hold_amount currency");
             let cancellation = &slot["cancellation_terms"];
@@ -123,39 +123,34 @@ const BOOKING: &str = "id object status provider venue_id venue_name datetime pa
 const BOOKING_FURTHER: &str = "end_user seating_preference payment_collection error_code error_message next_action \
     last_modification expires_at";
 
-#[tokio::test]
-async fn shape_booking_has_its_fields_and_no_others() {
+#[test]
+fn shape_booking_has_its_fields_and_no_others() {
     let service = Service::start(&[]);
-    for venue in [
-        "ven_confirms",
-        "ven_otp",
-        "ven_provider_fails",
-        "ven_processing",
-    ] {
-        shaped(&service.book(venue).await, BOOKING, BOOKING_FURTHER);
+    for venue in "ven_confirms ven_otp ven_provider_fails ven_processing".split(' ') {
+        shaped(&service.book(venue), BOOKING, BOOKING_FURTHER);
     }
-    let paid = service.book_paid("ven_payment").await;
+    let paid = service.book_paid("ven_payment");
     shaped(&paid, BOOKING, BOOKING_FURTHER);
     // Nothing is null: what does not apply is absent.
     assert!(paid.as_object().unwrap().values().all(|it| !it.is_null()));
 }
 
-#[tokio::test]
-async fn shape_otp_action_says_where_the_code_was_sent() {
+#[test]
+fn shape_otp_action_says_where_the_code_was_sent() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_otp").await;
+    let booking = service.book("ven_otp");
     let action = &booking["next_action"];
     let fields = "type message channel sent_to expires_at";
     shaped(action, fields, "");
     assert_eq!(action["type"], "otp");
-    let code = service.code().await;
+    let code = service.code();
     assert!(!booking.to_string().contains(&code), "the code is a secret");
 }
 
-#[tokio::test]
-async fn shape_payment_action_carries_the_psp_request() {
+#[test]
+fn shape_payment_action_carries_the_psp_request() {
     let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment").await;
+    let booking = service.book_paid("ven_payment");
     let action = &booking["next_action"];
     let fields = "type message amount currency psp_request expires_at";
     shaped(action, fields, "");
@@ -165,29 +160,25 @@ async fn shape_payment_action_carries_the_psp_request() {
     assert_eq!(action["expires_at"], booking["expires_at"]);
 }
 
-#[tokio::test]
-async fn shape_other_action_lists_the_fields_it_asks_for() {
+#[test]
+fn shape_other_action_lists_the_fields_it_asks_for() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_confirm_details").await;
+    let booking = service.book("ven_confirm_details");
     let action = &booking["next_action"];
     assert_eq!(action["type"], "confirm_details");
     assert!(action["message"].is_string());
     assert!(!list(action, "fields").is_empty());
-    service
-        .act(&booking, "continue", json!({}))
-        .await
-        .refused_plainly(400);
-    let answer = service.act(&booking, "continue", details(&booking)).await;
+    let answer = service.act(&booking, "continue", json!({}));
+    answer.refused_plainly(400);
+    let answer = service.act(&booking, "continue", details(&booking));
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-#[tokio::test]
-async fn shape_last_modification_tells_when_and_from_what_to_what() {
+#[test]
+fn shape_last_modification_tells_when_and_from_what_to_what() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_confirms").await;
-    let answer = service
-        .act(&booking, "modify", json!({"party_size": 5}))
-        .await;
+    let booking = service.book("ven_confirms");
+    let answer = service.act(&booking, "modify", json!({"party_size": 5}));
     let modification = &answer.is(200)["last_modification"];
     shaped(modification, "at changes", "");
     assert_eq!(
@@ -197,23 +188,23 @@ async fn shape_last_modification_tells_when_and_from_what_to_what() {
     assert!(instant(&modification["at"]) >= instant(&booking["created_at"]));
 }
 
-#[tokio::test]
-async fn shape_session_is_201_and_pending() {
+#[test]
+fn shape_session_is_201_and_pending() {
     let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960001").await;
+    let session = service.connect("ada", "+441632960001");
     shaped(&session, "id object provider state end_user created_at", "");
     assert_eq!(session["object"], "session");
     assert_eq!(session["state"], "pending");
-    let answer = service.get("/v1/sessions").await;
+    let answer = service.get("/v1/sessions");
     shaped(answer.is(200), "object sessions", "");
     assert_eq!(answer.body["object"], "list");
 }
 
-#[tokio::test]
-async fn shape_open_bookings_hold_the_summary() {
+#[test]
+fn shape_open_bookings_hold_the_summary() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_otp").await;
-    let answer = service.get("/v1/bookings/bk_unknown").await;
+    let booking = service.book("ven_otp");
+    let answer = service.get("/v1/bookings/bk_unknown");
     let open = list(answer.is(404), "open_bookings");
     shaped(&open[0], "id object status provider next_action", "");
     for (name, value) in open[0].as_object().unwrap() {
@@ -221,11 +212,11 @@ async fn shape_open_bookings_hold_the_summary() {
     }
 }
 
-#[tokio::test]
-async fn shape_delivery_is_an_event_with_its_attempts_number() {
-    let (service, receiver) = subscribed().await;
-    let booking = service.book("ven_confirms").await;
-    let attempt = receiver.event("booking.confirmed", &booking).await;
+#[test]
+fn shape_delivery_is_an_event_with_its_attempts_number() {
+    let (service, receiver) = subscribed();
+    let booking = service.book("ven_confirms");
+    let attempt = receiver.event("booking.confirmed", &booking);
     assert_eq!(attempt.method, "POST");
     assert_eq!(attempt.headers["content-type"], "application/json");
     let fields = "id object type created_at data";
@@ -236,65 +227,65 @@ async fn shape_delivery_is_an_event_with_its_attempts_number() {
     assert!(attempt.headers.contains_key("booking-signature"));
 }
 
-#[tokio::test]
-async fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
-    let (service, receiver) = subscribed().await;
-    service.advance("90d").await;
-    let booking = service.book("ven_confirms").await;
-    let attempt = receiver.event("booking.confirmed", &booking).await;
+#[test]
+fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
+    let (service, receiver) = subscribed();
+    service.advance("90d");
+    let booking = service.book("ven_confirms");
+    let attempt = receiver.event("booking.confirmed", &booking);
     let t: i64 = attempt.signature().0.parse().unwrap();
     assert!((attempt.at.as_second() - t).abs() <= 2);
     let created = instant(&attempt.event["created_at"]);
     assert!(created > Timestamp::now() + SignedDuration::from_hours(89 * 24));
 }
 
-#[tokio::test]
-async fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
+#[test]
+fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
     let service = Service::start(&[]);
     for (city, zone) in [
         ("Paris", "Europe/Paris"),
         ("Tokyo", "Asia/Tokyo"),
         ("New York", "America/New_York"),
     ] {
-        let venue = service.search_then("dining", city, "provider_a").await;
+        let venue = service.search_then("dining", city, "provider_a");
         assert_eq!(venue["timezone"], zone);
-        let slot = service.new_slot(venue["venue_id"].as_str().unwrap()).await;
+        let slot = service.new_slot(venue["venue_id"].as_str().unwrap());
         let local = instant(&slot["datetime"]).in_tz(zone).unwrap();
         let expected = local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
         assert_eq!(slot["datetime"], expected);
     }
-    let booking = service.book("ven_confirms").await;
+    let booking = service.book("ven_confirms");
     instant(&booking["created_at"]);
     instant(&booking["updated_at"]);
-    let index = service.get("/v1/").await;
+    let index = service.get("/v1/");
     instant(&index.body["server_time"]);
 }
 
-#[tokio::test]
-async fn shape_ids_carry_a_prefix_and_sort_by_creation() {
-    let (service, receiver) = subscribed().await;
+#[test]
+fn shape_ids_carry_a_prefix_and_sort_by_creation() {
+    let (service, receiver) = subscribed();
     let mut ids = Vec::new();
     for _ in 0..5 {
-        let booking = service.book("ven_confirms").await;
+        let booking = service.book("ven_confirms");
         ids.push(booking["id"].as_str().unwrap().to_owned());
     }
     assert!(ids.is_sorted() && ids.iter().all(|it| it.starts_with("bk_")));
-    let attempts = receiver.wait(10, |_| true).await;
+    let attempts = receiver.wait(10, |_| true);
     let event_id = |it: &crate::receiver::Attempt| it.event["id"].as_str().unwrap().to_owned();
     assert!(attempts.iter().all(|it| event_id(it).starts_with("evt_")));
-    let session = service.connect("ada", "+441632960001").await;
+    let session = service.connect("ada", "+441632960001");
     assert!(session["id"].as_str().unwrap().starts_with("ses_"));
-    let organization = service.get("/sandbox/organization").await;
+    let organization = service.get("/sandbox/organization");
     assert!(
         organization.body["id"]
             .as_str()
             .unwrap()
             .starts_with("org_")
     );
-    for venue in service.venues("dining", "Sandbox").await {
+    for venue in service.venues("dining", "Sandbox") {
         assert!(venue["venue_id"].as_str().unwrap().starts_with("ven_"));
     }
-    for slot in service.slots("ven_confirms").await {
+    for slot in service.slots("ven_confirms") {
         assert!(
             slot["availability_id"]
                 .as_str()

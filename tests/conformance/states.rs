@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::receiver::subscribed;
 use crate::service::{Service, approval, path_of};
 
-#[tokio::test]
-async fn states_1_every_named_status_is_reached() {
+#[test]
+fn states_1_every_named_status_is_reached() {
     let service = Service::start(&[]);
     for (venue, status) in [
         ("ven_otp", "requires_action"),
@@ -14,28 +14,29 @@ async fn states_1_every_named_status_is_reached() {
         ("ven_confirms", "confirmed"),
         ("ven_provider_fails", "failed"),
     ] {
-        let booking = service.book(venue).await;
-        assert_eq!(service.read(&booking).await["status"], status);
+        let booking = service.book(venue);
+        assert_eq!(service.read(&booking)["status"], status);
     }
-    let booking = service.book("ven_confirms").await;
-    service.act(&booking, "cancel", json!({})).await.is(200);
-    assert_eq!(service.read(&booking).await["status"], "cancelled");
+    let booking = service.book("ven_confirms");
+    service.act(&booking, "cancel", json!({})).is(200);
+    assert_eq!(service.read(&booking)["status"], "cancelled");
 }
 
-#[tokio::test]
-async fn transition_1_an_unanswered_booking_expires_without_an_event() {
-    let (service, receiver) = subscribed().await;
-    let booking = service.book("ven_otp").await;
-    receiver.event("booking.requires_action", &booking).await;
-    service.advance("21m").await;
-    let expired = service.read(&booking).await;
+#[test]
+fn transition_1_an_unanswered_booking_expires_without_an_event() {
+    let (service, receiver) = subscribed();
+    let booking = service.book("ven_otp");
+    receiver.event("booking.requires_action", &booking);
+    service.advance("21m");
+    let expired = service.read(&booking);
     assert_eq!(expired["status"], "expired");
     assert_eq!(expired.get("next_action"), None);
-    let code = json!({"otp": service.code().await});
-    service.act(&booking, "continue", code).await.is(409);
+    service
+        .act(&booking, "continue", json!({"otp": service.code()}))
+        .is(409);
     // What happens later is delivered later: had there been an event, it would be here.
-    let later = service.book("ven_confirms").await;
-    receiver.event("booking.confirmed", &later).await;
+    let later = service.book("ven_confirms");
+    receiver.event("booking.confirmed", &later);
     assert_eq!(
         receiver.kinds(&booking),
         ["booking.created", "booking.requires_action"]
@@ -43,32 +44,32 @@ async fn transition_1_an_unanswered_booking_expires_without_an_event() {
 }
 
 /// A payment's answer after its deadline.
-async fn answer_late(service: &Service, venue: &str) -> Value {
-    let booking = service.book_paid(venue).await;
+fn answer_late(service: &Service, venue: &str) -> Value {
+    let booking = service.book_paid(venue);
     let answer = approval(&booking);
-    service.advance("15m1s").await;
-    let late = service.act(&booking, "continue", answer).await;
+    service.advance("15m1s");
+    let late = service.act(&booking, "continue", answer);
     let body = late.is(400);
     assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
     assert!(body["error"].is_string());
-    service.read(&booking).await
+    service.read(&booking)
 }
 
-#[tokio::test]
-async fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_booking_failed() {
+#[test]
+fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_booking_failed() {
     let service = Service::start(&[]);
-    let booking = answer_late(&service, "ven_payment").await;
+    let booking = answer_late(&service, "ven_payment");
     assert_eq!(booking["status"], "failed");
     assert_eq!(booking["error_code"], "payment_approval_expired");
-    let booking = answer_late(&service, "ven_payment_outcome_unknown").await;
+    let booking = answer_late(&service, "ven_payment_outcome_unknown");
     assert_eq!(booking["status"], "failed");
     assert_eq!(booking["error_code"], "payment_outcome_unknown");
 }
 
-#[tokio::test]
-async fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fixed() {
+#[test]
+fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fixed() {
     let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment").await;
+    let booking = service.book_paid("ven_payment");
     let approval_id = &booking["next_action"]["psp_request"]["approval_id"];
     for malformed in [
         json!({}),
@@ -77,52 +78,48 @@ async fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fi
         json!({"approval_id": "psp_of_another", "status": "approved"}),
         json!({"approval_id": approval_id, "status": "maybe"}),
     ] {
-        let body = json!({"psp_response": malformed});
-        let answer = service.act(&booking, "continue", body).await;
+        let answer = service.act(&booking, "continue", json!({"psp_response": malformed}));
         answer.refused_plainly(400);
-        assert_eq!(service.read(&booking).await, booking, "{malformed}");
+        assert_eq!(service.read(&booking), booking, "{malformed}");
     }
-    let answer = service.act(&booking, "continue", approval(&booking)).await;
+    let answer = service.act(&booking, "continue", approval(&booking));
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-#[tokio::test]
-async fn transition_4_an_abandoned_payment_fails_the_booking() {
+#[test]
+fn transition_4_an_abandoned_payment_fails_the_booking() {
     let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment").await;
-    let abort = json!({"psp_abort": true});
-    let answer = service.act(&booking, "continue", abort).await;
+    let booking = service.book_paid("ven_payment");
+    let answer = service.act(&booking, "continue", json!({"psp_abort": true}));
     assert_eq!(answer.is(200)["status"], "failed");
     assert_eq!(answer.body["error_code"], "payment_declined");
-    assert_eq!(service.read(&booking).await, answer.body);
+    assert_eq!(service.read(&booking), answer.body);
 }
 
-#[tokio::test]
-async fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
+#[test]
+fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
     let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment").await;
-    service.advance("15m1s").await;
-    let failed = service.read(&booking).await;
+    let booking = service.book_paid("ven_payment");
+    service.advance("15m1s");
+    let failed = service.read(&booking);
     assert_eq!(failed["status"], "failed");
     assert_eq!(failed["error_code"], "payment_approval_expired");
     // Past the 20 minutes of other pauses it is still failed, not expired.
-    service.advance("10m").await;
-    assert_eq!(service.read(&booking).await["status"], "failed");
+    service.advance("10m");
+    assert_eq!(service.read(&booking)["status"], "failed");
 }
 
-#[tokio::test]
-async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
-    let (service, receiver) = subscribed().await;
-    let booking = service.book("ven_confirms").await;
-    let later = service.evening(3).await;
-    let answer = service
-        .act(&booking, "modify", json!({"datetime": later}))
-        .await;
+#[test]
+fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
+    let (service, receiver) = subscribed();
+    let booking = service.book("ven_confirms");
+    let later = service.evening(3);
+    let answer = service.act(&booking, "modify", json!({"datetime": later}));
     assert_eq!(answer.is(200)["status"], "confirmed");
     assert_eq!(answer.body["datetime"], later);
     let changes = &answer.body["last_modification"]["changes"];
     assert_eq!(changes["datetime"]["to"], later);
-    let event = receiver.event("booking.modified", &booking).await;
+    let event = receiver.event("booking.modified", &booking);
     assert_eq!(event.object()["status"], "confirmed");
     assert_eq!(
         event.object()["last_modification"],
@@ -130,76 +127,71 @@ async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
     );
 }
 
-#[tokio::test]
-async fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
+#[test]
+fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_last_table").await;
-    let later = json!({"datetime": service.evening(2).await});
-    let answer = service.act(&booking, "modify", later.clone()).await;
-    answer.is(200);
+    let booking = service.book("ven_last_table");
+    let later = json!({"datetime": service.evening(2)});
+    service.act(&booking, "modify", later.clone()).is(200);
     assert_eq!(
-        service.book("ven_last_table").await["status"],
+        service.book("ven_last_table")["status"],
         "confirmed",
         "the old table is free"
     );
-    let second = service.create_with("ven_last_table", later).await;
+    let second = service.create_with("ven_last_table", later);
     assert_eq!(second.is(201)["error_code"], "slot_taken");
 }
 
-#[tokio::test]
-async fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_was() {
+#[test]
+fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_was() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_modify_refused").await;
-    let change = json!({"datetime": service.evening(3).await});
-    let answer = service.act(&booking, "modify", change).await;
+    let booking = service.book("ven_modify_refused");
+    let answer = service.act(&booking, "modify", json!({"datetime": service.evening(3)}));
     let body = answer.is(422);
     assert!(body["error_code"].is_string(), "{body}");
     assert_eq!(body["booking"], booking);
-    assert_eq!(service.read(&booking).await, booking);
+    assert_eq!(service.read(&booking), booking);
 }
 
-#[tokio::test]
-async fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
+#[test]
+fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_last_table").await;
-    let later = service.evening(2).await;
-    let fields = json!({"datetime": later});
-    let second = service.create_with("ven_last_table", fields).await;
+    let booking = service.book("ven_last_table");
+    let later = service.evening(2);
+    let second = service.create_with("ven_last_table", json!({"datetime": later}));
     assert_eq!(second.is(201)["status"], "confirmed");
     for datetime in [later.clone(), later.replace("19:30", "19:37")] {
-        let change = json!({"datetime": datetime});
-        let answer = service.act(&booking, "modify", change).await;
+        let answer = service.act(&booking, "modify", json!({"datetime": datetime}));
         assert!(answer.is(422)["error_code"].is_string());
         assert_eq!(answer.body["booking"], booking);
-        assert_eq!(service.read(&booking).await, booking);
+        assert_eq!(service.read(&booking), booking);
     }
 }
 
-#[tokio::test]
-async fn transition_8_other_providers_than_a_do_not_modify() {
+#[test]
+fn transition_8_other_providers_than_a_do_not_modify() {
     let service = Service::start(&[]);
     for venue in ["ven_confirms_b", "ven_confirms_c"] {
-        let booking = service.book(venue).await;
-        let change = json!({"party_size": 3});
-        let answer = service.act(&booking, "modify", change).await;
+        let booking = service.book(venue);
+        let answer = service.act(&booking, "modify", json!({"party_size": 3}));
         answer.refused(422, "modify_unsupported");
-        assert_eq!(service.read(&booking).await, booking);
+        assert_eq!(service.read(&booking), booking);
     }
 }
 
 /// Bookings in every status but confirmed.
-pub(crate) async fn unconfirmed(service: &Service) -> Vec<Value> {
-    let expired = service.book("ven_otp").await;
-    service.advance("21m").await;
-    let cancelled = service.book("ven_confirms").await;
-    service.act(&cancelled, "cancel", json!({})).await.is(200);
+pub(crate) fn unconfirmed(service: &Service) -> Vec<Value> {
+    let expired = service.book("ven_otp");
+    service.advance("21m");
+    let cancelled = service.book("ven_confirms");
+    service.act(&cancelled, "cancel", json!({})).is(200);
     let mut bookings = vec![expired, cancelled];
     for venue in ["ven_otp", "ven_processing", "ven_provider_fails"] {
-        bookings.push(service.book(venue).await);
+        bookings.push(service.book(venue));
     }
     let mut now = Vec::new();
     for booking in bookings {
-        now.push(service.read(&booking).await);
+        now.push(service.read(&booking));
     }
     let statuses: Vec<_> = now.iter().map(|it| it["status"].as_str()).collect();
     let expected = [
@@ -213,43 +205,43 @@ pub(crate) async fn unconfirmed(service: &Service) -> Vec<Value> {
     now
 }
 
-#[tokio::test]
-async fn transition_10_a_cancel_at_provider_a_frees_the_table() {
+#[test]
+fn transition_10_a_cancel_at_provider_a_frees_the_table() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_last_table").await;
-    let second = service.book("ven_last_table").await;
+    let booking = service.book("ven_last_table");
+    let second = service.book("ven_last_table");
     assert_eq!(second["error_code"], "slot_taken");
-    let answer = service.act(&booking, "cancel", json!({})).await;
+    let answer = service.act(&booking, "cancel", json!({}));
     assert_eq!(answer.is(200)["status"], "cancelled");
-    assert_eq!(service.read(&booking).await, answer.body);
-    let third = service.book("ven_last_table").await;
+    assert_eq!(service.read(&booking), answer.body);
+    let third = service.book("ven_last_table");
     assert_eq!(third["status"], "confirmed");
 }
 
-#[tokio::test]
-async fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed() {
+#[test]
+fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed() {
     let service = Service::start(&[]);
     for venue in ["ven_confirms_b", "ven_confirms_c"] {
-        let booking = service.book(venue).await;
-        let answer = service.act(&booking, "cancel", json!({})).await;
+        let booking = service.book(venue);
+        let answer = service.act(&booking, "cancel", json!({}));
         assert_eq!(answer.is(200)["status"], "confirmed");
         assert_eq!(answer.body["error_code"], "cancellation_unsupported");
-        assert_eq!(service.read(&booking).await, answer.body);
+        assert_eq!(service.read(&booking), answer.body);
     }
 }
 
-#[tokio::test]
-async fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
+#[test]
+fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
     let service = Service::start(&[]);
     for venue in [
         "ven_provider_fails",
         "ven_provider_fails_b",
         "ven_provider_fails_c",
     ] {
-        let booking = service.book(venue).await;
+        let booking = service.book(venue);
         assert_eq!(booking["status"], "failed");
         assert!(booking["error_code"].is_string());
-        let read = service.get(&path_of(&booking, "")).await;
+        let read = service.get(&path_of(&booking, ""));
         assert_eq!(*read.is(200), booking);
     }
 }

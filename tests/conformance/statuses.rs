@@ -5,87 +5,77 @@ use serde_json::json;
 use crate::service::{OTHER, READ_ONLY, Service, list, path_of, session_path};
 use crate::states::unconfirmed;
 
-#[tokio::test]
-async fn status_1_what_the_status_does_not_allow_is_409() {
+#[test]
+fn status_1_what_the_status_does_not_allow_is_409() {
     let service = Service::start(&[]);
-    for booking in unconfirmed(&service).await {
+    for booking in unconfirmed(&service) {
         for what in ["modify", "cancel"] {
             let body = json!({"party_size": 3});
             let body = if what == "modify" { body } else { json!({}) };
-            service.act(&booking, what, body).await.refused_plainly(409);
+            service.act(&booking, what, body).refused_plainly(409);
         }
         if booking["status"] != "requires_action" {
             for body in [json!({"otp": "123456"}), json!({"psp_abort": true})] {
-                let answer = service.act(&booking, "continue", body).await;
-                answer.refused_plainly(409);
+                service.act(&booking, "continue", body).refused_plainly(409);
             }
         }
-        assert_eq!(service.read(&booking).await, booking);
+        assert_eq!(service.read(&booking), booking);
     }
-    let confirmed = service.book("ven_confirms").await;
-    let answer = service
+    let confirmed = service.book("ven_confirms");
+    service
         .act(&confirmed, "continue", json!({"otp": "123456"}))
-        .await;
-    answer.refused_plainly(409);
+        .refused_plainly(409);
 }
 
-#[tokio::test]
-async fn status_2_a_wrong_otp_counts_down_to_failed() {
+#[test]
+fn status_2_a_wrong_otp_counts_down_to_failed() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_otp").await;
+    let booking = service.book("ven_otp");
     for left in [4, 3, 2, 1] {
-        let wrong = json!({"otp": "000000"});
-        let answer = service.act(&booking, "continue", wrong).await;
+        let answer = service.act(&booking, "continue", json!({"otp": "000000"}));
         let body = answer.refused(400, "invalid_otp");
         assert_eq!(body["attempts_left"], left);
-        assert_eq!(service.read(&booking).await["status"], "requires_action");
+        assert_eq!(service.read(&booking)["status"], "requires_action");
     }
-    let wrong = json!({"otp": "000000"});
-    service.act(&booking, "continue", wrong).await.is(400);
-    let read = service.read(&booking).await;
+    let answer = service.act(&booking, "continue", json!({"otp": "000000"}));
+    answer.is(400);
+    let read = service.read(&booking);
     assert_eq!(read["status"], "failed");
     assert_eq!(read["error_code"], "otp_attempts_exceeded");
-    let code = json!({"otp": service.code().await});
-    service.act(&booking, "continue", code).await.is(409);
+    service
+        .act(&booking, "continue", json!({"otp": service.code()}))
+        .is(409);
 }
 
-#[tokio::test]
-async fn status_4_an_unknown_session_is_404() {
+#[test]
+fn status_4_an_unknown_session_is_404() {
     let service = Service::start(&[]);
     let path = "/v1/sessions/ses_unknown";
-    service.get(path).await.refused_plainly(404);
-    service.delete(path).await.refused_plainly(404);
-    service
-        .get(&format!("{path}/card"))
-        .await
-        .refused_plainly(404);
+    service.get(path).refused_plainly(404);
+    service.delete(path).refused_plainly(404);
+    service.get(&format!("{path}/card")).refused_plainly(404);
     let verify = format!("{path}/verify");
-    service
-        .post(&verify, json!({"code": "123456"}))
-        .await
-        .refused_plainly(404);
+    let answer = service.post(&verify, json!({"code": "123456"}));
+    answer.refused_plainly(404);
     // Another organization's is as good as unknown.
-    let session = service.connect("ada", "+441632960001").await;
-    let answer = service.with(OTHER).get(&session_path(&session, "")).await;
+    let session = service.connect("ada", "+441632960001");
+    let answer = service.with(OTHER).get(&session_path(&session, ""));
     answer.refused_plainly(404);
-    let answer = service
-        .with(OTHER)
-        .delete(&session_path(&session, ""))
-        .await;
+    let answer = service.with(OTHER).delete(&session_path(&session, ""));
     answer.refused_plainly(404);
-    let listed = service.with(OTHER).get("/v1/sessions").await;
+    let listed = service.with(OTHER).get("/v1/sessions");
     assert!(list(listed.is(200), "sessions").is_empty());
 }
 
-#[tokio::test]
-async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
+#[test]
+fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
     let service = Service::start(&[]);
     for path in [
         "/v1/nowhere",
         "/v1/bookings/bk_1/pay",
         "/v1/sessions/ses_1/card/x",
     ] {
-        service.get(path).await.refused_plainly(404);
+        service.get(path).refused_plainly(404);
     }
     for (method, path) in [
         ("GET", "/v1/bookings"),
@@ -95,65 +85,62 @@ async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
         ("GET", "/v1/bookings/bk_1/cancel"),
         ("POST", "/v1/"),
     ] {
-        let answer = service.live().call(method, path, None).await;
-        answer.refused_plainly(405);
+        service.live().call(method, path, None).refused_plainly(405);
     }
 }
 
-#[tokio::test]
-async fn scope_1_the_index_needs_none() {
-    let service = Service::start(&[]);
-    service.with(READ_ONLY).get("/v1/").await.is(200);
+#[test]
+fn scope_1_the_index_needs_none() {
+    Service::start(&[]).with(READ_ONLY).get("/v1/").is(200);
 }
 
-#[tokio::test]
-async fn scope_2_reading_needs_the_read_scopes_alone() {
+#[test]
+fn scope_2_reading_needs_the_read_scopes_alone() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_confirms").await;
-    let session = service.sign_in("ada", "+441632960001").await;
+    let booking = service.book("ven_confirms");
+    let session = service.sign_in("ada", "+441632960001");
     let reader = service.with(READ_ONLY);
     let search = json!({
-        "vertical": "dining", "location": "Sandbox", "datetime": service.evening(1).await,
+        "vertical": "dining", "location": "Sandbox", "datetime": service.evening(1),
     });
-    reader.post("/v1/venues/search", search).await.is(200);
+    reader.post("/v1/venues/search", search).is(200);
     let slots = json!({
-        "venue_id": "ven_confirms", "datetime": service.evening(1).await, "party_size": 2,
+        "venue_id": "ven_confirms", "datetime": service.evening(1), "party_size": 2,
     });
-    reader.post("/v1/availability/search", slots).await.is(200);
-    reader.get(&path_of(&booking, "")).await.is(200);
-    reader.get("/v1/sessions").await.is(200);
-    reader.get(&session_path(&session, "")).await.is(200);
-    reader.get(&session_path(&session, "/card")).await.is(200);
+    reader.post("/v1/availability/search", slots).is(200);
+    reader.get(&path_of(&booking, "")).is(200);
+    reader.get("/v1/sessions").is(200);
+    reader.get(&session_path(&session, "")).is(200);
+    reader.get(&session_path(&session, "/card")).is(200);
 }
 
-#[tokio::test]
-async fn meter_1_modify_is_limited_like_continue() {
+#[test]
+fn meter_1_modify_is_limited_like_continue() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_confirms").await;
+    let booking = service.book("ven_confirms");
     for _ in 0..20 {
-        let answer = service.act(&booking, "modify", json!({})).await;
+        let answer = service.act(&booking, "modify", json!({}));
         assert_eq!(answer.number("ratelimit-limit"), 20);
         assert_ne!(answer.status, 429);
     }
-    let answer = service.act(&booking, "modify", json!({})).await;
+    let answer = service.act(&booking, "modify", json!({}));
     assert_eq!(answer.is(429)["limit"], 20);
     // The two do not share it.
-    let answer = service.act(&booking, "continue", json!({})).await;
-    answer.is(409);
+    service.act(&booking, "continue", json!({})).is(409);
 }
 
-#[tokio::test]
-async fn meter_2_index_and_sessions_are_not_metered() {
+#[test]
+fn meter_2_index_and_sessions_are_not_metered() {
     let service = Service::start(&[]);
-    let session = service.connect("ada", "+441632960001").await;
+    let session = service.connect("ada", "+441632960001");
     for _ in 0..35 {
         for path in ["/v1/", "/v1/sessions", &session_path(&session, "")] {
-            let answer = service.get(path).await;
+            let answer = service.get(path);
             answer.is(200);
             assert_eq!(answer.header("ratelimit-limit"), None);
         }
     }
-    let answer = service.delete(&session_path(&session, "")).await;
+    let answer = service.delete(&session_path(&session, ""));
     answer.is(200);
     assert_eq!(answer.header("ratelimit-limit"), None);
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::{Served, one_start_at_a_time, skipped};
+use crate::harness::{Served, skipped};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// What each document's client is called: in Python, and in TypeScript.
@@ -14,10 +14,7 @@ const DOCUMENTS: [(&str, &str, &str); 2] = [
 
 /// What a command wrote to stdout and to stderr, or why it failed.
 fn ran(command: &mut Command) -> Result<(String, String), String> {
-    let output = {
-        let _alone = one_start_at_a_time();
-        command.output()
-    };
+    let output = command.output();
     let output = output.map_err(|error| format!("{command:?} cannot be run: {error}"))?;
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());

@@ -1,19 +1,13 @@
 //! Completion: what is offered, in which shell, and that nobody hears of it where it cannot help.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use expectrl::session::OsSession;
-use expectrl::{Expect, Regex};
 use rusqlite::Connection;
 
 use crate::command_tree::commands;
-use crate::harness::{
-    Home, Output, Running, SOON, Served, one_start_at_a_time, skipped, text, words,
-};
+use crate::harness::{Home, Output, Running, SOON, Served, Terminal, skipped, text, words};
 
 /// Asks as a completion script does; the last word is the one being typed.
 fn ask(home: &Home, words: &[&str]) -> Output {
@@ -397,67 +391,30 @@ fn fish_completes() {
     }
 }
 
-/// Types a line with a Tab in a real terminal, and has the shell run what came of it.
-fn typed(home: &Home, program: &str, arguments: &[&str], prepare: &str, line: &str, shown: &str) {
-    let mut command = Command::new("sh");
-    home.enter(&mut command);
-    // A terminal that echoes, and is wide enough for the line.
-    let prepared = "stty sane cols 200 && exec \"$@\"";
-    command.env("TERM", "dumb").env("PS1", "ready> ");
-    command
-        .args(["-c", prepared, "sh", program])
-        .args(arguments);
-    let mut session = {
-        let _alone = one_start_at_a_time();
-        OsSession::spawn(command).unwrap()
-    };
-    session.set_expect_timeout(Some(Duration::from_secs(20)));
-    session.expect("ready> ").unwrap();
-    session
-        .send_line(format!("{prepare}; echo pre''pared"))
-        .unwrap();
-    session.expect("prepared").unwrap();
-    session.expect("ready> ").unwrap();
-    session.send(format!("{line}\t")).unwrap();
-    // The blank after the word is the sign that it was completed.
-    session.expect(Regex(&format!("{shown} "))).unwrap();
-    session
-        .send_line(" --jq '.id + \" was \" + .status' -q")
-        .unwrap();
-    session
-        .expect(format!("{shown} was confirmed").as_str())
-        .unwrap();
-}
-
 #[test]
 fn a_tab_in_zsh_writes_the_booking_into_the_line_sourced_or_autoloaded() {
     if !installed("zsh") {
         return;
     }
     let (home, booking) = lived_in();
-    let home = on_the_path(home);
+    let home = on_the_path(home)
+        .with("TERM", "dumb")
+        .with("PS1", "ready> ");
     let functions = home.folder().join("functions");
     std::fs::create_dir(&functions).unwrap();
-    let mut file = OpenOptions::new();
-    let mut file = file
-        .create(true)
-        .append(true)
-        .open(functions.join("_bookctl"))
-        .unwrap();
-    file.write_all(home.run(["completions", "zsh"]).stdout.as_bytes())
-        .unwrap();
+    let script = home.ok(["completions", "zsh"]).stdout;
+    std::fs::write(functions.join("_bookctl"), script).unwrap();
     for prepare in [
         "autoload -Uz compinit; compinit -u -D; source <(bookctl completions zsh)",
         "fpath=($HOME/functions $fpath); autoload -Uz compinit; compinit -u -D",
     ] {
-        typed(
-            &home,
-            "zsh",
-            &["-f", "-i"],
-            prepare,
-            "bookctl show bk",
-            &booking,
-        );
+        let mut terminal = Terminal::of_program(&home, 200, &["zsh", "-f", "-i"]);
+        terminal.answer("ready>", &format!("{prepare}; echo pre''pared"));
+        terminal.see("prepared ready>").type_in("bookctl show bk\t");
+        terminal.see(&format!("bookctl show {booking}"));
+        // The blank that is typed after the word is the completion's own.
+        terminal.type_in("--jq '.id + \" was \" + .status' -q\r");
+        terminal.see(&format!("{booking} was confirmed"));
     }
 }
 

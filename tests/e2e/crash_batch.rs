@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Served, one_start_at_a_time, random, text};
+use crate::harness::{Home, Output, Served, random, text};
 use crate::promise::{all_cases, attempts, tell};
 
 /// Far longer than a batch of this size takes where nothing is metered.
@@ -78,10 +78,7 @@ fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_onc
         // Nobody reads what it says: a pipe would fill up, and hold it.
         let mut running = home.command(batch);
         running.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut running = {
-            let _alone = one_start_at_a_time();
-            running.spawn().unwrap()
-        };
+        let mut running = running.spawn().unwrap();
         // Some rows further than the one before, and then at any moment.
         // A fast one may have come to its end by then.
         let enough = (before + count / (kills + 2)).min(count);

@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::full_disk::Disk;
-use crate::harness::http::send;
-use crate::harness::{Home, Served, has, text};
-
-const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
+use crate::harness::http::KEY;
+use crate::harness::{Home, Served, has, text, words};
 
 /// The requests in a file, which must be whole.
 fn entries(file: &Path) -> Vec<Value> {
@@ -25,20 +23,15 @@ fn place(home: &Home, name: &str) -> (PathBuf, String) {
 
 /// What the commands that write a HAR file say of one that they do not take.
 fn refused(home: &Home, name: &str, why: &str) {
-    let serve = [
-        "serve",
-        "--port",
-        "0",
-        "--ephemeral",
-        "--json",
-        "--har",
-        name,
-    ];
-    let run = ["run", "--json", "--har", name, "--", "true"];
-    for words in [&serve[..], &run] {
-        let error = home.run(["sandbox"].iter().chain(words)).refused(1, "io");
-        let message = text(&error, "message");
-        assert!(message.contains(why), "{message}");
+    for command in ["serve --port 0 --ephemeral --json", "run --json"] {
+        let end = if command.starts_with("run") {
+            "-- true"
+        } else {
+            ""
+        };
+        let line = format!("sandbox {command} --har '{name}' {end}");
+        let error = home.run(words(line)).refused(1, "io");
+        has(&error, "message", why);
         has(&error, "hint", "--har");
     }
 }
@@ -50,7 +43,7 @@ fn a_har_file_is_complete_at_every_moment() {
     let (file, name) = place(&home, "log.har");
     let served = Served::with(&home, &["--ephemeral", "--har", &name]);
     assert_eq!(entries(&file), Vec::<Value>::new());
-    let ask = |method, path| send(served.base_url(), method, path, &[KEY], "{}");
+    let ask = |method, path| served.send(method, path, &[KEY], "{}");
     ask("POST", "/v1/bookings");
     ask("GET", "/v1/sessions?end_user=a%20b");
     served.bookings();
@@ -66,15 +59,8 @@ fn a_har_file_is_complete_at_every_moment() {
     let pairs = json!([{"name": "end_user", "value": "a b"}]);
     assert_eq!(second["request"]["queryString"], pairs);
     assert!(text(&second["request"], "url").ends_with("/v1/sessions?end_user=a%20b"));
-    for part in [
-        "startedDateTime",
-        "time",
-        "request",
-        "response",
-        "cache",
-        "timings",
-    ] {
-        assert!(entries.iter().all(|it| it.get(part).is_some()), "{part}");
+    for part in words("startedDateTime time request response cache timings") {
+        assert!(entries.iter().all(|it| it.get(&part).is_some()), "{part}");
     }
     let whole = fs::read_to_string(&file).unwrap();
     assert!(whole.contains(r#""version":"1.2""#) && !whole.contains("sk_live_sandbox"));
@@ -85,9 +71,9 @@ fn a_har_file_that_another_sandbox_is_writing_is_refused_and_stays_whole() {
     let home = Home::new();
     let (file, name) = place(&home, "two.har");
     let first = Served::with(&home, &["--ephemeral", "--har", &name]);
-    send(first.base_url(), "GET", "/v1/", &[KEY], "");
+    first.send("GET", "/v1/", &[KEY], "");
     refused(&home, &name, "another process is writing to it");
-    send(first.base_url(), "GET", "/v1/", &[KEY], "");
+    first.send("GET", "/v1/", &[KEY], "");
     assert_eq!(entries(&file).len(), 2);
     drop(first);
     let run = ["sandbox", "run", "--har", &name, "--", "true"];
@@ -101,7 +87,7 @@ fn the_next_run_takes_the_place_of_a_har_file_of_one_that_was_killed() {
     for _ in 0..2 {
         let served = Served::with(&home, &["--ephemeral", "--har", &name]);
         assert_eq!(entries(&file), Vec::<Value>::new());
-        send(served.base_url(), "GET", "/v1/", &[KEY], "");
+        served.send("GET", "/v1/", &[KEY], "");
         // Killed without a chance to finish.
         drop(served);
         assert_eq!(entries(&file).len(), 1);
@@ -129,7 +115,7 @@ fn a_comment_marks_a_body_that_is_cut() {
     let (file, name) = place(&home, "log.har");
     let served = Served::with(&home, &["--ephemeral", "--har", &name]);
     let large = json!({"venue_id": "x".repeat(900_000)}).to_string();
-    send(served.base_url(), "POST", "/v1/bookings", &[KEY], &large);
+    served.send("POST", "/v1/bookings", &[KEY], &large);
     let entry = entries(&file).remove(0);
     let request = &entry["request"];
     assert_eq!(request["bodySize"], large.len(), "{request}");
@@ -145,7 +131,7 @@ fn a_sandbox_without_a_request_log_writes_whole_entries_too() {
     let (file, name) = place(&home, "log.har");
     let served = Served::with(&home, &["--ephemeral", "--no-request-log", "--har", &name]);
     let body = json!({"venue_id": "ven_confirms"}).to_string();
-    send(served.base_url(), "POST", "/v1/bookings", &[KEY], &body);
+    served.send("POST", "/v1/bookings", &[KEY], &body);
     let sent = &entries(&file)[0]["request"]["postData"];
     assert_eq!(text(sent, "text"), body);
 }
@@ -162,7 +148,7 @@ fn on_a_full_disk_a_har_file_stays_whole() {
     let served = Served::with(&elsewhere, &["--ephemeral", "--no-limits", "--har", name]);
     disk.leave(4);
     for _ in 0..30 {
-        send(served.base_url(), "GET", "/v1/", &[KEY], "");
+        served.send("GET", "/v1/", &[KEY], "");
         entries(&har);
     }
     assert!(entries(&har).len() < 30);
@@ -203,20 +189,15 @@ fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file
         (&[KEY], String::new(), format!("{{\"password\": \"{SECRET}\", \"note\": \"{SECRET}\"}}")),
     ];
     for (headers, query, body) in &cases {
-        send(
-            served.base_url(),
-            "POST",
-            &format!("/v1/venues/search{query}"),
-            headers,
-            body,
-        );
+        let path = format!("/v1/venues/search{query}");
+        served.send("POST", &path, headers, body);
     }
-    let list = send(served.base_url(), "GET", "/sandbox/requests", &[], "").1;
+    let list = served.send("GET", "/sandbox/requests", &[], "").1;
     let ids = list["requests"].as_array().unwrap();
     assert_eq!(ids.len(), cases.len());
     for id in ids {
         let path = format!("/sandbox/requests/{}", text(id, "id"));
-        let shown = send(served.base_url(), "GET", &path, &[], "").1.to_string();
+        let shown = served.send("GET", &path, &[], "").1.to_string();
         assert!(!shown.contains(SECRET), "{shown}");
         assert!(shown.contains('…'), "{shown}");
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::harness::http::{exchange, send};
+use crate::harness::http::exchange;
 use crate::harness::{HANG, Home, Reply, Request, Scripted, Served, has, text};
 
 /// A served sandbox that delivers at once, without limits.
@@ -16,7 +16,7 @@ fn quick(home: &Home) -> Served {
 }
 
 fn control(server: &Served, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    send(server.base_url(), method, path, &[], &body.to_string())
+    server.send(method, path, &[], &body.to_string())
 }
 
 fn add(server: &Served, fault: &Value) -> Value {
@@ -28,7 +28,7 @@ fn add(server: &Served, fault: &Value) -> Value {
 fn index(server: &Served, key: &str) -> u16 {
     let bearer = format!("Bearer {key}");
     let headers = [("Authorization", bearer.as_str())];
-    send(server.base_url(), "GET", "/v1/", &headers, "").0
+    server.send("GET", "/v1/", &headers, "").0
 }
 
 const LIVE: &str = "sk_live_sandbox";
@@ -354,7 +354,7 @@ fn the_command_takes_the_kinds_and_the_presets_that_the_sandbox_takes_and_no_oth
         for kind in described("FaultKind") {
             let output = home.run(add.iter().chain(&["--on", on, "--kind", &kind]));
             let body = json!({"on": on, "kind": kind}).to_string();
-            let (status, _) = send(served.base_url(), "POST", "/sandbox/faults", &[], &body);
+            let (status, _) = served.send("POST", "/sandbox/faults", &[], &body);
             let is_taken = status == 201;
             output.exits(if is_taken { 0 } else { 2 });
         }

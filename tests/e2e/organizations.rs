@@ -37,13 +37,8 @@ impl<'a> Tenant<'a> {
             ("Authorization", bearer.as_str()),
             ("Idempotency-Key", "the same in each"),
         ];
-        send(
-            self.base,
-            method,
-            path,
-            &headers[..1 + usize::from(path == "/v1/bookings")],
-            &body.to_string(),
-        )
+        let headers = &headers[..1 + usize::from(path == "/v1/bookings")];
+        send(self.base, method, path, headers, &body.to_string())
     }
 
     fn book(&self, venue: &str, at: &str) -> Value {
@@ -150,13 +145,7 @@ fn a_removed_organization_leaves_nothing_and_its_keys_are_refused() {
             .len(),
         1
     );
-    for path in [
-        "inbox",
-        "bookings",
-        "deliveries",
-        "requests",
-        "organization",
-    ] {
+    for path in "inbox bookings deliveries requests organization".split(' ') {
         let path = format!("/sandbox/{path}?organization={}", removed.id);
         assert_eq!(send(kept.base, "GET", &path, &[], "").0, 404, "{path}");
     }

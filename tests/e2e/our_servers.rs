@@ -48,7 +48,7 @@ fn a_server_of_ours_refuses_http_2_at_once() {
         );
         assert!(took < Duration::from_secs(5), "{url}: {took:?}");
     }
-    let (status, _) = send(served.base_url(), "GET", "/sandbox/clock", &[], "");
+    let (status, _) = served.send("GET", "/sandbox/clock", &[], "");
     assert_eq!(status, 200);
 }
 

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::http::{exchange, send};
+use crate::harness::http::{KEY, exchange};
 use crate::harness::{Browser, HANG, Home, Reply, Scripted, Served, skipped, text};
 
 const TAB: &str = "\u{e004}";
@@ -32,23 +32,14 @@ pub(crate) fn book(served: &Served, venue: &str, guest: &str, more: &Value) -> V
     let more = more.as_object().cloned().unwrap_or_default();
     body.as_object_mut().unwrap().extend(more);
     let key = format!("{venue} {guest}");
-    let headers = [
-        ("Authorization", "Bearer sk_live_sandbox"),
-        ("Idempotency-Key", key.as_str()),
-    ];
-    let (status, booking) = send(
-        served.base_url(),
-        "POST",
-        "/v1/bookings",
-        &headers,
-        &body.to_string(),
-    );
+    let headers = [KEY, ("Idempotency-Key", key.as_str())];
+    let (status, booking) = served.send("POST", "/v1/bookings", &headers, &body.to_string());
     assert_eq!(status, 201, "{booking}");
     booking
 }
 
 pub(crate) fn control(served: &Served, method: &str, path: &str, body: &Value) -> Value {
-    let (status, document) = send(served.base_url(), method, path, &[], &body.to_string());
+    let (status, document) = served.send(method, path, &[], &body.to_string());
     assert!(status < 300, "{method} {path}: {status} {document}");
     document
 }
@@ -284,7 +275,7 @@ fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
     let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
     let fault = json!({"on": "GET /v1/", "kind": "status", "status": 503, "times": 2});
     control(&served, "POST", "/sandbox/faults", &fault);
-    send(served.base_url(), "GET", "/v1/", &[], "");
+    served.send("GET", "/v1/", &[], "");
     let find = |path: &str, list: &str, id: &str| {
         let deadline = Instant::now() + HANG;
         loop {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::clients::python_with;
-use crate::harness::{HANG, Home, Served, one_start_at_a_time, text};
+use crate::harness::{HANG, Home, Served, text};
 
 /// The secret that a fresh organization signs with.
 const SECRET: &str = "whsec_sandbox";
@@ -26,10 +26,7 @@ impl Receiver {
         let mut command = Command::new(python);
         command.arg(RECEIVER).arg(SECRET).args(more);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = {
-            let _alone = one_start_at_a_time();
-            command.spawn().unwrap()
-        };
+        let mut child = command.spawn().unwrap();
         let mut receiver = Receiver {
             stdout: BufReader::new(child.stdout.take().unwrap()),
             child,

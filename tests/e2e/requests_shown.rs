@@ -1,51 +1,32 @@
-//! What people see of requests: in the log of `sandbox serve`, in `requests show`, and in the notes.
+//! What people see of requests and deliveries: in the log of `sandbox serve`, in `requests show`, in `deliveries`, and in
+//! the notes of a listener.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::http::send;
-use crate::harness::{Home, Key, Served, Terminal, free_port, text};
+use crate::harness::http::{KEY, send};
+use crate::harness::listening::{Listening, SECRET, home_without_a_service, until};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, free_port, text};
+use crate::requests::{create, last, order};
 
-const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
-
-fn order(venue: &str, party: u32) -> String {
-    json!({
-        "venue_id": venue,
-        "datetime": "2027-05-01T19:00:00Z",
-        "party_size": party,
-        "customer": {"name": "Ada Lovelace"},
-    })
-    .to_string()
-}
-
-/// The end of a request's headers.
-const END: &[u8] = b"\r\nConnection: close\r\n\r\n";
-
-fn address(served: &Served) -> &str {
+pub(crate) fn address(served: &Served) -> &str {
     served.base_url().trim_start_matches("http://")
 }
 
-/// Sends bytes, and reads whatever comes back until the connection is closed.
-fn raw(address: &str, request: &[u8]) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
-fn last(served: &Served) -> Value {
-    let (_, document) = send(
-        served.base_url(),
-        "GET",
-        "/sandbox/requests?limit=1",
-        &[],
-        "",
-    );
-    document["requests"][0].clone()
+/// Sends a request to this host, and reads whatever comes back until the connection is closed.
+pub(crate) fn raw(served: &Served, host: &str, head: &str, body: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address(served)).unwrap();
+    let length = body.len();
+    let head =
+        format!("{head}\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[test]
@@ -57,13 +38,8 @@ fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
         let mut terminal = Terminal::of_width(&home, width, &serve);
         terminal.see("Ctrl-C");
         let base = format!("http://127.0.0.1:{port}");
-        send(
-            &base,
-            "POST",
-            "/v1/bookings",
-            &[KEY],
-            &order("ven_confirms", 99),
-        );
+        let body = order(&json!({"party_size": 99}));
+        send(&base, "POST", "/v1/bookings", &[KEY], &body);
         terminal.see("must be 1 to 20\" < } < }");
         terminal.press(Key::CtrlC);
         let ended = terminal.end().exits(0);
@@ -83,11 +59,9 @@ fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
 #[test]
 fn a_body_that_is_no_text_is_said_to_be_base64() {
     let served = Served::start();
-    let address = address(&served);
-    let head = format!("POST /v1/bookings HTTP/1.1\r\nHost: {address}\r\nContent-Length: 3");
-    raw(address, &[head.as_bytes(), END, b"\xff\xfe\x01"].concat());
-    let shown = served.home().run(["sandbox", "requests", "show", "@last"]);
-    let shown = shown.exits(0);
+    let head = "POST /v1/bookings HTTP/1.1";
+    raw(&served, address(&served), head, b"\xff\xfe\x01");
+    let shown = served.home().ok(["sandbox", "requests", "show", "@last"]);
     let said = "(the body is not text; as Base64:)\n//4B\n";
     shown.shows(said);
     assert_eq!(shown.stdout.matches("Base64").count(), 1, "{shown}");
@@ -96,8 +70,7 @@ fn a_body_that_is_no_text_is_said_to_be_base64() {
 #[test]
 fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
     let served = Served::start();
-    let path = "/v1/?key=sk_live_sandbox";
-    send(served.base_url(), "GET", path, &[KEY], "");
+    served.send("GET", "/v1/?key=sk_live_sandbox", &[KEY], "");
     let show = ["sandbox", "requests", "show", "@last", "--curl"];
     let curl = served.home().ok(show).stdout;
     let again = Command::new("sh")
@@ -112,15 +85,141 @@ fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
 #[test]
 fn a_request_that_is_refused_for_its_host_is_told_the_flag_and_the_port() {
     let served = Served::start();
-    let address = address(&served);
-    let (_, port) = address.rsplit_once(':').unwrap();
-    let head = b"GET /v1/ HTTP/1.1\r\nHost: app.test";
-    let answer = raw(address, &[head, END].concat());
+    let (_, port) = address(&served).rsplit_once(':').unwrap();
+    let answer = raw(&served, "app.test", "GET /v1/ HTTP/1.1", b"");
     let said = format!(
         "the Host header is \"app.test\", and must be localhost, 127.0.0.1 or [::1], or a name that \
          `bookctl sandbox serve --host app.test` allows, with the port {port}"
     );
     let (_, body) = answer.rsplit_once("\r\n").unwrap();
     let refusal: Value = serde_json::from_str(body).unwrap();
-    assert_eq!(text(&refusal, "error"), said);
+    assert_eq!(refusal["error"], said);
+}
+
+/// "`sandbox serve` logs one line a request: … `-v` the bodies too" (sandbox tools, Requests)
+#[test]
+fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
+    let home = Home::new();
+    for verbose in [false, true] {
+        let more: &[&str] = if verbose { &["-v"] } else { &[] };
+        let flags = ["--ephemeral", "--no-limits"].iter().chain(more).copied();
+        let served = Served::with(&home, &flags.collect::<Vec<_>>());
+        let leaking = json!({"party_size": 99, "customer": {"name": "sk_live_sandbox"}});
+        create(&served, &[KEY], &order(&leaking));
+        let keyed = [KEY, ("Idempotency-Key", "1")];
+        create(&served, &keyed, &order(&json!({"venueId": 1})));
+        served.home().fault("GET /v1/", "status", 1);
+        served.send("GET", "/v1/", &[KEY], "");
+        let log = served.log();
+        for said in [
+            " POST /v1/bookings 400 ",
+            "sk_live_…dbox",
+            "party_size must be 1 to 20",
+            "         note: Idempotency-Key is missing",
+            "note: unknown field venueId is ignored",
+            "fault: status",
+        ] {
+            assert!(log.contains(said), "{said} is not in {log}");
+        }
+        assert_eq!(log.contains("\"party_size\": 99"), verbose, "{log}");
+        assert!(!log.contains("sk_live_sandbox"), "{log}");
+        assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
+    }
+}
+
+/// "`GET /sandbox/deliveries` (every attempt with status, latency and next try)" (wire contract)
+#[test]
+fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
+    let answers = Cell::new(0);
+    let app = Scripted::start(move |_| {
+        answers.set(answers.get() + 1);
+        match answers.get() {
+            1 => Reply::json(500, &json!({"error": "boom"})),
+            _ => Reply::Whole(200, "text/plain", "é".repeat(10_000)),
+        }
+    });
+    let served = Served::unlimited();
+    let home = served.home();
+    let deliveries = |words: &[&str]| home.run(["sandbox", "deliveries"].iter().chain(words));
+    let url = format!("webhook_url={}/hooks", app.base_url());
+    home.ok(["sandbox", "organization", "-F", &url]);
+    let id = home.booked("ven_otp", &[], 10);
+    let all = || deliveries(&["--json"]).exits(0).json()["deliveries"].clone();
+    until("two deliveries were tried", || {
+        let all = all();
+        let mut all = all.as_array().unwrap().iter();
+        all.all(|it| it["attempts"] != json!([]))
+    });
+    let oldest = &all()[0];
+    assert_eq!(oldest["type"], "booking.created");
+    let list = deliveries(&[]).exits(0);
+    let (newest, first) = list.stdout.split_once('\n').unwrap();
+    assert!(newest.contains("requires_action"), "newest first: {list}");
+    assert!(first.contains("\tcreated\t"), "{list}");
+    let shown = deliveries(&["show", "@2", "--json"]).exits(0).json();
+    assert_eq!(shown["event_id"], oldest["event_id"]);
+    let attempt = &shown["attempts"][0];
+    assert_eq!(attempt["status"], 500);
+    assert_eq!(attempt["request"]["body"], shown["body"]);
+    assert!(attempt["request"]["headers"]["booking-signature"].is_string());
+    let answer = json!({"error": "boom"}).to_string();
+    assert_eq!(attempt["response"]["body"], answer);
+    assert_eq!(attempt["response"]["truncated"], false);
+    assert!(text(&shown, "body").contains(&id));
+    deliveries(&["show", "@2"]).exits(0).prints("boom");
+    let long = deliveries(&["show", "@1", "--json"]).exits(0).json();
+    let response = &long["attempts"][0]["response"];
+    assert_eq!(response["truncated"], true, "{response}");
+    assert!((8_000..=8_193).contains(&text(response, "body").chars().count()));
+    deliveries(&["show", "evt_nobody", "--json"]).refused(6, "http_404");
+    for action in ["show", "resend"] {
+        let newest = deliveries(&[action, "@last", "--json"]).exits(0).json();
+        assert_eq!(newest["event_id"], long["event_id"]);
+    }
+}
+
+/// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling" (issue)
+#[test]
+fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_of_its_own() {
+    let app = Scripted::start(|_| Reply::json(422, &json!({"error": "no such room"})));
+    let served = Served::unlimited();
+    let home = served.home();
+    let url = format!("{}/hooks", app.base_url());
+    let listening = Listening::start(&home, &["-v", "--forward-to", &url]);
+    let id = home.booked("ven_confirms", &[], 0);
+    app.wait_for_request();
+    // The newest event waits behind the first one, which was not accepted.
+    let first = || {
+        let list = home.run(["webhook", "events", "list", "--json"]).json();
+        text(
+            list["events"].as_array().unwrap().last().unwrap(),
+            "event_id",
+        )
+    };
+    until("the response is kept", || {
+        let show = ["webhook", "events", "show", &first(), "--json"];
+        let shown = home.run(show).json();
+        shown["attempts"][0]["response"]["body"] == r#"{"error":"no such room"}"#
+    });
+    home.ok(["webhook", "events", "show", &first()])
+        .prints("no such room");
+    let output = listening.end();
+    for shown in [
+        "> booking-signature: t=",
+        &format!("\"id\":\"{id}\""),
+        "< 422",
+        "< {\"error\":\"no such room\"}",
+        "export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox",
+    ] {
+        output.tells(shown);
+    }
+    assert!(!output.stderr.contains("/sandbox/"), "{output}");
+}
+
+#[test]
+fn a_listener_never_shows_a_secret_that_is_no_sandboxs() {
+    let home = home_without_a_service();
+    let output = Listening::start(&home, &["-v"]).end();
+    assert!(!output.stderr.contains(SECRET), "{output}");
+    assert!(!output.stderr.contains("export"), "{output}");
 }

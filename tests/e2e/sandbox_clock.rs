@@ -88,20 +88,13 @@ fn a_call_makes_one_change_and_names_it() {
         json!({"set": "1999-01-01T00:00:00Z"}),
         json!({"set": "9999-01-01T00:00:00Z"}),
     ] {
-        let base = server.base_url();
-        let text = body.to_string();
-        let (status, refusal) =
-            crate::harness::http::send(base, "POST", "/sandbox/clock", &[], &text);
-        assert_eq!(
-            (status, &refusal["error"]),
-            (400, &json!("validation failed")),
-            "{body}"
-        );
+        let (status, refusal) = server.send("POST", "/sandbox/clock", &[], &body.to_string());
+        assert_eq!(status, 400, "{body}");
+        assert_eq!(refusal["error"], "validation failed", "{body}");
     }
     // The call is right, and the sandbox is not in a state for it.
     let next = json!({"next": true}).to_string();
-    let send = crate::harness::http::send;
-    let refusal = send(server.base_url(), "POST", "/sandbox/clock", &[], &next);
+    let refusal = server.send("POST", "/sandbox/clock", &[], &next);
     let said = "nothing is due: no booking and no webhook waits for a time";
     assert_eq!(refusal, (409, json!({"error": said})));
 }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::http::send;
 use crate::harness::{Home, Output, Served, each, text};
 
 /// A venue with one table at each hour of the evening.
@@ -221,7 +220,7 @@ fn a_server_starts_with_fixtures_and_each_organization_has_its_own() {
     let server = Served::with(&home, &["--fixtures", path]);
     let client = server.home();
     assert_eq!(venues_near(&client, &["--near", "Bath"]), ["ven_small"]);
-    let (_, added) = send(server.base_url(), "POST", "/sandbox/organizations", &[], "");
+    let (_, added) = server.send("POST", "/sandbox/organizations", &[], "");
     let (id, key) = (text(&added, "id"), text(&added["keys"], "live"));
     let other = server.home_with(&key);
     let near = ["--near", "Bath"];
@@ -286,6 +285,6 @@ fn fixtures_of_more_than_a_megabyte_are_refused_in_one_sentence() {
     let message = "standard input has more than 1 MB; nothing was loaded";
     assert_eq!(text(&error, "message"), message);
     let served = Served::start();
-    let (status, refused) = send(served.base_url(), "POST", "/sandbox/fixtures", &[], &large);
+    let (status, refused) = served.send("POST", "/sandbox/fixtures", &[], &large);
     assert_eq!(status, 413, "{refused}");
 }

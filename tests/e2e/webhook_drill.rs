@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Home, Reply, Scripted, Served, one_start_at_a_time, skipped, text};
+use crate::harness::{Home, Reply, Scripted, Served, skipped, text};
 
 const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consumer.py");
 const SECRET: &str = "whsec_of_the_drill";
@@ -15,10 +15,7 @@ const SECRET: &str = "whsec_of_the_drill";
 /// A Python of any kind, with a word to whoever runs the tests where there is none.
 fn python() -> Option<String> {
     let python = std::env::var("BOOKCTL_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let probed = {
-        let _alone = one_start_at_a_time();
-        Command::new(&python).arg("--version").output()
-    };
+    let probed = Command::new(&python).arg("--version").output();
     if probed.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
@@ -54,10 +51,7 @@ impl Consumer {
             command.env("BOOKING_API_KEY", "sk_live_sandbox");
         }
         command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = {
-            let _alone = one_start_at_a_time();
-            command.spawn().unwrap()
-        };
+        let mut child = command.spawn().unwrap();
         let mut base = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut base).unwrap();

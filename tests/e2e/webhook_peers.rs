@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, one_start_at_a_time, skipped};
+use crate::harness::{Home, skipped};
 
 const SECRET: &str = "whsec_ofThePeers+/=0123456789";
 const T: &str = "1795262400";
@@ -23,10 +23,7 @@ fn output_of(mut command: Command, input: &[u8]) -> Result<Vec<u8>, String> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let started = {
-        let _alone = one_start_at_a_time();
-        command.spawn()
-    };
+    let started = command.spawn();
     let mut child = started.map_err(|error| format!("{command:?} cannot be run: {error}"))?;
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();

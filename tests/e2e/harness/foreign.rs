@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{HANG, Home, http, installed, one_start_at_a_time, skipped};
+use super::{HANG, Home, http, installed, skipped};
 
 /// The key that every variant takes.
 pub(crate) const FOREIGN_KEY: &str = "sk_test_of_a_foreign_service";
@@ -45,10 +45,7 @@ impl Foreign {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let child = {
-            let _alone = one_start_at_a_time();
-            command.spawn().unwrap()
-        };
+        let child = command.spawn().unwrap();
         let mut service = Foreign {
             child,
             base_url: String::new(),
@@ -94,7 +91,7 @@ impl Foreign {
             + self.base_url["http://".len()..]
                 .find('/')
                 .unwrap_or(self.base_url.len() - "http://".len())];
-        let (status, document) = http::call(root, method, &format!("/__test__/{path}"), body);
+        let (status, document) = http::send(root, method, &format!("/__test__/{path}"), &[], body);
         assert_eq!(status, 200, "{method} {path}: {document}");
         document
     }

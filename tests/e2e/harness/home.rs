@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{HANG, one_start_at_a_time};
+use super::HANG;
 
 /// What a booking takes beside its venue.
 pub(crate) const GUEST: [&str; 6] = [
@@ -102,6 +102,8 @@ impl Home {
 
     /// Gives a command this home's folder and environment.
     pub(crate) fn enter(&self, command: &mut Command) {
+        #[cfg(unix)]
+        super::pass_on_no_ignored_signal();
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -286,7 +288,6 @@ impl Running {
             .filter_map(|(_, value)| Some(value?.to_str()?.to_owned()))
             .filter(|secret| secret.len() > 8)
             .collect();
-        let _alone = one_start_at_a_time();
         let child = command.spawn().unwrap();
         Running {
             child,

@@ -2,10 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::Value;
 
 /// Start line, headers with lower-case names, body.
+#[derive(Debug)]
 pub(crate) struct Message {
     pub(super) start: String,
     pub(super) headers: Vec<(String, String)>,
@@ -66,10 +68,8 @@ impl Message {
     }
 }
 
-/// Sends a request without a key; the status and the document that came.
-pub(super) fn call(base_url: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
-    send(base_url, method, path, &[], body)
-}
+/// The header with the sandbox's key that may do everything.
+pub(crate) const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
 
 /// Sends a request with these headers; the status and the document that came.
 pub(crate) fn send(
@@ -91,21 +91,41 @@ pub(crate) fn exchange(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Message {
+    try_exchange(base_url, method, path, headers, body.as_bytes()).unwrap()
+}
+
+/// The same; `None` where no answer came, or half of one.
+pub(crate) fn try_exchange(
+    base_url: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Option<Message> {
     let address = base_url.strip_prefix("http://").unwrap();
     let (address, base_path) = match address.split_once('/') {
         Some((address, path)) => (address, format!("/{path}")),
         None => (address, String::new()),
     };
-    let mut stream = TcpStream::connect(address).unwrap();
-    let headers: String = headers
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .ok()?;
+    let names_host = headers
         .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let own = [("Host", address)];
+    let own = own.iter().filter(|_| !names_host);
+    let headers: String = own
+        .chain(headers)
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
-    let request = format!(
-        "{method} {base_path}{path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
-         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+    let head = format!(
+        "{method} {base_path}{path} HTTP/1.1\r\nContent-Type: application/json\r\n{headers}\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
-    stream.write_all(request.as_bytes()).unwrap();
-    Message::read(&mut stream).unwrap()
+    // Who refuses a request may answer before all of it was read.
+    let _ = stream.write_all(&[head.as_bytes(), body].concat());
+    Message::read(&mut stream)
 }

@@ -311,6 +311,5 @@ pub(crate) fn shell(home: &Home, line: &str) -> Child {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let _alone = super::one_start_at_a_time();
     command.spawn().unwrap()
 }

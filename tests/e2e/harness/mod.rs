@@ -27,7 +27,6 @@ mod wire;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[cfg(unix)]
@@ -76,15 +75,6 @@ pub(crate) fn skipped(why: &str) {
     writeln!(std::io::stderr(), "skipped: {why}").unwrap();
     let is_strict = std::env::var_os("BOOKCTL_TEST_STRICT").is_some_and(|it| it == "1");
     assert!(!is_strict, "this cannot be tested here: {why}");
-}
-
-/// Held while a process is started: the pseudo terminal's descriptors and its start-up pipe are inherited by
-/// whatever is started meanwhile, and would then stay open as long as that lives.
-pub(crate) fn one_start_at_a_time() -> MutexGuard<'static, ()> {
-    static START: Mutex<()> = Mutex::new(());
-    #[cfg(unix)]
-    pass_on_no_ignored_signal();
-    START.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A shell starts what it puts into the background with signals ignored, and so does `nohup`; whatever is started from

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{HANG, installed, one_start_at_a_time, skipped};
+use super::{HANG, installed, skipped};
 
 /// A cluster with an empty database. It ends with this value.
 pub(crate) struct Postgres {
@@ -133,10 +133,7 @@ impl Postgres {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let child = {
-            let _alone = one_start_at_a_time();
-            command.spawn().unwrap()
-        };
+        let child = command.spawn().unwrap();
         self.server = Some(child);
         let began = Instant::now();
         while !self.answers() {

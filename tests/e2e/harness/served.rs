@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::home::text;
-use super::{HANG, Home, http, one_start_at_a_time};
+use super::{HANG, Home, http};
 
 /// A served sandbox; it ends with this value, and must not have panicked until then.
 pub(crate) struct Served {
@@ -51,10 +51,7 @@ impl Served {
         let arguments = ["sandbox", "serve", "--port", port, "--json"];
         let mut command = home.command(arguments.iter().chain(more));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = {
-            let _alone = one_start_at_a_time();
-            command.spawn().unwrap()
-        };
+        let mut child = command.spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let log = std::thread::spawn(move || {
             let mut log = String::new();
@@ -100,16 +97,27 @@ impl Served {
         Home::pointing_to(&self.base_url, key)
     }
 
+    /// Sends it a request with these headers; the status and the document that came.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, Value) {
+        http::send(&self.base_url, method, path, headers, body)
+    }
+
     /// Every booking that the sandbox holds.
     pub(crate) fn bookings(&self) -> Vec<Value> {
-        let (status, document) = http::call(&self.base_url, "GET", "/sandbox/bookings", "");
+        let (status, document) = self.send("GET", "/sandbox/bookings", &[], "");
         assert_eq!(status, 200, "{document}");
         document["bookings"].as_array().unwrap().clone()
     }
 
     /// Takes it back to where it began.
     pub(crate) fn reset(&self) {
-        let (status, document) = http::call(&self.base_url, "POST", "/sandbox/reset", "");
+        let (status, document) = self.send("POST", "/sandbox/reset", &[], "");
         assert_eq!(status, 200, "{document}");
     }
 

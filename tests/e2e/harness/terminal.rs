@@ -1,16 +1,17 @@
 //! A terminal in which the binary runs, and where a person types.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::num::NonZeroU16;
-use std::os::fd::AsFd;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command};
+use std::time::Instant;
 
-use expectrl::session::OsSession;
+use pty_process::Size;
+use pty_process::blocking::{Pty, open};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use vt100::Parser;
 
-use super::{HANG, Home, one_start_at_a_time};
+use super::{HANG, Home};
 
 /// Rows enough for a whole walk, so that nothing scrolls out of sight.
 const ROWS: NonZeroU16 = NonZeroU16::new(120).unwrap();
@@ -59,7 +60,8 @@ impl Key {
 
 /// A command in a terminal. What is asserted is what a person sees: the screen, not the bytes that made it.
 pub(crate) struct Terminal {
-    session: OsSession,
+    pty: Pty,
+    shell: Child,
     screen: Parser,
     raw: Vec<u8>,
     /// Lines that were wider than the terminal, as seen at any moment.
@@ -89,13 +91,13 @@ impl Terminal {
         }
         command.args(["-c", SHELL, "sh", &ROWS.to_string(), &columns.to_string()]);
         command.args(program);
-        let mut session = {
-            let _alone = one_start_at_a_time();
-            OsSession::spawn(command).unwrap()
-        };
-        session.write_all(b"\n").unwrap();
+        let (mut pty, end) = open().unwrap();
+        let command = pty_process::blocking::Command::from(command);
+        let shell = command.spawn(end).unwrap();
+        pty.write_all(b"\n").unwrap();
         Terminal {
-            session,
+            pty,
+            shell,
             screen: Parser::new(ROWS, NonZeroU16::new(columns).unwrap(), 0),
             raw: Vec::new(),
             broken: Vec::new(),
@@ -118,22 +120,21 @@ impl Terminal {
 
     /// Takes in what was written; `false` once nothing more can come.
     fn take_in(&mut self) -> bool {
-        let mut bytes = [0; 4096];
-        match self.session.try_read(&mut bytes) {
-            Ok(0) => return false,
-            Ok(count) => {
-                self.raw.extend_from_slice(&bytes[..count]);
-                self.screen.process(&bytes[..count]);
-                self.note_broken_lines();
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                // Nothing there yet: let the other side work.
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            // A terminal whose last process is gone reads as an error.
-            Err(_) => return false,
+        let a_second = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        let mut there = [PollFd::new(&self.pty, PollFlags::IN)];
+        if poll(&mut there, Some(&a_second)) != Ok(1) {
+            return true;
         }
-        true
+        let mut bytes = [0; 4096];
+        // A terminal whose last process is gone reads as an error.
+        let count = self.pty.read(&mut bytes).unwrap_or_default();
+        self.raw.extend_from_slice(&bytes[..count]);
+        self.screen.process(&bytes[..count]);
+        self.note_broken_lines();
+        count > 0
     }
 
     fn note_broken_lines(&mut self) {
@@ -148,7 +149,7 @@ impl Terminal {
 
     /// Types characters.
     pub(crate) fn type_in(&mut self, text: &str) -> &mut Self {
-        self.session.write_all(text.as_bytes()).unwrap();
+        self.pty.write_all(text.as_bytes()).unwrap();
         self
     }
 
@@ -164,13 +165,7 @@ impl Terminal {
 
     /// Gives the terminal another width, as a person does with the window.
     pub(crate) fn resize(&mut self, columns: u16) -> &mut Self {
-        let size = rustix::termios::Winsize {
-            ws_row: ROWS.get(),
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        rustix::termios::tcsetwinsize(self.session.get_stream().as_fd(), size).unwrap();
+        self.pty.resize(Size::new(ROWS.get(), columns)).unwrap();
         self.screen
             .screen_mut()
             .set_size(ROWS, NonZeroU16::new(columns).unwrap());
@@ -196,6 +191,13 @@ impl Terminal {
             raw: String::from_utf8_lossy(&self.raw).into_owned(),
             broken: std::mem::take(&mut self.broken),
         }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
     }
 }
 

@@ -221,33 +221,6 @@ fn every_field_has_a_sentence_and_an_example() {
     }
 }
 
-#[test]
-fn every_example_is_what_its_schema_describes() {
-    for document in [service(), controls_document()] {
-        walk(&document["components"]["schemas"], "", &mut |at, value| {
-            let Some(examples) = value.get("examples").and_then(Value::as_array) else {
-                return;
-            };
-            // A field that is named `examples` would be no example.
-            let Some(mut schema) = value.as_object().cloned() else {
-                return;
-            };
-            schema.insert("components".to_owned(), document["components"].clone());
-            let schema = jsonschema::options()
-                .should_validate_formats(true)
-                .build(&Value::Object(schema))
-                .unwrap();
-            for example in examples {
-                let wrong: Vec<_> = schema
-                    .iter_errors(example)
-                    .map(|it| it.to_string())
-                    .collect();
-                assert!(wrong.is_empty(), "{at}: {example}: {wrong:?}");
-            }
-        });
-    }
-}
-
 /// The hashes are those of the whole content of the elements.
 #[test]
 fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
