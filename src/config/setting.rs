@@ -12,36 +12,23 @@ use crate::service::mapping::{Adapter, Dialect, ReadKind, WriteKind};
 use crate::service::time::retention::Retention;
 
 /// The settings that stand in the profile itself, and not in a table of it.
-const PLAIN: [&str; 8] = [
-    "base_url",
-    "read_only",
-    "ca_file",
-    "retention",
-    "journal",
-    "local_times",
-    "auth_query",
-    "auth_user",
-];
+const PLAIN: &str =
+    "base_url, read_only, ca_file, retention, journal, local_times, auth_query, auth_user";
 
 /// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front. The error
 /// lists the keys.
 pub(crate) fn setting(key: &str) -> Result<String, String> {
-    let mut names = Dialect::TABLE.iter().map(|(name, ..)| *name);
+    let names: Vec<&str> = Dialect::TABLE.iter().map(|it| it.0).collect();
     match key.split_once('.').unwrap_or(("", key)) {
         ("headers", _) => Ok(key.to_owned()),
         ("read", kind) if ReadKind::parse(kind).is_some() => Ok(key.to_owned()),
         ("write", kind) if WriteKind::parse(kind).is_some() => Ok(key.to_owned()),
-        ("", name) if PLAIN.contains(&name) => Ok(key.to_owned()),
-        ("" | "dialect", name) if names.any(|it| it == name) => Ok(format!("dialect.{name}")),
+        ("", name) if PLAIN.split(", ").any(|it| it == name) => Ok(key.to_owned()),
+        ("" | "dialect", name) if names.contains(&name) => Ok(format!("dialect.{name}")),
         _ => Err(format!(
-            "a profile has no setting {key}; the settings are {}, headers.NAME, read.KIND, write.KIND and {}; \
+            "a profile has no setting {key}; the settings are {PLAIN}, headers.NAME, read.KIND, write.KIND and {}; \
              `bookctl help mapping` lists the kinds",
-            PLAIN.join(", "),
-            Dialect::TABLE
-                .iter()
-                .map(|it| it.0)
-                .collect::<Vec<_>>()
-                .join(", ")
+            names.join(", ")
         )),
     }
 }
@@ -64,10 +51,7 @@ impl Assignment {
         })
     }
 
-    /// Writes the setting into the draft of the file.
-    ///
-    /// # Errors
-    /// The value cannot be one of this setting; the error names the key.
+    /// Writes the setting into the draft of the file. The error of a value that it cannot have names the key.
     pub(crate) fn set(&self, draft: &mut ConfigEdit, profile: &str) -> Result<()> {
         let Assignment { key, value } = self;
         match key.as_str() {

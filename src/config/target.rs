@@ -248,15 +248,13 @@ fn journal(
             stored_for: None,
         }));
     }
-    let Some((name, profile)) = profile else {
-        return Ok(None);
-    };
-    let Some(url) = &profile.journal else {
+    let own = profile.and_then(|(name, it)| Some((*name, it, it.journal.as_ref()?)));
+    let Some((name, profile, url)) = own else {
         return Ok(None);
     };
     Ok(Some(SharedJournal {
         address: journal_address(url, name)?,
-        stored_for: profile.journal_password_stored.then(|| (*name).to_owned()),
+        stored_for: profile.journal_password_stored.then(|| name.to_owned()),
     }))
 }
 

@@ -12,9 +12,9 @@ use super::searched::Searched;
 use super::{Journal, guests};
 use crate::json::Document;
 use crate::outcome::Result;
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, Value, values};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
-use crate::service::documents::booking::Booking;
+use crate::service::documents::booking::{Booking, Status};
 
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {
@@ -87,6 +87,17 @@ pub(super) fn hold(
     }))
 }
 
+/// Whether the guest of a booking was deleted with the attempt that made it.
+pub(super) fn is_forgotten(
+    statements: &dyn SqlExecutor,
+    origin: &str,
+    id: &str,
+) -> SqlResult<bool> {
+    let query =
+        "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL";
+    Ok(statements.first(query, values![origin, id])?.is_some())
+}
+
 #[derive(Default)]
 pub(super) struct SeenBooking<'a> {
     pub(super) origin: &'a str,
@@ -117,18 +128,19 @@ pub(super) fn store(
         let terms = seen.terms.map(stored_terms);
         (stored(booking), terms, Searched::of(booking, asked, scope))
     };
-    let write = if held.is_some() {
-        "UPDATE bookings SET status = ?3, document = ?4, seen_at = ?5, gone_at = NULL, day = ?6, guest = ?7, email = ?8,
-                phone = ?9, venue = ?10, folded_id = ?11, terms = coalesce(terms, ?12),
-                idempotency_key = coalesce(idempotency_key, ?13)
-         WHERE origin = ?1 AND id = ?2"
-    } else {
+    const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
+         seen_at = excluded.seen_at, gone_at = NULL, day = excluded.day, guest = excluded.guest, email = excluded.email,
+         phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
+         terms = coalesce(bookings.terms, excluded.terms),
+         idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
+    let write = format!(
         "INSERT INTO bookings (origin, id, status, document, seen_at, day, guest, email, phone, venue, folded_id, terms,
                                idempotency_key, profile, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
-    };
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) {}",
+        if held.is_some() { CHANGED } else { "" }
+    );
     let status = booking.status();
-    let row: &[Value<'_>] = values![
+    let row = values![
         seen.origin,
         booking.id(),
         status.as_str(),
@@ -145,8 +157,7 @@ pub(super) fn store(
         seen.profile,
         seen.created_at,
     ];
-    let used = if held.is_some() { &row[..13] } else { row };
-    statements.later(write, used).map(drop)
+    statements.later(&write, row).map(drop)
 }
 
 /// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
@@ -220,10 +231,8 @@ impl Journal {
         }
         let purged = self.write(|statements, scope| {
             let held = hold(statements, &scope.origin, booking.id())?;
-            let forgotten = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL";
-            let row = values![&scope.origin, booking.id()];
             let is_kept = held.is_some()
-                || scope.keeps_guests() && statements.first(forgotten, row)?.is_none();
+                || scope.keeps_guests() && !is_forgotten(statements, &scope.origin, booking.id())?;
             if is_kept {
                 keep_seen(statements, scope, held.as_ref(), booking, Timestamp::now())?;
             }
@@ -265,8 +274,9 @@ impl Journal {
 
     pub(crate) fn lost(&self) -> Result<u32> {
         self.read(|statements, scope| {
-            // SQLite would take the primary key, which has all bookings.
-            let lost = "SELECT count(*) FROM bookings INDEXED BY bookings_gone WHERE origin = ?1 AND gone_at IS NOT NULL";
+            // For `origin` alone, SQLite would take the primary key, which has all bookings.
+            let lost =
+                "SELECT count(*) FROM bookings WHERE origin || '' = ?1 AND gone_at IS NOT NULL";
             let row = statements.first(lost, values![&scope.origin])?;
             row.map_or(Ok(0), |row| row.at(0))
         })
@@ -274,22 +284,17 @@ impl Journal {
 
     /// A booking as it was last seen, unless its document cannot be read.
     pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
-        self.kept_if(id, "1 = 1")
+        let query = "SELECT * FROM bookings WHERE origin = ?1 AND id = ?2";
+        self.read(|statements, scope| {
+            let row = statements.first(query, values![&scope.origin, id])?;
+            row.map_or(Ok(None), |row| KeptBooking::read(&row))
+        })
     }
 
     /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let final_states = "status IN ('confirmed', 'failed', 'cancelled', 'expired')";
-        let kept = self.kept_if(id, final_states)?;
-        Ok(kept.map(|kept| kept.booking))
-    }
-
-    fn kept_if(&self, id: &str, condition: &str) -> Result<Option<KeptBooking>> {
-        let query = format!("SELECT * FROM bookings WHERE origin = ?1 AND id = ?2 AND {condition}");
-        self.read(|statements, scope| {
-            let row = statements.first(&query, values![&scope.origin, id])?;
-            row.map_or(Ok(None), |row| KeptBooking::read(&row))
-        })
+        let booking = self.kept(id)?.map(|kept| kept.booking);
+        Ok(booking.filter(|it| it.status() == Status::Confirmed || !it.status().has_not_ended()))
     }
 
     /// The ids of the newest bookings at this service, whatever the shape of their documents.

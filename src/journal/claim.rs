@@ -29,10 +29,8 @@ pub(crate) enum Claim {
 
 impl Journal {
     /// Claims an idempotency key for this process, unless another one has claimed it. The claim ends with `release`, or
-    /// after `lease`, because its process may have died. The time is that of the journal's clock, which all
-    /// machines share.
-    ///
-    /// Two processes that send one attempt all the same get the same booking, because they send the same key.
+    /// after `lease` by the journal's clock, because its process may have died. Two processes that send one attempt all
+    /// the same get the same booking, because they send the same key.
     pub(crate) fn claim(&self, key: &str, lease: Duration) -> Result<Claim> {
         let lease = i64::try_from(lease.min(LONGEST_LEASE).as_millis()).unwrap_or(LONGEST);
         self.write(|statements, scope| {

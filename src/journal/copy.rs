@@ -80,16 +80,15 @@ fn copy_booking(
         return Ok(());
     };
     let (id, origin) = (booking.id(), row.get::<String>("origin")?);
-    let forgotten_at: Option<String> = row.get("forgotten_at")?;
+    let text = |column| row.get::<Option<String>>(column);
+    let forgotten_at = text("forgotten_at")?;
     let held = bookings::hold(statements, &origin, id)?;
     if let Some(held) = &held {
         if held.is_forgotten || forgotten_at.is_some() || held.seen_at >= seen_at {
             return Ok(());
         }
     } else {
-        let forgotten = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL";
-        let is_forgotten = statements.first(forgotten, values![&origin, id])?;
-        if forgotten_at.is_none() && is_forgotten.is_some() {
+        if forgotten_at.is_none() && bookings::is_forgotten(statements, &origin, id)? {
             return Ok(());
         }
         for before in sightings.iter().rev().skip(1) {
@@ -102,10 +101,8 @@ fn copy_booking(
             statements.later(add, row)?;
         }
     }
-    let [key, terms, profile] = ["idempotency_key", "terms", "profile"].map(|it| row.get(it));
-    let (key, terms, profile): (Option<String>, Option<String>, Option<String>) =
-        (key?, terms?, profile?);
-    let terms: Option<Json> = terms.and_then(|it| serde_json::from_str(&it).ok());
+    let (key, profile) = (text("idempotency_key")?, text("profile")?);
+    let terms: Option<Json> = text("terms")?.and_then(|it| serde_json::from_str(&it).ok());
     let seen = SeenBooking {
         origin: &origin,
         profile: profile.as_deref(),
@@ -117,7 +114,7 @@ fn copy_booking(
         is_forgotten: forgotten_at.is_some(),
     };
     bookings::store(statements, scope, held.as_ref(), &booking, &seen)?;
-    let gone_at: Option<String> = row.get("gone_at")?;
+    let gone_at = text("gone_at")?;
     let mark = "UPDATE bookings SET gone_at = ?3, forgotten_at = ?4 WHERE origin = ?1 AND id = ?2";
     let row = values![&origin, id, &gone_at, &forgotten_at];
     statements.later(mark, row).map(drop)

@@ -95,28 +95,26 @@ pub(super) enum Admission {
     Exhausted(RateLimitWindow),
 }
 
-/// What an answer has shown of the rate limit of this name; nothing if the service has it no more.
-pub(super) struct Observed(String, Option<RateLimitWindow>);
-
-impl Observed {
-    /// Updates the stored window, within a transaction. An answer never gives back what others have taken of it meanwhile.
-    pub(super) fn store(&self, statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<()> {
-        let Observed(name, seen) = self;
-        let Some(seen) = seen else {
-            let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
-            return statements
-                .later(delete, values![&scope.origin, name])
-                .map(drop);
-        };
-        let slack = SLACK.as_millis();
-        let if_stored = format!(
-            "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,
-             ahead = excluded.ahead, seen_at = excluded.seen_at,
-             remaining = CASE WHEN excluded.resets_at <= limits.resets_at + {slack} AND limits.remaining < excluded.remaining
-                              THEN limits.remaining ELSE excluded.remaining END"
-        );
-        store(statements, scope, seen, &if_stored)
-    }
+/// Updates the stored window of this name by what an answer has shown of it, within a transaction; deletes it if the service has
+/// it no more. An answer never gives back what others have taken of it meanwhile.
+pub(super) fn store_observed(
+    statements: &dyn SqlExecutor,
+    scope: &Scope,
+    (name, seen): &(String, Option<RateLimitWindow>),
+) -> SqlResult<()> {
+    let Some(seen) = seen else {
+        let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
+        let row = values![&scope.origin, name];
+        return statements.later(delete, row).map(drop);
+    };
+    let slack = SLACK.as_millis();
+    let if_stored = format!(
+        "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,
+         ahead = excluded.ahead, seen_at = excluded.seen_at,
+         remaining = CASE WHEN excluded.resets_at <= limits.resets_at + {slack} AND limits.remaining < excluded.remaining
+                          THEN limits.remaining ELSE excluded.remaining END"
+    );
+    store(statements, scope, seen, &if_stored)
 }
 
 impl Journal {
@@ -168,8 +166,7 @@ impl Journal {
     /// Remembers what an answer has shown of the rate limit of this name, or that it has shown none. It is stored with the
     /// next write.
     pub(crate) fn observe(&self, name: &str, seen: Option<RateLimitWindow>) {
-        let observed = Observed(name.to_owned(), seen);
-        self.observed.borrow_mut().push(observed);
+        self.observed.borrow_mut().push((name.to_owned(), seen));
     }
 
     /// Stores what was observed, if nothing else has. That a limit is gone is no reason to write.

@@ -124,7 +124,9 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
 
 /// Gives the old journal a second name, so that its own name never disappears where that is possible.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let kept = free_name(path);
+    // By the microsecond: whoever recovers holds the lock.
+    let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%.6fZ");
+    let kept = beside(path, &format!(".broken-{now}"));
     if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &kept).is_err() {
         private_file::rename(path, &kept)?;
     }
@@ -139,11 +141,7 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(kept)
 }
 
-/// Whether the journal can be opened, has a known version, and every page is intact.
-///
-/// # Errors
-///
-/// If that cannot be determined.
+/// Whether the journal can be opened, has a known version, and every page is intact. Fails if that cannot be determined.
 fn is_sound(path: &Path) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
@@ -188,16 +186,6 @@ fn readable(
     };
     // Unreadable rows remain in the file that is set aside.
     read().unwrap_or_default()
-}
-
-fn free_name(path: &Path) -> PathBuf {
-    let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let first = beside(path, &format!(".broken-{now}"));
-    let further = (2..).map(|number| beside(&first, &format!("-{number}")));
-    std::iter::once(first.clone())
-        .chain(further)
-        .find(|name| !name.exists())
-        .unwrap_or(first)
 }
 
 #[cfg(test)]

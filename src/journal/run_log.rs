@@ -85,12 +85,8 @@ pub(crate) struct Intent<'a> {
 
 impl Journal {
     /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
-    /// otherwise.
-    ///
-    /// # Errors
-    ///
-    /// `another_booking` (7) if the key was used for another request or at another service, `config` (3) if another
-    /// organization's API key may have booked with it. Nothing is recorded then.
+    /// otherwise. Where the key was used for another request or at another service (`another_booking`, 7), or another
+    /// organization's API key may have booked with it (`config`, 3), nothing is recorded.
     pub(crate) fn record_begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
         let is_shared = self.is_shared();

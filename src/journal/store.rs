@@ -10,7 +10,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde_json::Value;
 
-use super::limits::Observed;
+use super::limits::{RateLimitWindow, store_observed};
 use super::scope::Scope;
 use super::{VERSION, team};
 use crate::outcome::{Error, Result};
@@ -23,7 +23,7 @@ pub(crate) struct Journal {
     place: Backend,
     pub(crate) scope: Scope,
     /// What answers showed of rate limits, still to be written.
-    pub(super) observed: RefCell<Vec<Observed>>,
+    pub(super) observed: RefCell<Vec<(String, Option<RateLimitWindow>)>>,
 }
 
 enum Backend {
@@ -99,10 +99,8 @@ impl Journal {
         }
     }
 
-    /// Opens a journal that a team shares.
-    ///
-    /// Connects to nothing yet. If it cannot be reached or was not prepared with `bookctl journal init`, its first use
-    /// fails with `journal` (3).
+    /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it cannot be reached, or was not
+    /// prepared with `bookctl journal init`.
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
         Journal {
@@ -116,10 +114,8 @@ impl Journal {
         matches!(self.place, Backend::Team(_))
     }
 
-    /// Runs `work` in one transaction that is on the disk when this returns.
-    ///
-    /// `work` may be run again if the journal is a shared one: it must then find what it has done before. See
-    /// [`Database::transaction`].
+    /// Runs `work` in one transaction that is on the disk when this returns. For a shared journal it may be run again, and must
+    /// then find what it has done before: see [`Database::transaction`].
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
@@ -127,7 +123,7 @@ impl Journal {
         let observed = self.observed.take();
         let work = |statements: &dyn SqlExecutor| {
             for seen in &observed {
-                seen.store(statements, &self.scope)?;
+                store_observed(statements, &self.scope, seen)?;
             }
             work(statements, &self.scope)
         };
@@ -164,8 +160,7 @@ impl Journal {
         }
     }
 
-    /// Begins to connect to a shared journal that a booking is going to need. Connecting takes as long as much of what
-    /// comes before the first use.
+    /// Begins to connect to a shared journal that a booking is going to need.
     pub(crate) fn connect_ahead(&self) {
         if let Backend::Team(database) = &self.place {
             database.connect_ahead();
@@ -173,9 +168,7 @@ impl Journal {
     }
 
     /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
-    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
-    ///
-    /// PostgreSQL does it by itself, when it vacuums.
+    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one. PostgreSQL vacuums.
     pub(super) fn rewrite(&self) -> Result<()> {
         let Backend::File { connection, path } = &self.place else {
             return Ok(());
@@ -225,36 +218,25 @@ fn refuse_second_name(_: &Path) -> Result<()> {
 }
 
 pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
-    let (why, hint) = match failure {
-        SqlFailure::Unreachable(reason) => (
-            format!("cannot be kept: {reason}"),
-            "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
-        ),
-        SqlFailure::Damaged | SqlFailure::OtherVersion { .. } => (
-            failure.to_string(),
-            "start a new journal with `bookctl journal recover`; it keeps the old file",
-        ),
-        SqlFailure::Empty | SqlFailure::Foreign => (
-            "is empty: its attempts are lost".to_owned(),
-            "look for its bookings at the service, then start a new journal with `bookctl journal recover`; it \
-             keeps the old file",
-        ),
-        SqlFailure::Moved => (
-            failure.to_string(),
-            "run the command again; `bookctl attempts list` shows what the journal in its place knows",
-        ),
-        SqlFailure::Full => (failure.to_string(), "free some space, then try again"),
-        SqlFailure::ReadOnly => (
-            "cannot be written: it is read-only".to_owned(),
-            "make it writable, or set BOOKCTL_HOME to a writable folder",
-        ),
-        SqlFailure::Held => (
-            failure.to_string(),
-            "check which other bookctl is running, then try again",
-        ),
-        _ => (failure.to_string(), "check the file and its folder"),
+    let hint = match failure {
+        SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
+            "bookctl does not book without a journal: make it and its folder writable, or set BOOKCTL_HOME to a writable folder"
+        }
+        SqlFailure::Damaged | SqlFailure::OtherVersion { .. } => {
+            "start a new journal with `bookctl journal recover`; it keeps the old file"
+        }
+        SqlFailure::Empty | SqlFailure::Foreign => {
+            "its attempts are lost: look for its bookings at the service, then start a new journal with `bookctl journal \
+             recover`; it keeps the old file"
+        }
+        SqlFailure::Moved => {
+            "run the command again; `bookctl attempts list` shows what the journal in its place knows"
+        }
+        SqlFailure::Full => "free some space, then try again",
+        SqlFailure::Held => "check which other bookctl is running, then try again",
+        _ => "check the file and its folder",
     };
-    Error::journal(format!("{} {} {why}", KIND.name, path.display())).hint(hint)
+    Error::journal(format!("{} {} {failure}", KIND.name, path.display())).hint(hint)
 }
 
 #[cfg(test)]

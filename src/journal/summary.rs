@@ -27,10 +27,7 @@ const COUNT: &str = "
            count(*) AS open_attempts, min(created_at) AS oldest_open_at FROM attempts WHERE state = 'unresolved'";
 
 impl Journal {
-    /// Whether a change could be written now. Nothing is changed.
-    ///
-    /// # Errors
-    /// `journal` if not: a shared journal's server may be a standby, or this user may only read.
+    /// Fails where no change could be written: a shared journal's server may be a standby, or this user may only read.
     pub(crate) fn takes_changes(&self) -> Result<()> {
         self.write(|statements, _| {
             let change = "INSERT INTO attempts SELECT * FROM attempts WHERE 1 = 0";

@@ -19,9 +19,7 @@ pub(super) const GUARD: Guard = Guard {
 const FIND_VERSION: &str = "SELECT version FROM bookctl_journal";
 
 /// Prepares the database: makes the tables, in one transaction under a lock, so that of several processes at once one does it.
-///
-/// The index of searches needs the extension pg_trgm, which not every server has and not every user may add: without the index
-/// a search reads all bookings.
+/// Not every server has the extension of the searches' index, and not every user may add it: a search then reads all bookings.
 pub(crate) fn prepare(mut database: Database) -> Result<Prepared> {
     database.is_patient = true;
     let add = "CREATE EXTENSION IF NOT EXISTS pg_trgm";

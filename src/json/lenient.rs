@@ -4,6 +4,8 @@
 //! One such value must not make the whole document unreadable, and an id must keep its digits, so such digits become a
 //! text for reading. The document's text stays as received.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 /// A shorter number is kept by a 64-bit integer or a double.
@@ -23,75 +25,52 @@ fn is_part_of_number(byte: u8) -> bool {
 /// The same document with these oddities replaced. Text that is invalid in another way stays invalid.
 pub(super) fn to_strict(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let (mut rest, mut in_string) = (text, false);
     while let Some(c) = rest.chars().next() {
-        let length = match c {
-            '"' => string(rest, &mut out),
-            '-' | '0'..='9' => number(rest, &mut out),
-            _ => {
-                out.push(c);
-                c.len_utf8()
-            }
+        let (length, read) = match c {
+            '\\' if in_string => escape(rest),
+            '-' | '0'..='9' if !in_string => number(rest),
+            _ => (c.len_utf8(), Cow::Borrowed(&rest[..c.len_utf8()])),
         };
+        in_string ^= c == '"';
+        out.push_str(&read);
         rest = &rest[length..];
     }
     out
 }
 
-/// Copies a string. Returns the number of bytes read.
-fn string(text: &str, out: &mut String) -> usize {
-    let mut at = 1;
-    out.push('"');
-    while let Some(c) = text[at..].chars().next() {
-        let length = match c {
-            '\\' => escape(&text[at..], out),
-            _ => {
-                out.push(c);
-                c.len_utf8()
-            }
-        };
-        at += length;
-        if c == '"' {
-            break;
-        }
-    }
-    at
-}
-
-/// Copies an escape, or both of a surrogate pair. Returns the number of bytes read.
-fn escape(text: &str, out: &mut String) -> usize {
+/// The length of an escape, or of both of a surrogate pair, and what stands for it.
+fn escape(text: &str) -> (usize, Cow<'_, str>) {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()
     };
-    let (length, read) = match (unit(0), unit(6)) {
-        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, &text[..12]),
-        (Some(0xd800..0xe000), _) => (6, "\\ufffd"),
-        _ => {
-            // Copy the escaped character with its backslash, so that \" does not end the string.
-            let length = 1 + text[1..].chars().next().map_or(0, char::len_utf8);
-            (length, &text[..length])
-        }
+    let length = match (unit(0), unit(6)) {
+        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+        (Some(0xd800..0xe000), _) => return (6, Cow::Borrowed("\\ufffd")),
+        // The escaped character belongs to it, so that \" does not end the string.
+        _ => 1 + text[1..].chars().next().map_or(0, char::len_utf8),
     };
-    out.push_str(read);
-    length
+    (length, Cow::Borrowed(&text[..length]))
 }
 
-/// Copies a number, as a text where reading it would change it. Returns the number of bytes read.
-fn number(text: &str, out: &mut String) -> usize {
+/// The length of a number, and what stands for it: a text where reading it would change it.
+fn number(text: &str) -> (usize, Cow<'_, str>) {
     let part = text.bytes().take_while(|byte| is_part_of_number(*byte));
     let length = part.count();
     let spelled = &text[..length];
     let is_number = || serde_json::from_str::<&RawValue>(spelled).is_ok();
     let is_infinite = spelled.parse().is_ok_and(f64::is_infinite);
-    out.push_str(&match keeps_its_digits(spelled) || !is_number() {
-        true => spelled.to_owned(),
+    let read = if keeps_its_digits(spelled) || !is_number() {
+        Cow::Borrowed(spelled)
+    } else if is_infinite {
         // The largest that a double holds, as jq reads it.
-        false if is_infinite && spelled.starts_with('-') => "-1.7976931348623157e308".to_owned(),
-        false if is_infinite => "1.7976931348623157e308".to_owned(),
-        false => format!("\"{spelled}\""),
-    });
-    length
+        let sign = if spelled.starts_with('-') { "-" } else { "" };
+        format!("{sign}1.7976931348623157e308").into()
+    } else {
+        format!("\"{spelled}\"").into()
+    };
+    (length, read)
 }
 
 /// Whether a number is read as it is spelled, apart from zeros at its end and the form of its exponent.

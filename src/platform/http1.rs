@@ -12,9 +12,10 @@ use axum::Router;
 use axum::serve::Listener;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 /// The most connections that are open at once; others wait. A process may usually open 1,024 files, and SQLite needs some.
 const MOST_CONNECTIONS: usize = 512;
@@ -29,8 +30,7 @@ pub(crate) async fn serve(
     router: Router,
     shutdown: impl Future<Output = ()>,
 ) {
-    // Each connection holds a receiver until it ends.
-    let (stop, stopping) = watch::channel(false);
+    let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut shutdown = pin!(shutdown);
     loop {
@@ -46,29 +46,19 @@ pub(crate) async fn serve(
         // Without it responses may wait for an acknowledgement. Failure only costs time.
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(router.clone());
-        let mut stopping = stopping.clone();
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(head_timeout)
+            .serve_connection(TokioIo::new(stream), service);
+        let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _place = place;
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(head_timeout)
-                .serve_connection(TokioIo::new(stream), service);
-            let mut connection = pin!(connection);
-            let stopped = async {
-                // An error means that the server was dropped, which also ends the connection.
-                let _ = stopping.wait_for(|stop| *stop).await;
-            };
-            tokio::select! {
-                // The client hung up, was cut off, or did not send HTTP/1. The connection is over either way.
-                _ = connection.as_mut() => return,
-                () = stopped => connection.as_mut().graceful_shutdown(),
-            }
+            // The client hung up, was cut off, or did not send HTTP/1. The connection is over either way.
             let _ = connection.await;
         });
     }
-    drop((listener, stopping));
-    let _ = stop.send(true);
-    stop.closed().await;
+    drop(listener);
+    graceful.shutdown().await;
 }
 
 #[cfg(test)]

@@ -75,10 +75,7 @@ pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
     }
 }
 
-/// Builds the client.
-///
-/// # Errors
-/// `network` (15) if TLS cannot be set up.
+/// Builds the client; fails with `network` (15) if TLS cannot be set up.
 pub(crate) fn build(builder: ClientBuilder) -> Result<Client> {
     builder.build().map_err(|error| {
         Error::caused(Code::Network, "TLS cannot be set up", error)

@@ -30,7 +30,6 @@ impl Source {
         }
     }
 
-    /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Source::Stdin => "standard input".to_owned(),
@@ -52,25 +51,21 @@ impl Source {
     }
 }
 
-/// The whole text of a source of at most `most` bytes, without a byte order mark.
-///
-/// # Errors
-/// `FileTooLarge` beyond the limit, `InvalidData` if it is neither UTF-8 nor UTF-16 with a byte order mark.
+/// The whole text of a source of at most `most` bytes (else `FileTooLarge`), without a byte order mark. It is UTF-8, or UTF-16
+/// with a byte order mark (else `InvalidData`).
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
-    read_marked_text(source, most).await.map(unmarked)
+    let text = read_marked_text(source, most).await?;
+    Ok(without_mark(&text).to_owned())
 }
 
 /// The same with the byte order mark of UTF-8, if there is one.
-///
-/// # Errors
-/// Those of [`read_text`].
 pub(crate) async fn read_marked_text(source: Source, most: u64) -> io::Result<String> {
     // On a thread of its own, so that Ctrl-C ends the command while a pipe is silent.
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
     let bytes = read
         .await
         .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()));
-    marked_text(bytes?)
+    decoded(bytes?)
 }
 
 /// Everything that `from` holds, if that is at most `most` bytes.
@@ -86,11 +81,7 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 
 /// The bytes as text, without a byte order mark.
 pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
-    marked_text(bytes).map(unmarked)
-}
-
-fn marked_text(bytes: Vec<u8>) -> io::Result<String> {
-    decoded(bytes).map_err(|why| io::Error::new(ErrorKind::InvalidData, why))
+    Ok(without_mark(&decoded(bytes)?).to_owned())
 }
 
 /// A text without the byte order marks at its beginning.
@@ -98,26 +89,17 @@ pub(crate) fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-fn unmarked(mut text: String) -> String {
-    let mark = text.len() - without_mark(&text).len();
-    text.drain(..mark);
-    text
-}
-
-/// The file's text. A byte order mark of UTF-8 stays, one of UTF-16 does not.
-///
-/// # Errors
-///
-/// A sentence, if the text is neither UTF-8 nor UTF-16 with a byte order mark.
-fn decoded(bytes: Vec<u8>) -> Result<String, String> {
+/// The bytes as text. A byte order mark of UTF-8 stays, one of UTF-16 does not.
+fn decoded(bytes: Vec<u8>) -> io::Result<String> {
+    let invalid = |why: &str| io::Error::new(ErrorKind::InvalidData, why);
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let pairs = bytes.get(2..).unwrap_or_default().chunks_exact(2);
         if !pairs.remainder().is_empty() {
-            return Err("it ends in the middle of a UTF-16 character".to_owned());
+            return Err(invalid("it ends in the middle of a UTF-16 character"));
         }
         let units = pairs.map(|pair| unit([pair[0], pair[1]]));
         let text: Result<String, _> = char::decode_utf16(units).collect();
-        text.map_err(|_| "it begins as UTF-16 and is not valid UTF-16".to_owned())
+        text.map_err(|_| invalid("it begins as UTF-16 and is not valid UTF-16"))
     };
     match bytes.as_slice() {
         [0xff, 0xfe, ..] => return utf16(u16::from_le_bytes),
@@ -127,12 +109,14 @@ fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     let are_nul = |place: usize| bytes.chunks_exact(2).all(|pair| pair[place] == 0);
     let is_even = !bytes.is_empty() && bytes.len().is_multiple_of(2);
     if is_even && (are_nul(0) || are_nul(1)) {
-        return Err("it is UTF-16 without a byte order mark, or not text".to_owned());
+        return Err(invalid(
+            "it is UTF-16 without a byte order mark, or not text",
+        ));
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        format!("line {line} is not UTF-8")
+        invalid(&format!("line {line} is not UTF-8"))
     })
 }
 
@@ -160,7 +144,7 @@ mod tests {
             (b"\xff\xfeA\0B", "in the middle"),
             (b"\xff\xfe\x00\xd8", "UTF-16"),
         ] {
-            let told = decoded(bytes.to_vec()).unwrap_err();
+            let told = decoded(bytes.to_vec()).unwrap_err().to_string();
             assert!(told.contains(sentence), "{told}");
         }
     }

@@ -103,8 +103,7 @@ impl LockWait {
     }
 
     /// A busy handler for SQLite. SQLite passes 0 on the first call of each wait.
-    pub(crate) fn handler(what: impl Into<String>) -> impl FnMut(i32) -> bool + Send + 'static {
-        let what: String = what.into();
+    pub(crate) fn handler(what: String) -> impl FnMut(i32) -> bool + Send + 'static {
         let mut wait = None;
         move |tries| {
             if tries == 0 {

@@ -53,10 +53,8 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
-/// What prevents writing the database at `path`: the file, or its folder. `None` if both can be written. SQLite needs
-/// the folder for a file of its own during each change.
-///
-/// This asks the system and writes nothing, so it does not notice a full disk.
+/// What the system lets nobody write of the database at `path`: the file, or its folder, which SQLite needs for a file of
+/// its own during each change.
 pub(crate) fn read_only_place(path: &Path) -> Option<PathBuf> {
     let folder = path.ancestors().skip(1).find(|folder| folder.exists());
     let mut places = path.exists().then_some(path).into_iter().chain(folder);
@@ -71,10 +69,8 @@ pub(crate) fn close_folder_of(path: &Path) {
 }
 
 /// Replaces the file's text with the result of `edit`, while no other process does; `None` leaves the file as it is.
-///
-/// The file is 0600, and its folder is created with 0700. Readers see either the old text or the new one.
-///
-/// A symbolic link, as tools that manage dotfiles create it, stays: the file it names is replaced and keeps its mode.
+/// Readers see either the old text or the new one. The file is 0600, and its folder is created with 0700; a symbolic link, as
+/// tools that manage dotfiles create it, stays: the file it names is replaced and keeps its mode.
 pub(crate) fn update(
     path: &Path,
     edit: impl FnOnce(String) -> anyhow::Result<Option<String>>,

@@ -25,20 +25,17 @@ impl EndSignals {
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::SignalKind;
 
-        let mut listeners = vec![
-            (Exit::Interrupted, listener(SignalKind::interrupt())?),
-            (Exit::Terminated, listener(SignalKind::terminate())?),
-        ];
-        let others = [
+        let kinds = [
+            (Exit::Interrupted, SignalKind::interrupt()),
+            (Exit::Terminated, SignalKind::terminate()),
             (Exit::HungUp, SignalKind::hangup()),
             (Exit::Quit, SignalKind::quit()),
         ];
-        for (exit, kind) in others {
-            if !is_ignored(kind) {
-                listeners.push((exit, listener(kind)?));
-            }
-        }
-        Ok(EndSignals(listeners))
+        let can_be_ignored = |exit| matches!(exit, Exit::HungUp | Exit::Quit);
+        let heard = kinds.into_iter();
+        let heard = heard.filter(|(exit, kind)| !(can_be_ignored(*exit) && is_ignored(*kind)));
+        let listeners = heard.map(|(exit, kind)| Ok((exit, listener(kind)?)));
+        Ok(EndSignals(listeners.collect::<io::Result<_>>()?))
     }
 
     #[cfg(windows)]
@@ -48,29 +45,21 @@ impl EndSignals {
         let (mut interrupt, mut ctrl_break) = (ctrl_c()?, ctrl_break()?);
         let (mut close, mut logoff, mut shutdown) =
             (ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);
-        let listeners: [(Exit, SignalListener); 5] = [
-            (
-                Exit::Interrupted,
-                Box::new(move |context| interrupt.poll_recv(context)),
-            ),
-            (
-                Exit::Terminated,
-                Box::new(move |context| ctrl_break.poll_recv(context)),
-            ),
-            (
-                Exit::HungUp,
-                Box::new(move |context| close.poll_recv(context)),
-            ),
-            (
-                Exit::Terminated,
-                Box::new(move |context| logoff.poll_recv(context)),
-            ),
-            (
-                Exit::Terminated,
-                Box::new(move |context| shutdown.poll_recv(context)),
-            ),
+        let listeners: [SignalListener; 5] = [
+            Box::new(move |context| interrupt.poll_recv(context)),
+            Box::new(move |context| ctrl_break.poll_recv(context)),
+            Box::new(move |context| close.poll_recv(context)),
+            Box::new(move |context| logoff.poll_recv(context)),
+            Box::new(move |context| shutdown.poll_recv(context)),
         ];
-        Ok(EndSignals(listeners.into()))
+        let exits = [
+            Exit::Interrupted,
+            Exit::Terminated,
+            Exit::HungUp,
+            Exit::Terminated,
+            Exit::Terminated,
+        ];
+        Ok(EndSignals(exits.into_iter().zip(listeners).collect()))
     }
 
     pub(crate) async fn next(&mut self) -> Exit {

@@ -47,7 +47,6 @@ pub(crate) trait SqlExecutor {
 pub(crate) enum Value<'a> {
     Text(Option<Cow<'a, str>>),
     Number(Option<i64>),
-    Bool(bool),
 }
 
 /// The values of a statement's parameters, in order.
@@ -78,7 +77,8 @@ value_from! {
     it: u32 => Number(Some(i64::from(it)));
     it: Option<i64> => Number(it);
     it: Option<u16> => Number(it.map(i64::from));
-    it: bool => Bool(it);
+    it: Option<u32> => Number(it.map(i64::from));
+    it: bool => Number(Some(i64::from(it)));
 }
 
 #[derive(Clone, Debug)]

@@ -75,17 +75,13 @@ impl SecretsFile {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = text[..start].matches('\n').count() + 1;
-            self.unusable(&format!("line {line} is invalid"))
+            self.not_read(anyhow::anyhow!("line {line} is invalid"))
         })
     }
 
     fn not_read(&self, error: impl Into<anyhow::Error>) -> Error {
         let what = format!("{} cannot be used", self.0.display());
         Error::caused(Code::Config, what, error).or_hint(REPAIR)
-    }
-
-    fn unusable(&self, why: &str) -> Error {
-        Error::config(format!("{} cannot be used: {why}", self.0.display())).hint(REPAIR)
     }
 }
 

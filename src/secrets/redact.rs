@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::spelling::{Respelled, decoded_words};
@@ -84,17 +84,15 @@ pub(crate) fn redact_document<'a>(text: &'a str, value: &Value) -> Cow<'a, str> 
 fn redacted_value(value: &Value, is_root: bool) -> Value {
     match value {
         Value::Object(object) => {
-            let mut redacted = Map::new();
-            for (name, value) in object {
+            let members = object.iter().map(|(name, value)| {
                 let is_kept = is_root && matches!(name.as_str(), "id" | "status");
-                let value = if is_kept {
-                    value.clone()
-                } else {
-                    redacted_value(value, false)
-                };
-                redacted.insert(redact(name).into_owned(), value);
-            }
-            Value::Object(redacted)
+                let redacted = (!is_kept).then(|| redacted_value(value, false));
+                (
+                    redact(name).into_owned(),
+                    redacted.unwrap_or_else(|| value.clone()),
+                )
+            });
+            Value::Object(members.collect())
         }
         Value::Array(elements) => {
             let elements = elements.iter();

@@ -139,20 +139,8 @@ impl Recent {
         }
     }
 
-    /// Stores a list of one, unless it is the newest already.
     pub(crate) fn remember_one(&self, list: RecentList, id: &str) -> Result<()> {
-        let newest =
-            "SELECT terminal = ?3 AND ids ->> 0 = ?4 FROM lists WHERE origin = ?1 AND kind = ?2
-             ORDER BY rowid DESC LIMIT 1";
-        let values = params![self.origin, list.kind(), self.terminal_of(list), id];
-        let is_newest = self.read(|connection| {
-            let row = connection.query_row(newest, values, |row| row.get::<_, Option<bool>>(0));
-            row.optional()
-        })?;
-        match is_newest.flatten() {
-            Some(true) => Ok(()),
-            _ => self.remember_list(list, [id].into_iter()),
-        }
+        self.remember_list(list, [id].into_iter())
     }
 
     fn texts(&self, query: &str, values: impl Params) -> Result<Vec<String>> {

@@ -78,7 +78,7 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
 }
 
 #[test]
-fn a_search_reads_no_documents_of_what_it_does_not_find() {
+fn a_search_reads_no_documents_of_what_it_does_not_find_and_looks_up_each_that_it_finds_once() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder, "o");
     for (sought, index) in [
@@ -94,5 +94,8 @@ fn a_search_reads_no_documents_of_what_it_does_not_find() {
         let query = Query::of(&sought, "o").text(100);
         let plan = plan(&journal, &query);
         assert!(plan.contains(index), "{query}: {plan}");
+        let found = plan.find("SCAN first");
+        let looked_up = plan.find("SEARCH bookings USING PRIMARY KEY (origin=? AND id=?)");
+        assert!(found.is_some() && found < looked_up, "{query}: {plan}");
     }
 }

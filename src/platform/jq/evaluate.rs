@@ -11,17 +11,7 @@ const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
 /// Functions that would read the environment (which holds secrets) or the streams, or end the process.
-const KEPT_AWAY: &[&str] = &[
-    "env",
-    "input",
-    "inputs",
-    "halt",
-    "halt_error",
-    "debug",
-    "debug_empty",
-    "stderr",
-    "stderr_empty",
-];
+const KEPT_AWAY: &str = "env input inputs halt halt_error debug debug_empty stderr stderr_empty";
 /// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
 def _cells(text):
@@ -41,7 +31,7 @@ type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 
 /// Compiles an expression with the definitions of jq and these. The error says why it does not compile.
 pub(super) fn compile(source: &str) -> Result<Compiled, String> {
-    let kept = |name: &str| !KEPT_AWAY.contains(&name);
+    let kept = |name: &str| !KEPT_AWAY.split(' ').any(|it| it == name);
     let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
     let defs = jaq_core::defs()
         .chain(jaq_std::defs())

@@ -5,9 +5,11 @@
 //! used: each statement is parsed where it is run, and settings are those of the transaction.
 
 use std::cell::{Cell as Flag, RefCell};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use futures_util::TryStreamExt as _;
 use rusqlite::types::Value as Cell;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as TypedRow};
@@ -62,8 +64,7 @@ pub(super) struct PostgresSession<'a> {
 
 enum SessionRequest {
     Command(&'static str),
-    Query(String, Vec<Parameter>),
-    Change(String, Vec<Parameter>),
+    Statement(String, Vec<Parameter>),
 }
 
 /// What came back for a request.
@@ -114,7 +115,7 @@ impl<'a> PostgresSession<'a> {
         let guard = self.database.guard;
         let guard = guard.filter(|_| !self.connection.is_checked.get());
         let guard_at = all.len();
-        all.extend(guard.map(|guard| SessionRequest::Query(guard.query.to_owned(), Vec::new())));
+        all.extend(guard.map(|guard| statement(guard.query, &[])));
         all.append(&mut self.waiting.borrow_mut());
         let own_at = all.len();
         all.extend(requests);
@@ -148,30 +149,30 @@ async fn pipelined(
 }
 
 async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<StatementResult> {
-    let mut reply = StatementResult::default();
+    let mut result = StatementResult::default();
     match request {
         SessionRequest::Command(text) => client.batch_execute(text).await?,
-        SessionRequest::Query(sql, parameters) => {
-            reply.rows = client.query_typed(&sql, &typed(&parameters)).await?;
-        }
-        SessionRequest::Change(sql, parameters) => {
-            reply.changed = client.execute_typed(&sql, &typed(&parameters)).await?;
+        SessionRequest::Statement(sql, parameters) => {
+            let mut rows = pin!(client.query_typed_raw(&sql, parameters).await?);
+            while let Some(row) = rows.try_next().await? {
+                result.rows.push(row);
+            }
+            result.changed = rows.rows_affected().unwrap_or_default();
         }
     }
-    Ok(reply)
+    Ok(result)
 }
 
 impl SqlExecutor for PostgresSession<'_> {
     fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
-        let queries = statements.iter();
-        let queries =
-            queries.map(|(sql, values)| SessionRequest::Query(text(sql), parameters(values)));
-        let replies = self.send(queries.collect())?;
+        let statements = statements.iter();
+        let statements = statements.map(|(sql, values)| statement(sql, values));
+        let replies = self.send(statements.collect())?;
         replies.iter().map(rows).collect()
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
-        let replies = self.send(vec![SessionRequest::Change(text(sql), parameters(values))])?;
+        let replies = self.send(vec![statement(sql, values)])?;
         let changed: u64 = replies.iter().map(|reply| reply.changed).sum();
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
@@ -186,8 +187,7 @@ impl SqlExecutor for PostgresSession<'_> {
         if !self.is_transaction {
             return self.execute(sql, values);
         }
-        let change = SessionRequest::Change(text(sql), parameters(values));
-        self.waiting.borrow_mut().push(change);
+        self.waiting.borrow_mut().push(statement(sql, values));
         Ok(0)
     }
 }
@@ -195,7 +195,14 @@ impl SqlExecutor for PostgresSession<'_> {
 /// A parameter that the thread owns.
 type Parameter = (Box<dyn ToSql + Send + Sync>, Type);
 
-fn parameters(values: &[Value<'_>]) -> Vec<Parameter> {
+/// PostgreSQL's parameters are `$1`.
+fn statement(sql: &str, values: &[Value<'_>]) -> SessionRequest {
+    // Every second piece stands in quotation marks.
+    let pieces = sql.split('\'').enumerate();
+    let pieces = pieces.map(|(place, piece)| match place % 2 {
+        0 => piece.replace('?', "$"),
+        _ => piece.to_owned(),
+    });
     let own = |value: &Value<'_>| -> Parameter {
         match value {
             // PostgreSQL has no NUL in a text.
@@ -204,36 +211,10 @@ fn parameters(values: &[Value<'_>]) -> Vec<Parameter> {
                 (Box::new(text), Type::TEXT)
             }
             Value::Number(number) => (Box::new(*number), Type::INT8),
-            Value::Bool(is_set) => (Box::new(*is_set), Type::BOOL),
         }
     };
-    values.iter().map(own).collect()
-}
-
-fn typed(parameters: &[Parameter]) -> Vec<(&(dyn ToSql + Sync), Type)> {
-    let typed = parameters.iter();
-    typed
-        .map(|(value, kind)| (&**value as &(dyn ToSql + Sync), kind.clone()))
-        .collect()
-}
-
-/// The text that PostgreSQL understands: its parameters are `$1`, and it finds indexes by itself.
-fn text(sql: &str) -> String {
-    let (before, after) = match sql.split_once(" INDEXED BY ") {
-        None => (sql, ""),
-        Some((before, hint)) => {
-            let end = hint.find(char::is_whitespace).unwrap_or(hint.len());
-            (before, &hint[end..])
-        }
-    };
-    let text = format!("{before}{after}");
-    // Every second piece stands in quotation marks.
-    let pieces = text.split('\'').enumerate();
-    let pieces = pieces.map(|(place, piece)| match place % 2 {
-        0 => piece.replace('?', "$"),
-        _ => piece.to_owned(),
-    });
-    pieces.collect::<Vec<_>>().join("'")
+    let sql = pieces.collect::<Vec<_>>().join("'");
+    SessionRequest::Statement(sql, values.iter().map(own).collect())
 }
 
 fn rows(reply: &StatementResult) -> SqlResult<Vec<SqlRow>> {
@@ -256,17 +237,4 @@ fn cell(row: &TypedRow, at: usize) -> Result<Cell, tokio_postgres::Error> {
         Type::BOOL => row.try_get::<_, Option<bool>>(at)?.into(),
         _ => row.try_get::<_, Option<String>>(at)?.into(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::text;
-
-    #[test]
-    fn parameters_are_numbered_and_what_stands_in_quotation_marks_is_left_alone() {
-        assert_eq!(
-            text("SELECT '?', 'it''s ?1' FROM a INDEXED BY b\nWHERE c = ?1"),
-            "SELECT '?', 'it''s ?1' FROM a\nWHERE c = $1"
-        );
-    }
 }

@@ -14,26 +14,21 @@ pub(crate) enum SqlFailure {
     /// The file or its folder cannot be created or read.
     Unreachable(String),
     ReadOnly,
-    /// The file is damaged, or not a database.
     Damaged,
     /// The file is empty. Our files always contain a schema, so something else emptied it.
     Empty,
-    /// The file belongs to another program.
     Foreign,
-    /// Another version of bookctl made its tables.
     OtherVersion {
         found: i64,
         known: i64,
     },
     /// Another process held the lock for too long, or a signal ended the wait.
     Held,
-    /// The disk is full.
     Full,
     /// The file has another name since it was opened.
     Moved,
     /// A statement does not fit the tables, which are not those of its version.
     Tables(String),
-    /// No connection to the server could be made.
     Unconnected(String),
     /// The connection ended, or the server did: whether the last statement was done is not known.
     Lost(String),
@@ -41,17 +36,13 @@ pub(crate) enum SqlFailure {
     NotReady(String),
     /// The user or the password was refused, or the user may not do this.
     NotAllowed(String),
-    /// The server rejects changes: it is a standby, or read-only.
     Standby,
     /// Another transaction was in the way. Nothing was done.
     Conflict,
     /// No answer came in time, or another transaction held a row for too long.
     Late,
-    /// The server's database has no tables of ours.
     NotPrepared,
-    /// The server's database has this encoding, which does not hold every text.
     Encoding(String),
-    /// A column does not hold what is expected there.
     Unreadable,
     Other(String),
 }

@@ -66,7 +66,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
     }
     private_file::rename(&new, path)?;
     // Where the last commits may be lost, a file that is as young may be, too.
-    if !kind.journal.loses_commits() {
+    if matches!(kind.journal.synchronous(), "EXTRA" | "FULL") {
         private_file::keep_names(path)?;
     }
     Ok(())

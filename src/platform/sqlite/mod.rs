@@ -44,11 +44,6 @@ impl JournalMode {
         }
     }
 
-    /// Whether a power cut may lose commits.
-    fn loses_commits(self) -> bool {
-        !matches!(self.synchronous(), "EXTRA" | "FULL")
-    }
-
     /// Whether such a file has a write-ahead log.
     fn has_log(self) -> bool {
         matches!(self, JournalMode::WriteAhead { .. })
@@ -143,9 +138,7 @@ pub(crate) fn log_size(path: &Path) -> u64 {
 }
 
 /// Moves the content of the write-ahead log into the database, and empties the log. If another process uses the file
-/// right now, the log stays: that process or the next one folds it in.
-///
-/// From then on the connection does not wait for locks.
+/// right now, that process or the next one does it. From then on the connection does not wait for locks.
 pub(crate) fn fold_in(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))

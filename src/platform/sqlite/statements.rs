@@ -13,7 +13,6 @@ impl ToSql for Value<'_> {
             Value::Text(Some(text)) => Ok(ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes()))),
             Value::Text(None) => Ok(ToSqlOutput::Borrowed(ValueRef::Null)),
             Value::Number(number) => number.to_sql(),
-            Value::Bool(is_set) => is_set.to_sql(),
         }
     }
 }

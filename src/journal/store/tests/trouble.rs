@@ -47,7 +47,7 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
     for (code, why, hint) in [
         (ffi::SQLITE_CORRUPT, "is damaged", "journal recover"),
         (ffi::SQLITE_FULL, "the disk is full", "free some space"),
-        (ffi::SQLITE_READONLY, "read-only", "make it writable"),
+        (ffi::SQLITE_READONLY, "read-only", "make it and"),
         (ffi::SQLITE_READONLY_DBMOVED, "was moved", "again"),
         (ffi::SQLITE_BUSY, "in use by another", "other bookctl"),
         (ffi::SQLITE_IOERR, "cannot be used", "check the file"),
@@ -68,7 +68,11 @@ fn a_database_without_a_version_is_no_new_journal() {
     other.execute_batch("CREATE TABLE other (id)").unwrap();
     drop(other);
     let error = Journal::open(&path, at("o")).err().unwrap();
-    assert!(error.message.contains("is empty"), "{}", error.message);
+    assert!(
+        error.message.contains("of another program"),
+        "{}",
+        error.message
+    );
 }
 
 #[test]
