@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::terms::kept_terms;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
+use crate::journal::Actor;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -14,13 +15,28 @@ use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn booking_view<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
+    let is_read_by_a_person = context.out.is_human();
+    let venue = || context.known_venue(&booking.venue_id()?);
     BookingView {
         booking,
         dialect: context.dialect().clone(),
         now: context.service_now(),
         certainty: context.certainty(),
         terms: shown_terms(context, booking),
+        venue: is_read_by_a_person.then(venue).flatten(),
+        made_by: is_read_by_a_person
+            .then(|| maker(context, booking))
+            .flatten(),
     }
+}
+
+/// Who made a booking, where a team shares the journal.
+fn maker(context: &Context, booking: &Booking) -> Option<String> {
+    context.target().journal()?;
+    let attempts = context.journal().ok()?.attempts_of(booking.id()).ok()?;
+    let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
+    let Actor { user, host } = runs.find_map(|run| run.maker)?;
+    Some(format!("{user} on {host}"))
 }
 
 /// The terms that the booking was made with, for a person. What failed or expired costs nothing.

@@ -30,6 +30,8 @@ pub(crate) struct SearchCriteria {
     pub(crate) status: Option<String>,
     /// Only what this user has made on this machine.
     pub(crate) mine: Option<Actor>,
+    /// Lists visits from this day on first, the next one first.
+    pub(crate) coming: Option<Date>,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,7 @@ const FIELDS: [&str; 5] = ["guest", "email", "phone", "venue", "folded_id"];
 
 struct Query<'a> {
     conditions: String,
+    order: String,
     values: Vec<Value<'a>>,
 }
 
@@ -66,6 +69,7 @@ impl<'a> Query<'a> {
     fn of(sought: &'a SearchCriteria, origin: &'a str) -> Self {
         let mut query = Query {
             conditions: "origin = ?1 AND gone_at IS NULL".to_owned(),
+            order: "created_at DESC, id DESC".to_owned(),
             values: vec![Value::from(origin)],
         };
         let mut all = Vec::new();
@@ -114,23 +118,31 @@ impl<'a> Query<'a> {
             query.conditions.push_str(" AND ");
             query.conditions.push_str(&condition);
         }
+        if let Some(today) = sought.coming {
+            let today = query.parameter(today.to_string());
+            let later = &query.order;
+            query.order = format!(
+                "CASE WHEN day >= {today} AND status NOT IN ('failed', 'cancelled', 'expired') THEN day ELSE 'never' END, {later}"
+            );
+        }
         query
     }
 
     /// The ids of what is found come first: an index has all that is looked at for them. SQLite keeps to the order of a CROSS
     /// JOIN; it would look for them again at each booking.
     fn text(&self, limit: usize) -> String {
-        let newest = "ORDER BY created_at DESC, id DESC";
+        let Query {
+            conditions, order, ..
+        } = self;
         format!(
-            "SELECT bookings.* FROM (SELECT id AS found FROM bookings WHERE {} {newest} LIMIT {limit}) AS first
-             CROSS JOIN bookings WHERE origin = ?1 AND id = found {newest}",
-            self.conditions
+            "SELECT bookings.* FROM (SELECT id AS found FROM bookings WHERE {conditions} ORDER BY {order} LIMIT {limit}) AS first
+             CROSS JOIN bookings WHERE origin = ?1 AND id = found ORDER BY {order}"
         )
     }
 }
 
 impl Journal {
-    /// The bookings at this service that match, newest first, without those that the service lost. `None` lists all.
+    /// The bookings at this service that match, newest first unless the coming ones are, without those that the service lost. `None` lists all.
     pub(crate) fn find(
         &self,
         sought: &SearchCriteria,

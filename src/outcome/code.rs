@@ -140,6 +140,19 @@ impl Code {
     pub(crate) fn name(self) -> &'static str {
         self.entry().name
     }
+
+    /// What to tell the guest where money may have moved.
+    pub(crate) fn for_the_guest(self) -> Option<&'static str> {
+        match self {
+            Code::PaymentOutcomeUnknown => Some(
+                "The venue may have your card and your table. We ask the venue first; please do not book again until we call back.",
+            ),
+            Code::PaymentReplayFailed => Some(
+                "An amount may be held on your card although no table is certain. We ask the venue first, and call you back.",
+            ),
+            _ => None,
+        }
+    }
 }
 
 codes! {

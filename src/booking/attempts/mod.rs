@@ -205,6 +205,6 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
         "guest",
         "booking id",
     ];
-    page.table(headers.to_vec(), rows.collect(), vec![0]);
+    page.table(headers.to_vec(), rows.collect(), (1..8).collect());
     page
 }

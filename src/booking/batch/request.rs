@@ -72,6 +72,7 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
     let venue = LocatedVenue {
         remembered: context.known_venue(&id),
         id,
+        shown: None,
     };
     // A number is a time since 1970.
     let instant = time(row).and_then(|time| time.instant);

@@ -1,20 +1,68 @@
 //! A booking request under construction: what flags, earlier searches and prompts have provided so far.
 
+use clap::builder::NonEmptyStringValueParser;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::offer::Offer;
-use crate::booking::find::locate::LocatedVenue;
+use crate::app::Context;
+use crate::booking::find::locate::{LocatedVenue, locate_venue};
+use crate::booking::find::pick::booking_or_pick;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::shell;
 use crate::service::client::{
     BookingRequest, Customer, NewBooking, SearchLocation, VENDOR_PAYMENT, with_fields,
 };
+use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::Adapter;
 use crate::service::time::when::When;
+
+/// What flags and questions say of a booking beside its venue and its time.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// Book for this many people
+    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
+    pub(crate) party: Option<u32>,
+    /// Give the guest's first and last name
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Give the guest's email address
+    #[arg(long, value_parser = contact::email)]
+    pub(crate) email: Option<String>,
+    /// Give the guest's phone number
+    #[arg(long, value_parser = contact::phone)]
+    pub(crate) phone: Option<String>,
+    /// Choose the provider if the venue has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// Book with the connected account of this guest
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) end_user: Option<String>,
+    /// Pay through the external payment vendor
+    #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
+    pub(crate) payment: Option<String>,
+}
+
+impl Options {
+    /// The flags that say the same.
+    fn flags(&self) -> impl Iterator<Item = String> {
+        let party = self.party.map(|party| party.to_string());
+        let flags = [
+            ("--party", party),
+            ("--provider", self.provider.clone()),
+            ("--name", self.name.clone()),
+            ("--email", self.email.clone()),
+            ("--phone", self.phone.clone()),
+            ("--end-user", self.end_user.clone()),
+            ("--payment", self.payment.clone()),
+        ];
+        let flags = flags.into_iter();
+        flags.filter_map(|(name, value)| Some(shell::flag(name, &value?)))
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BookingDraft {
@@ -29,13 +77,9 @@ pub(crate) struct BookingDraft {
     pub(crate) place: Option<SearchLocation>,
     pub(crate) at: Option<When>,
     pub(crate) zone: Option<TimeZone>,
-    pub(crate) party_size: Option<u32>,
-    pub(crate) name: Option<String>,
-    pub(crate) email: Option<String>,
-    pub(crate) phone: Option<String>,
-    pub(crate) provider: Option<String>,
-    pub(crate) end_user: Option<String>,
-    pub(crate) vendor_payment: bool,
+    pub(crate) options: Options,
+    /// The seating of the booking that this one is like.
+    pub(crate) seating: Option<String>,
     /// Fields of the request that have no flag (`-F`).
     pub(crate) fields: Map<String, Value>,
     /// Whether the booking was already confirmed (`--yes` or a prompt).
@@ -61,6 +105,36 @@ impl BookingDraft {
         with_fields(Value::Object(whole.body()), &self.fields).map(drop)
     }
 
+    /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and the seating.
+    pub(crate) async fn fill_like(&mut self, context: &Context, booking: &str) -> Result<()> {
+        let mut named = booking_or_pick(context, Some(booking), |_| true, true).await?;
+        let like = named.booking(context).await?;
+        let text = |pointer: &str| {
+            let text = like.value().pointer(pointer).map(plain);
+            text.filter(|text| !text.is_empty())
+        };
+        let searches = self.vertical.is_some() || self.place.is_some();
+        let options = &mut self.options;
+        if let Some(venue) = like
+            .venue_id()
+            .filter(|_| self.venue.is_none() && !searches)
+        {
+            let mut venue = locate_venue(context, &venue)?;
+            venue.shown = like.venue_name();
+            self.venue = Some(venue);
+            options.provider = options.provider.take().or_else(|| text("/provider"));
+        }
+        if options.name.is_none() {
+            options.name = text("/customer/name");
+            options.email = options.email.take().or_else(|| text("/customer/email"));
+            options.phone = options.phone.take().or_else(|| text("/customer/phone"));
+        }
+        let party = text("/party_size").and_then(|party| party.parse().ok());
+        options.party = options.party.or(party);
+        self.seating = text("/seating_preference");
+        Ok(())
+    }
+
     /// The venue as a search has shown it.
     pub(crate) fn remembered(&self) -> Option<&Venue> {
         self.venue.as_ref()?.remembered.as_ref()
@@ -73,7 +147,8 @@ impl BookingDraft {
 
     /// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
     pub(crate) fn has_a_choice_of_providers(&self) -> bool {
-        let is_open = self.provider.is_none() && self.slot.is_none() && self.slot_id.is_none();
+        let is_open =
+            self.options.provider.is_none() && self.slot.is_none() && self.slot_id.is_none();
         is_open && self.providers().len() > 1
     }
 
@@ -88,8 +163,12 @@ impl BookingDraft {
         [
             (self.venue.is_some(), "VENUE", venue),
             (has_time, "--at WHEN", "the time"),
-            (self.party_size.is_some(), "--party N", "the party size"),
-            (self.name.is_some(), "--name NAME", "the guest's name"),
+            (self.options.party.is_some(), "--party N", "the party size"),
+            (
+                self.options.name.is_some(),
+                "--name NAME",
+                "the guest's name",
+            ),
         ]
         .into_iter()
         .filter_map(|(is_known, argument, what)| (!is_known).then_some((argument, what)))
@@ -125,7 +204,8 @@ impl BookingDraft {
         let time = slot.datetime_value();
         let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
         self.slot_shares_its_time = same_time.count() > 1;
-        self.provider = self.provider.take().or_else(|| offer.provider.clone());
+        let provider = self.options.provider.take();
+        self.options.provider = provider.or_else(|| offer.provider.clone());
         self.slot = Some(slot.clone());
         // The slot has its own time.
         self.at = None;
@@ -141,20 +221,21 @@ impl BookingDraft {
         let missing = |what: &str| Error::usage(format!("no {what} given"));
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
+        let options = self.options.clone();
         let booking = NewBooking {
             venue_id: venue.id_value(),
-            provider: self.provider.clone(),
+            provider: options.provider,
             datetime,
             availability_id: slot.or_else(|| self.slot_id.as_deref().map(Value::from)),
-            party_size: self.party_size.ok_or_else(|| missing("party size"))?,
+            party_size: options.party.ok_or_else(|| missing("party size"))?,
             customer: Customer {
-                name: self.name.clone().ok_or_else(|| missing("guest"))?,
-                email: self.email.clone(),
-                phone: self.phone.clone(),
+                name: options.name.ok_or_else(|| missing("guest"))?,
+                email: options.email,
+                phone: options.phone,
             },
-            end_user: self.end_user.clone(),
+            end_user: options.end_user,
             webhook_url: None,
-            payment_collection: self.vendor_payment.then_some(VENDOR_PAYMENT),
+            payment_collection: options.payment.map(|_| VENDOR_PAYMENT),
         };
         BookingRequest::new(adapter, booking.body(), &self.fields)
     }
@@ -164,25 +245,16 @@ impl BookingDraft {
     pub(crate) fn command(&self, profile: Option<&str>) -> Option<String> {
         let (venue, slot) = (self.venue.as_ref()?, self.slot.as_ref()?);
         let time = plain(&slot.datetime_value());
-        let party = self.party_size.map(|party| party.to_string());
         // The only provider of a venue is not worth a flag.
-        let provider = self.provider.as_deref();
-        let provider = provider.filter(|provider| self.providers() != [*provider]);
-        let options = [
-            ("--slot", self.slot_shares_its_time.then(|| slot.id())),
-            ("--at", Some(time.as_str())),
-            ("--party", party.as_deref()),
-            ("--provider", provider),
-            ("--name", self.name.as_deref()),
-            ("--email", self.email.as_deref()),
-            ("--phone", self.phone.as_deref()),
-            ("--end-user", self.end_user.as_deref()),
-            ("--payment", self.vendor_payment.then_some("vendor")),
-        ];
-        let mut flags: Vec<String> = options
-            .into_iter()
-            .filter_map(|(name, value)| Some(shell::flag(name, value?)))
-            .collect();
+        let mut options = self.options.clone();
+        let provider = options.provider.take();
+        options.provider = provider.filter(|provider| self.providers() != [provider.as_str()]);
+        let slot = self
+            .slot_shares_its_time
+            .then(|| shell::flag("--slot", slot.id()));
+        let mut flags: Vec<String> = slot.into_iter().collect();
+        flags.push(shell::flag("--at", &time));
+        flags.extend(options.flags());
         for (name, value) in &self.fields {
             leaves(name.clone(), value, &mut |leaf| {
                 flags.push(shell::flag("-F", &leaf))

@@ -19,7 +19,7 @@ use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::attempts::open_attempts::{offer_to_find_out, warn_of_open_attempts};
 use super::batch::rows::is_key;
 use super::find::locate::{locate_slot, locate_venue};
-use super::finish::{finish, preview};
+use super::finish::{booking_view, finish, preview};
 use super::pause::prompts::answer_pauses;
 use super::watch::wait::wait_while_processing;
 use crate::app::Context;
@@ -27,13 +27,16 @@ use crate::journal::{Attempt, KeyOrigin};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::contact;
+use crate::service::documents::id::id;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
+use crate::service::time::document_time::as_text;
 use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
+use crate::terminal::output::View;
+use crate::terminal::prompt::PromptError;
 use create::create_and_tell;
-use draft::BookingDraft;
+use draft::{BookingDraft, Options};
 use duplicates::{ask_about_same_guest, repeated, wants_second_beside_open};
 use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
 
@@ -48,6 +51,7 @@ use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
     bookctl book\n  \
     bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace'\n  \
     bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
+    bookctl book --like @last --at 'fri 19:30'\n  \
     bookctl book ven_payment --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace' --payment vendor")]
 pub(crate) struct Args {
     /// Venue id, or @N for a row of the last search
@@ -67,27 +71,11 @@ pub(crate) struct Args {
     near: Option<SearchLocation>,
     #[command(flatten)]
     zone: Zone,
-    /// Book for this many people
-    #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
-    party: Option<u32>,
-    /// Give the guest's first and last name
-    #[arg(long)]
-    name: Option<String>,
-    /// Give the guest's email address
-    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
-    email: Option<String>,
-    /// Give the guest's phone number
-    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
-    phone: Option<String>,
-    /// Choose the provider if the venue has several
-    #[arg(long, value_name = "NAME")]
-    provider: Option<String>,
-    /// Book with the connected account of this guest
-    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
-    end_user: Option<String>,
-    /// Pay through the external payment vendor
-    #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
-    payment: Option<String>,
+    #[command(flatten)]
+    options: Options,
+    /// Book again like this booking: its venue, guest, party and seating
+    #[arg(long, value_name = "BOOKING", value_parser = id)]
+    like: Option<String>,
     /// Send this key, so that a repeated request books once
     #[arg(long, value_name = "KEY", value_parser = idempotency_key)]
     idempotency_key: Option<String>,
@@ -113,10 +101,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let given = args.idempotency_key.clone();
     let mut command = BookCommand {
         context,
-        draft: draft(context, args)?,
+        draft: draft(context, args).await?,
         key_is_given: given.is_some(),
         key: given.unwrap_or_else(new_key),
         is_guided: false,
+        is_reviewed: false,
     };
     if dry_run {
         return command.show_request().await;
@@ -125,27 +114,25 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let own = HashSet::from([command.key.clone()]);
     let earlier = warn_of_open_attempts(context, &own).await?;
-    let booking = match command.book(&earlier.open, &earlier.booked).await {
-        Err(error) => offer_to_find_out(context, error).await?,
-        Ok(booking) => booking,
-    };
-    let booking = follow(context, booking, wait).await?;
-    finish(context, &booking)
+    loop {
+        let booking = match command.book(&earlier.open, &earlier.booked).await {
+            Err(error) => offer_to_find_out(context, error).await?,
+            Ok(booking) => booking,
+        };
+        let booking = follow(context, booking, wait).await?;
+        if !command.chooses_another_slot(&booking).await? {
+            return finish(context, &booking);
+        }
+    }
 }
 
-fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
+async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
         vertical: args.vertical,
         place: args.near,
         at: args.at,
         zone: args.zone.tz,
-        party_size: args.party,
-        name: args.name,
-        email: args.email,
-        phone: args.phone,
-        provider: args.provider,
-        end_user: args.end_user,
-        vendor_payment: args.payment.is_some(),
+        options: args.options,
         fields: args.extra.body()?,
         is_confirmed: args.yes,
         ..BookingDraft::default()
@@ -166,11 +153,15 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
                     return Err(Error::usage(what).hint(hint));
                 }
                 draft.venue = Some(locate_venue(context, venue)?);
-                draft.provider = draft.provider.or(seen.provider);
-                draft.party_size = draft.party_size.or(Some(seen.party_size));
+                let options = &mut draft.options;
+                options.provider = options.provider.take().or(seen.provider);
+                options.party = options.party.or(Some(seen.party_size));
                 draft.slot = Some(seen.slot);
             }
         }
+    }
+    if let Some(like) = &args.like {
+        draft.fill_like(context, like).await?;
     }
     if let Some(when) = &draft.at {
         note_unused_zone(context, draft.remembered(), when, draft.zone.as_ref());
@@ -187,6 +178,8 @@ struct BookCommand<'a> {
     key_is_given: bool,
     /// Whether a person was guided through the questions.
     is_guided: bool,
+    /// Whether a person has confirmed what is to be sent.
+    is_reviewed: bool,
 }
 
 impl BookCommand<'_> {
@@ -215,7 +208,7 @@ impl BookCommand<'_> {
             let draft = &self.draft;
             let request = draft.request(context.adapter(), datetime.clone())?;
             ask_about_same_guest(context, &request.asked, resumed, draft.is_confirmed).await?;
-            if !self.is_guided {
+            if !self.is_reviewed {
                 review::review(context, draft, &datetime, is_another_time).await?;
             }
             let booked = create_and_tell(context, &self.key, origin, request).await;
@@ -246,9 +239,46 @@ impl BookCommand<'_> {
         let is_complete = self.draft.lacking().is_empty();
         if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
             walk::guide(self.context, &mut self.draft).await?;
-            self.is_guided = true;
+            (self.is_guided, self.is_reviewed) = (true, true);
         }
         Ok(())
+    }
+
+    /// Leads a person who was guided back to the slots where theirs was gone. The new request gets a new key.
+    async fn chooses_another_slot(&mut self, booking: &Booking) -> Result<bool> {
+        let (context, draft) = (self.context, &mut self.draft);
+        let gone = [Some("slot_taken"), Some("no_availability")];
+        let is_gone = booking.status() == Status::Failed && gone.contains(&booking.error_code());
+        let (Some(slot), Some(venue)) = (&draft.slot, &draft.venue) else {
+            return Ok(false);
+        };
+        if !is_gone || !self.is_guided || self.key_is_given {
+            return Ok(false);
+        }
+        context
+            .out
+            .show(&booking_view(context, booking).page().without_commands());
+        let when = When::parse(&as_text(&slot.datetime_value()))
+            .map_err(|it| Error::usage(it.to_string()))?;
+        let zone = known_zone(draft.remembered(), draft.zone.as_ref());
+        let (party, provider) = (
+            draft.options.party.unwrap_or(1),
+            draft.options.provider.as_deref(),
+        );
+        let offer = offered(context, venue, &when, zone.as_ref(), party, provider).await?;
+        if offer.slots.is_empty() {
+            return Ok(false);
+        }
+        context
+            .out
+            .note("The slot was taken. Choose another one; Esc ends without a booking.");
+        match review::pick_slot(context, &offer, &[], None, true).await {
+            Err(PromptError::Back) => return Ok(false),
+            row => draft.choose(&offer, row?),
+        }
+        offer.remember(context);
+        (self.is_reviewed, self.key) = (false, new_key());
+        Ok(true)
     }
 
     /// The time to send, which is the slot's own, byte for byte, and whether a person chose it instead of the given one. If
@@ -265,11 +295,14 @@ impl BookCommand<'_> {
         if draft.slot_id.is_some() {
             return Ok((wire_time(context, when, zone)?.into(), false));
         }
-        let (party, provider) = (draft.party_size.unwrap_or(1), draft.provider.as_deref());
+        let (party, provider) = (
+            draft.options.party.unwrap_or(1),
+            draft.options.provider.as_deref(),
+        );
         let offer = offered(context, venue, when, zone.as_ref(), party, provider).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(context);
-        let chosen = review::choose(context, &offer, draft.is_confirmed).await?;
+        let chosen = review::choose(context, &offer, draft).await?;
         let Some((row, is_another_time)) = chosen else {
             return Err(offer.no_slot(venue.name(), "pass --slot"));
         };
@@ -300,7 +333,7 @@ impl BookCommand<'_> {
             let fields = ["fields", "field", "missing"];
             fields.iter().any(|name| body.value().get(name).is_some())
         });
-        if error.code != Code::Http400 || self.draft.provider.is_some() || names_a_field {
+        if error.code != Code::Http400 || self.draft.options.provider.is_some() || names_a_field {
             return error;
         }
         error.hint(match self.draft.providers().as_slice() {

@@ -106,11 +106,22 @@ impl Offer {
         self.slots.iter().find(|slot| self.is_wanted(slot))
     }
 
-    /// The rows of the slots at exactly the requested time. One of several that are alike stands for them.
-    pub(crate) fn rows_at_wanted(&self, context: &Context) -> Vec<usize> {
+    /// The rows of the slots at exactly the requested time, of this seating if there are any. One of several that are alike
+    /// stands for them.
+    pub(crate) fn rows_at_wanted(&self, context: &Context, seating: Option<&str>) -> Vec<usize> {
         let rows = self.slots.iter().enumerate();
         let rows = rows.filter(|(_, slot)| self.is_wanted(slot));
-        let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
+        let mut rows: Vec<usize> = rows.map(|(row, _)| row).collect();
+        let is_its = |row: &usize| {
+            let own = self.slots[*row]
+                .value()
+                .get("seating")
+                .and_then(Value::as_str);
+            own.is_some() && own == seating
+        };
+        if rows.iter().any(is_its) {
+            rows.retain(is_its);
+        }
         let reader = self.reader(context);
         let line = |row: &usize| slot_line(&self.slots[*row], reader);
         match rows.first() {

@@ -15,21 +15,21 @@ use crate::service::time::text::{human, with_own_time};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::{PromptError, Question};
-use crate::terminal::view::{SlotDetails, slot_line, venue_place};
+use crate::terminal::view::{SlotDetails, restriction, slot_line, venue_place};
 
 /// The row of the slot to book, and whether it is at another time than the given one. Where several slots at that time
 /// differ, or none is there, a person chooses. A script gets the first of several, with a note, and `None` where there is none.
 pub(crate) async fn choose(
     context: &Context,
     offer: &Offer,
-    is_confirmed: bool,
+    draft: &BookingDraft,
 ) -> Result<Option<(usize, bool)>> {
-    let rows = offer.rows_at_wanted(context);
+    let rows = offer.rows_at_wanted(context, draft.seating.as_deref());
     let can_ask = context.prompter.interactive();
     match rows.as_slice() {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
         [only] => return Ok(Some((*only, false))),
-        [_, ..] if !can_ask || is_confirmed => {}
+        [_, ..] if !can_ask || draft.is_confirmed => {}
         _ => {
             return match pick_slot(context, offer, &rows, None, false).await {
                 Err(PromptError::Back) => Err(nothing_chosen()),
@@ -167,7 +167,8 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
     let slot = draft.slot.as_ref();
     let slot = slot.map(|slot| details(context, draft, slot));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
-    page.field_if("party", draft.party_size.map(|party| party.to_string()));
+    let options = &draft.options;
+    page.field_if("party", options.party.map(|party| party.to_string()));
     if let Some(slot) = slot {
         page.field_if("seating", slot.seating);
         page.field_if("price", slot.price);
@@ -181,17 +182,24 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
             "not known: no list on this computer showed the slot",
         );
     }
-    let guest = [&draft.name, &draft.email, &draft.phone].into_iter();
+    let guest = [&options.name, &options.email, &options.phone].into_iter();
     let guest: Vec<&str> = guest.flatten().map(String::as_str).collect();
     page.field("guest", guest.join(" · "));
-    page.field_if("provider", draft.provider.as_deref());
-    let payment = draft.vendor_payment.then_some("external payment vendor");
+    let provider = options.provider.as_deref();
+    page.field_if("provider", provider);
+    let (dialect, venue) = (context.dialect(), draft.remembered());
+    let limits = |provider| restriction(provider, venue, dialect, context.certainty());
+    page.field_if("note", provider.and_then(limits));
+    let payment = options.payment.as_ref().map(|_| "external payment vendor");
     page.field_if("payment", payment);
     page
 }
 
 fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
-    SlotDetails::of(slot, terms_reader(context, draft.party_size.unwrap_or(1)))
+    SlotDetails::of(
+        slot,
+        terms_reader(context, draft.options.party.unwrap_or(1)),
+    )
 }
 
 /// What the booking may cost beside its price, in one line: a card or a fee.
@@ -248,8 +256,8 @@ pub(crate) async fn ask_guest_again(
         &refused.message
     };
     context.out.warn(why);
-    let question = name_question().former(draft.name.take());
-    draft.name = match ask_name(context, &question, needs_both).await {
+    let question = name_question().former(draft.options.name.take());
+    draft.options.name = match ask_name(context, &question, needs_both).await {
         Err(PromptError::Back) => return Err(declined()),
         name => Some(name?),
     };

@@ -206,16 +206,16 @@ impl Walk<'_> {
     }
 
     async fn party(&mut self) -> WasAsked {
-        if self.flags.party_size.is_some() {
+        if self.flags.options.party.is_some() {
             return Ok(false);
         }
-        let former = self.draft.party_size.map(|party| party.to_string());
+        let former = self.draft.options.party.map(|party| party.to_string());
         let default = former.is_none().then_some("2");
         let question = self.question("How many people?", "--party", "the party size");
         let question = question.former(former);
         let check = |text: &str| contact::party(text).map(drop);
         let text = self.context.prompter.text(&question, default, &check);
-        self.draft.party_size = Some(contact::party(&text.await?).map_err(Error::usage)?);
+        self.draft.options.party = Some(contact::party(&text.await?).map_err(Error::usage)?);
         Ok(true)
     }
 
@@ -246,10 +246,11 @@ impl Walk<'_> {
         let prompter = &self.context.prompter;
         let picked = prompter.pick(&question, &lines, row.unwrap_or(0));
         let venue = &venues[picked.await?];
-        self.draft.provider = self.flags.provider.clone();
+        self.draft.options.provider = self.flags.options.provider.clone();
         self.draft.venue = Some(LocatedVenue {
             id: venue.id().to_owned(),
             remembered: Some(venue.clone()),
+            shown: None,
         });
         Ok(true)
     }
@@ -260,7 +261,7 @@ impl Walk<'_> {
         self.context.out.warn(&error.message);
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
         if error.body.as_ref().is_some_and(party) {
-            self.flags.party_size = None;
+            self.flags.options.party = None;
             return StepExit::For(WalkStep::Party);
         }
         if step == WalkStep::Time {
@@ -281,8 +282,8 @@ impl Walk<'_> {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
             datetime: self.context.adapter().wire_time(&moment, None),
-            party_size: self.draft.party_size,
-            providers: self.flags.provider.clone().into_iter().collect(),
+            party_size: self.draft.options.party,
+            providers: self.flags.options.provider.clone().into_iter().collect(),
             fields: Map::new(),
             page: None,
         };
@@ -294,13 +295,13 @@ impl Walk<'_> {
     async fn provider(&mut self) -> WasAsked {
         let has_slot = self.flags.slot.is_some() || self.flags.slot_id.is_some();
         let providers = self.draft.providers();
-        if has_slot || self.flags.provider.is_some() || providers.len() < 2 {
+        if has_slot || self.flags.options.provider.is_some() || providers.len() < 2 {
             return Ok(false);
         }
         let question = self.question("Which provider?", "--provider", "the provider");
-        let question = question.former(self.draft.provider.clone());
+        let question = question.former(self.draft.options.provider.clone());
         let row = self.context.prompter.choose(&question, &providers).await?;
-        self.draft.provider = Some(providers[row].to_owned());
+        self.draft.options.provider = Some(providers[row].to_owned());
         Ok(true)
     }
 
@@ -318,8 +319,8 @@ impl Walk<'_> {
             return Err(Error::usage("no venue or no time given").into());
         };
         let zone = known_zone(self.draft.remembered(), self.draft.zone.as_ref());
-        let party = self.draft.party_size.unwrap_or(1);
-        let provider = self.draft.provider.as_deref();
+        let party = self.draft.options.party.unwrap_or(1);
+        let provider = self.draft.options.provider.as_deref();
         let offer = match offered(context, venue, when, zone.as_ref(), party, provider).await {
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
                 return Err(self.ask_again(&error, WalkStep::Time));
@@ -333,7 +334,7 @@ impl Walk<'_> {
         }
         // If the time from the flags is offered, the slot is not asked for.
         let is_given = self.flags.at.is_some();
-        let rows = is_given.then(|| offer.rows_at_wanted(context));
+        let rows = is_given.then(|| offer.rows_at_wanted(context, self.draft.seating.as_deref()));
         let rows = rows.unwrap_or_default();
         let row = if let [only] = rows.as_slice() {
             *only
@@ -347,43 +348,46 @@ impl Walk<'_> {
     }
 
     async fn name(&mut self) -> WasAsked {
-        if self.flags.name.is_some() {
+        if self.flags.options.name.is_some() {
             return Ok(false);
         }
-        let provider = self.draft.provider.as_deref();
+        let provider = self.draft.options.provider.as_deref();
         let needs_both = provider == Some(self.context.dialect().provider_a.as_str());
         let question = name_question().back(!self.asked.is_empty());
-        let question = question.former(self.draft.name.clone());
-        self.draft.name = Some(ask_name(self.context, &question, needs_both).await?);
+        let question = question.former(self.draft.options.name.clone());
+        self.draft.options.name = Some(ask_name(self.context, &question, needs_both).await?);
         Ok(true)
     }
 
     async fn email(&mut self) -> WasAsked {
-        if self.flags.name.is_some() || self.flags.email.is_some() {
+        if self.flags.options.name.is_some() || self.flags.options.email.is_some() {
             return Ok(false);
         }
         let question = self.question("Guest's email (optional)", "--email", "an answer");
-        let question = question.former(self.draft.email.clone());
-        self.draft.email = self.ask_optional(question, contact::email).await?;
+        let question = question.former(self.draft.options.email.clone());
+        self.draft.options.email = self.ask_optional(question, contact::email).await?;
         Ok(true)
     }
 
     async fn phone(&mut self) -> WasAsked {
-        if self.flags.name.is_some() || self.flags.phone.is_some() {
+        if self.flags.options.name.is_some() || self.flags.options.phone.is_some() {
             return Ok(false);
         }
         let question = self.question("Guest's phone (optional)", "--phone", "an answer");
-        let question = question.former(self.draft.phone.clone());
-        self.draft.phone = self.ask_optional(question, contact::phone).await?;
+        let question = question.former(self.draft.options.phone.clone());
+        self.draft.options.phone = self.ask_optional(question, contact::phone).await?;
         Ok(true)
     }
 
     async fn ask_optional(
         &self,
         question: Question,
-        check: fn(&str) -> Result<(), String>,
+        parse: fn(&str) -> Result<String, String>,
     ) -> Result<Option<String>, PromptError> {
-        let check = |text: &str| if text.is_empty() { Ok(()) } else { check(text) };
+        let check = |text: &str| match text {
+            "" => Ok(()),
+            text => parse(text).map(drop),
+        };
         let text = self.context.prompter.text(&question, None, &check).await?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }

@@ -4,15 +4,18 @@ use serde_json::json;
 use super::locate;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, resume_command};
-use crate::booking::confirmation;
-use crate::journal::{Forgotten, Journal};
-use crate::json::Document;
+use crate::booking::confirmation::Confirmation;
+use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
+use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::id::id;
 use crate::service::documents::plural;
+use crate::service::documents::text_fold::fold;
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{DocumentView, Page, Tone, visible};
+use crate::terminal::view::kept_page;
 
 /// Delete guests' data from this computer
 ///
@@ -21,13 +24,18 @@ use crate::terminal::output::{DocumentView, Page, Tone, visible};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl bookings forget bk_01\n  \
+    bookctl bookings forget @1 @3\n  \
+    bookctl bookings forget --guest 'Ada Lovelace'\n  \
     bookctl bookings forget --before 2026-06-01\n  \
     bookctl bookings forget --before today --yes")]
-#[command(group(clap::ArgGroup::new("which").args(["booking", "before"]).required(true)))]
+#[command(group(clap::ArgGroup::new("which").args(["bookings", "guest", "before"]).required(true)))]
 pub(crate) struct Args {
-    /// Booking id, @N for a row of the last list of bookings, or @last
-    #[arg(value_parser = id)]
-    booking: Option<String>,
+    /// Booking ids, @N for rows of the last list of bookings, or @last
+    #[arg(value_name = "BOOKING", value_parser = id)]
+    bookings: Vec<String>,
+    /// Forget every booking of the guests with these words in their name
+    #[arg(long, value_name = "TEXT", value_parser = super::part)]
+    guest: Option<String>,
     /// Forget everything booked before this day
     #[arg(long, value_name = "DATE", value_parser = Days::parse)]
     before: Option<Days>,
@@ -39,10 +47,18 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let forgotten = if let Some(before) = &args.before {
         forget_until(context, last_before(before)?, args.yes).await?
+    } else if let Some(guest) = args.guest {
+        forget_guest(context, guest, args.yes).await?
     } else {
-        // clap requires one of the two.
-        let named = args.booking.as_deref().unwrap_or_default();
-        forget_one(context, &locate::locate_booking(context, named)?)?
+        let named = args.bookings.iter();
+        let ids = named.map(|named| locate::locate_booking(context, named));
+        let ids: Vec<String> = ids.collect::<Result<_>>()?;
+        for id in &ids {
+            check_made(context, id)?;
+        }
+        // Scripts have done without a question from the start.
+        let asks = context.prompter.interactive() && !args.yes;
+        forget_each(context, &ids, asks).await?
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
     leave_nothing(context).await?;
@@ -60,6 +76,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
              bookctl attempts"
         ));
     }
+    if context.out.is_terminal() && count > 0 {
+        let kept = "The service keeps its own record. What else has copies: bookctl help privacy";
+        context.out.note(kept);
+    }
     Ok(Exit::Done)
 }
 
@@ -74,22 +94,79 @@ fn last_before(days: &Days) -> Result<Timestamp> {
     Ok(before.unwrap_or(Timestamp::MIN))
 }
 
-fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
+/// Refuses (6) what is not a booking of the journal, and (7) an attempt that needs its guest.
+fn check_made(context: &Context, id: &str) -> Result<()> {
     let journal = context.journal()?;
-    if !journal.made(id)? {
-        let shown = visible(id);
-        let open = journal.open_attempts()?;
-        if open.iter().any(|attempt| attempt.idempotency_key == id) {
-            let what =
-                format!("attempt {shown} is open: it keeps its guest until its outcome is known");
-            return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
-        }
-        let what = format!("no booking {shown} of this service in the journal");
-        let lists = "list bookings with `bookctl bookings`, and unresolved requests with `bookctl attempts`";
-        return Err(Error::new(Code::Http404, what).hint(lists));
+    if journal.made(id)? {
+        return Ok(());
     }
-    let forgotten = journal.forget_booking(id)?;
-    if forgotten.count == 0 {
+    let shown = visible(id);
+    let open = journal.open_attempts()?;
+    if open.iter().any(|attempt| attempt.idempotency_key == id) {
+        let what =
+            format!("attempt {shown} is open: it keeps its guest until its outcome is known");
+        return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
+    }
+    let what = format!("no booking {shown} of this service in the journal");
+    let lists = "to forget a guest by name: bookctl bookings forget --guest TEXT";
+    Err(Error::new(Code::Http404, what).hint(lists))
+}
+
+/// Forgets every booking of the guests that a text finds.
+async fn forget_guest(context: &Context, guest: String, yes: bool) -> Result<Forgotten> {
+    let words = fold(&guest);
+    let keeps_guest = |attempt: &&Attempt| {
+        let name = attempt.asked().pointer("/customer/name");
+        let name = fold(&name.map(plain).unwrap_or_default());
+        words.split_whitespace().all(|word| name.contains(word))
+    };
+    let journal = context.journal()?;
+    let open = journal.open_attempts()?;
+    let unresolved = u32::try_from(open.iter().filter(keeps_guest).count()).unwrap_or(u32::MAX);
+    let sought = SearchCriteria {
+        guest: Some(guest),
+        ..SearchCriteria::default()
+    };
+    let ids = journal.find(&sought, None)?.kept.into_iter();
+    let ids: Vec<String> = ids.map(|kept| kept.booking.id().to_owned()).collect();
+    if ids.is_empty() && unresolved == 0 {
+        super::note_nothing_found(context, &sought)?;
+    }
+    let forgotten = forget_each(context, &ids, !yes && !ids.is_empty()).await?;
+    Ok(Forgotten {
+        unresolved,
+        ..forgotten
+    })
+}
+
+/// Forgets some bookings; lists them first if it asks.
+async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Forgotten> {
+    let journal = context.journal()?;
+    if asks {
+        let kept = ids.iter().map(|id| journal.kept(id));
+        let kept: Vec<Option<KeptBooking>> = kept.collect::<Result<_>>()?;
+        let kept: Vec<KeptBooking> = kept.into_iter().flatten().collect();
+        let now = context.service_now();
+        context.out.show(&kept_page(&kept, now));
+        let is_to_come = |kept: &&KeptBooking| {
+            let time = kept.booking.value().get("datetime");
+            let at = time.and_then(DocumentTime::read).and_then(|it| it.instant);
+            kept.booking.status().has_not_ended() && at.is_some_and(|at| at > now)
+        };
+        let coming = kept.iter().filter(is_to_come).count();
+        if coming > 0 {
+            let bookings = plural(coming, "booking is", "bookings are");
+            context.out.warn(&format!(
+                "{bookings} still to come: the venue expects the guest, and this computer will no longer find the booking"
+            ));
+        }
+        confirm(context, ids.len()).await?;
+    }
+    let mut forgotten = Forgotten::default();
+    for id in ids {
+        forgotten.count += journal.forget_booking(id)?.count;
+    }
+    if forgotten.count == 0 && !ids.is_empty() {
         context.out.note("Its guest was deleted before.");
     }
     Ok(forgotten)
@@ -98,7 +175,7 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
 async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<Forgotten> {
     let found = context.journal()?.forgettable(until)?;
     if !yes && found.count > 0 {
-        confirm(context, found.count).await?;
+        confirm(context, found.count as usize).await?;
     }
     context.in_flight.replace(InFlight::other(
         "some guests may be deleted already",
@@ -124,9 +201,9 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
     Ok(found)
 }
 
-async fn confirm(context: &Context, count: u32) -> Result<()> {
-    let bookings = plural(count as usize, "booking", "bookings");
-    let confirmation = confirmation::Confirmation {
+async fn confirm(context: &Context, count: usize) -> Result<()> {
+    let bookings = plural(count, "booking", "bookings");
+    let confirmation = Confirmation {
         action: &format!("deleting the guests of {bookings}"),
         question: format!("Delete the guests of {bookings} from this computer?"),
         declined: "Nothing was deleted.",

@@ -15,6 +15,8 @@ pub(crate) const LAST: &str = "@last";
 pub(crate) struct LocatedVenue {
     pub(crate) id: String,
     pub(crate) remembered: Option<Venue>,
+    /// Its name, as a booking shows it.
+    pub(crate) shown: Option<String>,
 }
 
 impl LocatedVenue {
@@ -28,7 +30,8 @@ impl LocatedVenue {
 
     /// The venue's name if it is known, else its id.
     pub(crate) fn name(&self) -> &str {
-        self.remembered.as_ref().map_or(&self.id, Venue::name)
+        let shown = self.shown.as_deref().unwrap_or(&self.id);
+        self.remembered.as_ref().map_or(shown, Venue::name)
     }
 }
 
@@ -36,7 +39,12 @@ pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedV
     let id = locate_row(context, RecentList::Venues, argument)?;
     // If nothing is remembered, the id alone still names the venue.
     let remembered = context.known_venue(&id);
-    Ok(LocatedVenue { id, remembered })
+    let shown = None;
+    Ok(LocatedVenue {
+        id,
+        remembered,
+        shown,
+    })
 }
 
 /// The slot's id, and the slot if it was seen before.

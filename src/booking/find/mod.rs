@@ -2,20 +2,25 @@
 
 pub(crate) mod forget;
 pub(crate) mod locate;
-pub(crate) mod open_bookings;
 pub(crate) mod pick;
-pub(crate) mod received;
 
-use jiff::Timestamp;
+use std::cmp::Reverse;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use jiff::civil::{Date, DateTime};
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::SearchCriteria;
 use crate::journal::recent::RecentList;
+use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::similar::did_you_mean;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::show_call;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::plural;
+use crate::service::mapping::scalars;
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
@@ -24,8 +29,8 @@ use crate::terminal::view::{kept_page, open_page};
 /// List and search the bookings that this computer knows
 ///
 /// The service has no list of bookings, so this one comes from the journal on this computer, or from the one that a team
-/// shares: bookings that were made there, shown by `show` or `watch` without `--json`, or received by `webhook listen`, the newest first,
-/// each as it was last seen. Words are looked for in the guest's name, phone and email, the venue and the booking's id;
+/// shares: bookings that were made there, shown by `show` or `watch` without `--json`, or received by `webhook listen`,
+/// each as it was last seen. A terminal lists the next visits first; a pipe and `--json` list what was made last first. Words are looked for in the guest's name, phone and email, the venue and the booking's id;
 /// case and accents make no difference. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change that.
 /// `bookctl help privacy` shows what is kept where.
 #[derive(clap::Args, Debug)]
@@ -34,11 +39,11 @@ use crate::terminal::view::{kept_page, open_page};
     bookctl bookings lovelace\n  \
     bookctl bookings --guest ada --date fri\n  \
     bookctl bookings --venue creperie --date 2026-11-27..2026-11-30\n  \
-    bookctl bookings --status requires_action\n  \
+    bookctl bookings --status waiting\n  \
     bookctl bookings --jq '.bookings[].id'\n  \
     bookctl bookings --open\n  \
     bookctl show @1\n  \
-    bookctl bookings forget bk_01\n  \
+    bookctl bookings forget --guest 'Ada Lovelace'\n  \
     bookctl bookings forget --before 2026-06-01 --yes")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -62,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DAY|DAY..DAY", value_parser = Days::parse)]
     date: Option<Days>,
     /// List only bookings with this status
-    #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
+    #[arg(long, value_name = "STATUS", value_parser = status())]
     status: Option<String>,
     /// List only your own bookings in a shared journal
     #[arg(long)]
@@ -85,6 +90,18 @@ enum BookingsAction {
     Forget(forget::Args),
 }
 
+/// A status by its name, or by the word that a terminal shows.
+fn status() -> impl TypedValueParser<Value = String> {
+    let waiting = PossibleValue::new("requires_action").alias("waiting");
+    let others = ["processing", "confirmed", "failed", "cancelled", "expired"];
+    let all = others.map(PossibleValue::new).into_iter();
+    let names = PossibleValuesParser::new(std::iter::once(waiting).chain(all));
+    names.map(|name| match name.as_str() {
+        "waiting" => "requires_action".to_owned(),
+        _ => name,
+    })
+}
+
 fn part(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("there is nothing to look for".to_owned()),
@@ -100,7 +117,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.open {
         return list_open(context, args.status, limit).await;
     }
-    received::take_in_received(context)?;
+    pick::take_in_received(context)?;
     let mut sought = SearchCriteria {
         text: (!args.text.is_empty()).then(|| args.text.join(" ")),
         guest: args.guest,
@@ -110,29 +127,35 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         days: None,
         status: args.status,
         mine: args.mine.then(|| context.maker()),
+        coming: None,
     };
     if let Some(days) = args.date {
         let days = days.resolve(context.now()?, &system_zone());
         sought.days = Some(days.map_err(|why| Error::usage(format!("--date: {why}")))?);
     }
-    let found = context.journal()?.find(&sought, limit)?;
+    let today = || system_zone().to_datetime(context.service_now()).date();
+    sought.coming = context.out.is_terminal().then(today);
+    let mut found = context.journal()?.find(&sought, limit)?;
+    if let Some(today) = sought.coming {
+        found.kept.sort_by_key(|kept| by_visit(kept, today));
+    }
     let ids = found.kept.iter().map(|kept| kept.booking.id());
     context.remember_rows(RecentList::Bookings, ids);
     let bookings = Document::array(found.kept.iter().map(|it| it.booking.document()));
     let more = Document::from(Value::from(found.more));
     let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
-    let page = |_: &Document| kept_page(&found.kept, Timestamp::now());
+    let page = |_: &Document| kept_page(&found.kept, context.service_now());
     let list = DocumentView(document, page);
-    let service = context.named_service();
-    let service = service.as_deref().unwrap_or("sandbox");
-    let none = format!("No bookings found ({service}).");
-    context.out.emit_list(&list, found.kept.is_empty(), &none)?;
+    context.out.emit_long(&list)?;
+    if found.kept.is_empty() && context.out.is_human() {
+        note_nothing_found(context, &sought)?;
+    }
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&format!("Not in this list: {open}."));
     }
     if found.more {
         context.out.note(&format!(
-            "Showing the newest {}. Use --limit to show more.",
+            "Showing {} of more bookings. Use --limit to show more.",
             args.limit
         ));
     }
@@ -146,8 +169,62 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// By the time of the visit: the next first, and after those that are to come the last.
+fn by_visit(
+    kept: &KeptBooking,
+    today: Date,
+) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
+    let time = kept.booking.value().get("datetime");
+    let local = time.and_then(DocumentTime::read).and_then(|it| it.local);
+    let is_to_come =
+        local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
+    (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
+}
+
+/// Says what was searched, which guests have nearly this name, and where else a booking may be.
+fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> Result<()> {
+    let service = context.named_service();
+    let service = service.as_deref().unwrap_or("sandbox");
+    let texts = [
+        &sought.text,
+        &sought.guest,
+        &sought.phone,
+        &sought.email,
+        &sought.venue,
+    ];
+    let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
+    if texts.is_empty() {
+        context.out.note(&format!("No bookings found ({service})."));
+        return Ok(());
+    }
+    let text = texts.join(" ");
+    let kept = context
+        .journal()?
+        .find(&SearchCriteria::default(), Some(LOOKED_THROUGH))?
+        .kept;
+    let names: Vec<String> = kept
+        .iter()
+        .filter_map(|kept| kept.booking.guest())
+        .collect();
+    let words = || names.iter().flat_map(|name| name.split_whitespace());
+    let meant = text
+        .split_whitespace()
+        .find_map(|word| did_you_mean(word, words()));
+    let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
+    context.out.note(&format!(
+        "No bookings found for \"{text}\" ({service}){meant}"
+    ));
+    context.out.note(
+        "Only what this computer knows was searched. If the booking was made elsewhere: bookctl show ID, or bookctl bookings --open",
+    );
+    Ok(())
+}
+
+/// How many bookings are looked through for a similar name.
+const LOOKED_THROUGH: u32 = 1000;
+
 async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
-    let mut bookings = open_bookings::open_bookings(context).await?;
+    let mut bookings = open_bookings(context).await?;
     if let Some(status) = status {
         bookings.retain(|booking| booking.status().as_str() == status);
     }
@@ -162,9 +239,50 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
     let documents = bookings.iter().map(|(booking, _)| booking.document());
     let document = Document::array(documents).named("bookings");
-    let page = |_: &Document| open_page(&bookings);
+    let page = |_: &Document| open_page(&bookings, context.service_now());
     let list = DocumentView(document, page);
     let none = "No unfinished bookings in the last day.";
     context.out.emit_list(&list, bookings.is_empty(), none)?;
     Ok(Exit::Done)
+}
+
+const NO_BOOKING: &str = "no-such-booking";
+
+/// The unfinished bookings of the last day, made with any key, as the service sent them.
+async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
+    let body = match context.read(show_call(NO_BOOKING)).await {
+        Err(mut error) if error.http_status == Some(404) => error.body.take(),
+        Err(error) => return Err(error),
+        Ok(_) => None,
+    };
+    let adapter = context.adapter();
+    let listed = body.as_ref();
+    let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
+    let (why, is_read) = match &listed {
+        None => ("the response has no list of open bookings".to_owned(), false),
+        Some(open) if open.unread == 0 => (String::new(), true),
+        Some(open) => {
+            let unread = open.unread;
+            let why = "of the open bookings cannot be read: `id` or `status` is missing";
+            (format!("{unread} {why}"), !open.bookings.is_empty())
+        }
+    };
+    if !is_read {
+        let setting = adapter.set_command("read.error=EXPRESSION");
+        let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
+            "check the base URL; if the service lists them in another shape: {setting}"
+        ));
+        let values = body.as_ref().map(|body| scalars(body.value()));
+        let values = values.into_iter().flatten();
+        let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
+        error.details = values
+            .map(|(path, text)| format!("{path}: {text}"))
+            .collect();
+        error.body = body;
+        return Err(error);
+    }
+    if !why.is_empty() {
+        context.out.warn(&why);
+    }
+    Ok(listed.map(|open| open.bookings).unwrap_or_default())
 }

@@ -1,9 +1,9 @@
 //! Offers a list where an argument is missing, and what a search finds where an id is not one.
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
-use super::received::take_in_received;
 use crate::app::Context;
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
+use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
@@ -11,9 +11,10 @@ use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
 use crate::service::documents::plural;
-use crate::terminal::output::visible;
+use crate::terminal::output::{TableCell, visible};
 use crate::terminal::prompt::{PromptError, Question};
-use crate::terminal::view::{RowParts, row_lines, venue_line};
+use crate::terminal::view::{BookingRow, row_lines, venue_line};
+use crate::webhook::Event;
 
 /// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in all bookings.
 const MOST: u32 = 1000;
@@ -130,31 +131,30 @@ fn matching(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
     Ok(context.journal()?.find(&sought, Some(MOST))?.kept)
 }
 
+/// Whoever picks a booking has it before them: it is `@last` from then on.
 async fn choose(context: &Context, question: Question, kept: &[KeptBooking]) -> Result<String> {
-    let row = |KeptBooking { booking, .. }: &KeptBooking| RowParts {
-        guest: booking.guest().unwrap_or_default(),
-        venue: booking
-            .venue_name()
-            .or_else(|| booking.venue_id())
-            .unwrap_or_default(),
-        time: booking.value().get("datetime").cloned().unwrap_or_default(),
-        state: booking.status().as_str().to_owned(),
-        id: booking.id().to_owned(),
-    };
-    pick_row(context, question, kept.iter().map(row), "bookctl bookings").await
+    let now = context.service_now();
+    let rows = kept.iter().map(|kept| BookingRow::kept(kept, now));
+    let id = pick_row(context, question, rows.collect(), "bookctl bookings").await?;
+    context.remember_last(RecentList::LastBooking, &id);
+    Ok(id)
 }
 
 /// The id in the row that a person picks.
 async fn pick_row(
     context: &Context,
     question: Question,
-    rows: impl Iterator<Item = RowParts>,
+    rows: Vec<BookingRow>,
     list: &str,
 ) -> Result<String> {
-    let mut rows: Vec<RowParts> = rows.collect();
-    let lines = row_lines(&rows, context.out.stderr_style().width);
+    let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
+    let lines = row_lines(
+        rows,
+        context.out.stderr_style().width,
+        context.service_now(),
+    );
     let row = pick_line(context, question, &lines, list).await?;
-    Ok(rows.swap_remove(row).id)
+    Ok(ids.swap_remove(row))
 }
 
 /// Offers lines to pick from. `list` is the command that lists the same.
@@ -190,15 +190,17 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     let open = context.journal()?.open_attempts()?;
     let row = |attempt: &Attempt| {
         let asked = |pointer| attempt.asked().pointer(pointer);
-        RowParts {
-            guest: asked("/customer/name").map(plain).unwrap_or_default(),
-            venue: asked("/venue_id").map(plain).unwrap_or_default(),
+        let text = |pointer| asked(pointer).map(plain).unwrap_or_default();
+        BookingRow {
+            guest: text("/customer/name"),
             time: asked("/datetime").cloned().unwrap_or_default(),
-            state: "open".to_owned(),
+            status: TableCell::from("unresolved"),
+            party: text("/party_size"),
+            venue: text("/venue_id"),
             id: attempt.idempotency_key.clone(),
         }
     };
-    let newest_first = open.iter().rev().map(row);
+    let newest_first = open.iter().rev().map(row).collect();
     pick_row(context, question, newest_first, "bookctl attempts").await
 }
 
@@ -253,4 +255,40 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
         "check the id, or search the bookings that this computer knows: {}",
         shell::command("bookings", text, "")
     ))
+}
+
+/// How many events are taken in by one transaction.
+const AT_ONCE: u32 = 5000;
+
+/// Takes in the bookings of the events that `webhook listen` has received since the last time.
+pub(crate) fn take_in_received(context: &Context) -> Result<()> {
+    let webhooks = match context.received() {
+        Ok(Some(webhooks)) => webhooks,
+        Ok(None) => return Ok(()),
+        Err(error) => {
+            let why = format!("received bookings are missing: {}", error.message);
+            context.out.warn(&why);
+            return Ok(());
+        }
+    };
+    let taken = context.recent()?.listed(RecentList::TakenIn, 1)?;
+    let taken: i64 = taken.and_then(|number| number.parse().ok()).unwrap_or(0);
+    let newest = webhooks.newest()?;
+    // A new file of webhooks counts from the beginning.
+    let mut after = if taken > newest { 0 } else { taken };
+    while after < newest {
+        let bodies = webhooks.bodies(after, AT_ONCE)?;
+        let bookings = bodies.iter().filter_map(|(_, at, body)| {
+            let booking = Event::booking_in(body, context.adapter())?;
+            Some((*at, booking))
+        });
+        context.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
+        after = match bodies.last() {
+            Some((number, ..)) if bodies.len() == AT_ONCE as usize => *number,
+            _ => newest,
+        };
+        let recent = context.recent()?;
+        recent.remember_one(RecentList::TakenIn, &after.to_string())?;
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::terminal::view::field_word;
 use crate::webhook::{EventQuery, EventRow};
 
 /// Two clocks that differ by less are the same one.
@@ -46,6 +47,7 @@ pub(crate) fn timeline(
     let created = booking.and_then(|booking| time(booking.value(), "created_at"));
     let mut story = Story {
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
+        is_shared: context.target().journal().is_some(),
         first_answer: None,
         rows: Vec::new(),
     };
@@ -82,6 +84,8 @@ fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuratio
 }
 
 struct Story {
+    /// Whether others share the journal, so that it matters who sent a request.
+    is_shared: bool,
     /// How far the service's clock is ahead, if that is known.
     ahead: Option<SignedDuration>,
     /// When the first answer with the booking came.
@@ -149,7 +153,10 @@ impl Story {
             };
             let details = json!({"run": number, "process": run.process});
             let sent = self.theirs(&run.started_at);
-            self.add(sent, "sent", format!("{which}request sent"), details);
+            let maker = run.maker.as_ref().filter(|_| self.is_shared);
+            let by = maker.map(|it| format!(" by {} on {}", it.user, it.host));
+            let text = format!("{which}request sent{}", by.unwrap_or_default());
+            self.add(sent, "sent", text, details);
             let ended = run.ended_at.as_deref().and_then(|ended| self.theirs(ended));
             let is_booked = run.booking_id.is_some();
             // A new booking is answered with 201.
@@ -208,6 +215,7 @@ impl Story {
                         time_text(side)
                     }
                 };
+                let field = field_word(field);
                 texts.push(format!("{field} {} → {}", text(from), text(to)));
             }
         }

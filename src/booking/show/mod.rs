@@ -13,7 +13,7 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{DocumentView, Page, TableCell};
-use crate::terminal::view::{bookings_page, tone_of};
+use crate::terminal::view::{bookings_page, status_cell, tone_of};
 
 /// Show a booking's status, reason and next steps
 ///
@@ -75,7 +75,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     }
     let documents = Document::array(bookings.iter().map(Booking::document));
-    let page = |_: &Document| bookings_page(&bookings);
+    let page = |_: &Document| bookings_page(&bookings, context.service_now());
     context.out.emit(&DocumentView(documents, page))?;
     for booking in &bookings {
         finish::remember_shown(context, booking);
@@ -157,7 +157,7 @@ fn timeline_page(id: &str, booking: Option<&Booking>, rows: &[history::TimelineR
     let mut page = Page::default();
     let status = booking.map(Booking::status);
     let status = status.unwrap_or(Status::Other("unknown".to_owned()));
-    page.heading(tone_of(&status), status.as_str(), id);
+    page.heading(tone_of(&status), status_cell(&status), id);
     // One clock in the first column, and the reader's own beside it where it differs.
     let own = system_zone();
     let mut clocks = vec![("time (UTC)", TimeZone::UTC)];

@@ -53,6 +53,9 @@ impl View for Explained {
             if let Some(retry) = entry.retry.word() {
                 row["retry"] = retry.into();
             }
+            if let Some(told) = entry.code.for_the_guest() {
+                row["tell_guest"] = told.into();
+            }
             row
         });
         json!({ "codes": codes.collect::<Vec<Value>>() }).into()
@@ -65,6 +68,7 @@ impl View for Explained {
             page.sentence(format!("{}.", capitalised(entry.meaning)));
             page.field_if("retry", entry.retry.word());
             page.field("what to do", entry.next);
+            page.field_if("tell guest", entry.code.for_the_guest());
             let told = |exit: Exit| format!("{}: {}", exit.code(), exit.meaning());
             page.field("exit code", told(entry.exit));
             if entry.kind == CodeKind::Outcome && entry.exit == Exit::Failed {

@@ -48,6 +48,14 @@ impl Status {
         !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
     }
 
+    /// The word for a person.
+    pub(crate) fn word(&self) -> &str {
+        match self {
+            Status::RequiresAction => "waiting",
+            other => other.as_str(),
+        }
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Status::RequiresAction => "requires_action",

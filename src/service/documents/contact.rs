@@ -1,9 +1,9 @@
 //! What a person types for an email address, a phone number and a party size.
 
-/// Checks an email address. The error is a sentence for the person.
+/// Parses an email address. The error is a sentence for the person.
 ///
 /// Only what is certainly a slip is refused: the service decides about the rest.
-pub(crate) fn email(text: &str) -> Result<(), String> {
+pub(crate) fn email(text: &str) -> Result<String, String> {
     let parts = text.rsplit_once('@');
     let is_address = parts.is_some_and(|(name, domain)| {
         !name.is_empty()
@@ -12,19 +12,19 @@ pub(crate) fn email(text: &str) -> Result<(), String> {
             && domain.split('.').all(|label| !label.is_empty())
     });
     if is_address {
-        Ok(())
+        Ok(text.to_owned())
     } else {
         Err("that is not an email address; write it as ada@example.com".to_owned())
     }
 }
 
-/// Checks a phone number: up to 15 digits (E.164) with the usual separators, and the country's code after a `+`.
-pub(crate) fn phone(text: &str) -> Result<(), String> {
+/// Parses a phone number: up to 15 digits (E.164) with the usual separators, and the country's code after a `+`.
+pub(crate) fn phone(text: &str) -> Result<String, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     let digits = number.chars().filter(char::is_ascii_digit).count();
     let usual = |c: char| c.is_ascii_digit() || " -.()/\u{a0}".contains(c);
     if (5..=15).contains(&digits) && number.chars().all(usual) {
-        Ok(())
+        Ok(text.to_owned())
     } else {
         Err("that is not a phone number; write it as +44 20 7946 0018".to_owned())
     }

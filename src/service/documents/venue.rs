@@ -43,6 +43,12 @@ impl Venue {
         zone::of_name(self.str("timezone")?)
     }
 
+    /// Its phone number, under any usual name.
+    pub(crate) fn phone(&self) -> Option<&str> {
+        let mut names = ["phone", "phone_number", "telephone"].into_iter();
+        names.find_map(|name| self.str(name))
+    }
+
     /// The providers that serve it. There are several if the venue has no mapping of its own.
     pub(crate) fn providers(&self) -> Vec<&str> {
         match self.value.get("providers").and_then(Value::as_array) {

@@ -35,6 +35,20 @@ pub(crate) fn local(datetime: &str) -> Option<String> {
     zoned.or(when.wall()).map(local_text)
 }
 
+/// The same for a row: the weekday, the day and the time, with the year where it is not that of `now`. What is not understood
+/// stands as it came.
+pub(crate) fn listed(datetime: &str, now: Timestamp) -> String {
+    let when = When::parse(datetime).ok();
+    let exact = |when: &When| when.exact().map(|moment| moment.zoned.datetime());
+    let Some(local) = when.and_then(|when| exact(&when).or(when.wall())) else {
+        return datetime.to_owned();
+    };
+    let is_this_year = local.year() == now.to_zoned(TimeZone::UTC).year();
+    let year = if is_this_year { "" } else { " %Y" };
+    let format = format!("%a %-d %b{year} %H:%M");
+    local.strftime(&format).to_string()
+}
+
 /// A datetime of a document for people, followed by the time in the reader's own zone where the two clocks differ:
 /// `Fri 27 Nov 2026, 19:30 (+00:00) · 14:30 your time`. Names the day where it is another one.
 pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {

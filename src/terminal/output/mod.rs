@@ -22,7 +22,7 @@ pub(crate) use page::Page;
 use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
-pub(crate) use table::{Cell as TableCell, cut};
+pub(crate) use table::{Cell as TableCell, cut, lines};
 pub(crate) use wrap::wrap;
 
 use crate::config::Environment;
@@ -114,6 +114,11 @@ impl Output {
     /// Whether results are written for a person, not as JSON.
     pub(crate) fn is_human(&self) -> bool {
         matches!(self.format, Format::Human)
+    }
+
+    /// Whether a person reads results on a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_human() && self.stdout.terminal
     }
 
     pub(crate) fn is_quiet(&self) -> bool {

@@ -16,7 +16,7 @@ const LEAST_COLUMN: usize = 24;
 
 #[derive(Debug)]
 enum Block {
-    Heading(Tone, String, String),
+    Heading(Tone, Cell, String),
     Field(&'static str, String),
     Line(String),
     Sentence(String),
@@ -24,7 +24,7 @@ enum Block {
     Table {
         headers: Vec<&'static str>,
         rows: Vec<Vec<Cell>>,
-        terminal_only: Vec<usize>,
+        pipe: Vec<usize>,
     },
     Columns(Vec<(Cell, usize)>),
     Row(Vec<(Cell, usize)>),
@@ -44,7 +44,7 @@ impl Page {
     pub(crate) fn heading(
         &mut self,
         tone: Tone,
-        state: impl Into<String>,
+        state: impl Into<Cell>,
         about: impl Into<String>,
     ) -> &mut Self {
         self.push(Block::Heading(tone, state.into(), about.into()))
@@ -82,17 +82,17 @@ impl Page {
         self.push(Block::Labelled(tone, label, text.into()))
     }
 
-    /// Adds a table. The columns with an index in `terminal_only` are left out in a pipe.
+    /// Adds a table. `pipe` are the columns that a pipe gets, in its order; all if it names none.
     pub(crate) fn table(
         &mut self,
         headers: Vec<&'static str>,
         rows: Vec<Vec<Cell>>,
-        terminal_only: Vec<usize>,
+        pipe: Vec<usize>,
     ) -> &mut Self {
         self.push(Block::Table {
             headers,
             rows,
-            terminal_only,
+            pipe,
         })
     }
 
@@ -198,7 +198,7 @@ impl Sheet<'_> {
         let style = self.style;
         match block {
             Block::Heading(tone, state, about) => {
-                let (state, about) = (visible(state), visible(about));
+                let (state, about) = (state.shown(), visible(about));
                 let painted = style.paint(*tone, &state);
                 if state.width() + 2 + about.width() <= style.width {
                     self.line(&format!("{painted}  {}", style.paint(Tone::Strong, &about)));
@@ -245,7 +245,7 @@ impl Sheet<'_> {
         let style = self.style;
         match block {
             Block::Heading(tone, state, about) => {
-                let state = style.paint(*tone, &visible(state));
+                let state = style.paint(*tone, &visible(&state.text));
                 self.line(&format!("{state}\t{}", visible(about)));
             }
             Block::Field(label, value) => self.line(&format!("{label}\t{}", visible(value))),
@@ -262,15 +262,12 @@ impl Sheet<'_> {
             Block::Columns(cells) | Block::Row(cells) => {
                 self.tabs(cells.iter().map(|(cell, _)| cell));
             }
-            Block::Table {
-                rows,
-                terminal_only,
-                ..
-            } => {
+            Block::Table { rows, pipe, .. } => {
                 for row in rows {
-                    let cells = row.iter().enumerate();
-                    let cells = cells.filter(|(column, _)| !terminal_only.contains(column));
-                    self.tabs(cells.map(|(_, cell)| cell));
+                    match pipe.as_slice() {
+                        [] => self.tabs(row.iter()),
+                        order => self.tabs(order.iter().filter_map(|column| row.get(*column))),
+                    }
                 }
             }
         }

@@ -26,9 +26,14 @@ const RECORD_INDENT: usize = 4;
 
 /// Columns of times, which are never broken. What stands in parentheses after a header names their clock.
 const TIMES: &str = "when,received,started,created,last seen,next try,expires,sent";
-/// A narrow terminal does without these columns, so that a row takes two lines instead of five. A pipe and the JSON have
-/// all columns.
-const GIVES_WAY: &str = "booking id,sent to,tags,last seen,waiting for,group,provider,min,address,party,exit,took,event id";
+/// A narrow terminal does without these columns, the first of them first, so that a row takes two lines instead of five. A
+/// pipe and the JSON have all columns.
+const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sent to,event id,took,exit,group,provider,min,party,address,venue";
+/// Columns of which each row has one line: names, and what says the same at length elsewhere.
+const CUT: &str = "guest,venue,name,address,card,cancellation";
+/// The width of such a column at which names are told apart.
+const RECOGNIZABLE: usize = 16;
+const LEAST_CUT: usize = 10;
 
 fn is_in(headers: &str, header: &str) -> bool {
     headers.split(',').any(|it| it == header)
@@ -109,7 +114,9 @@ impl Column {
             || cells.iter().all(|(text, _)| !text.contains(' '));
         let words = cells.iter().flat_map(|(text, _)| text.split(' '));
         let longest_word = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
-        let least = if is_whole {
+        let least = if is_in(CUT, header) {
+            widest.min(LEAST_CUT)
+        } else if is_whole {
             widest
         } else {
             longest_word.min(LONGEST_WORD).max(header.len())
@@ -123,24 +130,64 @@ impl Column {
     }
 
     fn comfortable(&self) -> usize {
-        self.least.max(self.widest.min(COMFORTABLE))
+        let is_cut = is_in(CUT, self.header);
+        let most = if is_cut { RECOGNIZABLE } else { COMFORTABLE };
+        self.least.max(self.widest.min(most))
     }
 }
 
-/// Columns give way until the others have room, the last of them first.
-pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
+fn columns_of(headers: &[&'static str], rows: &[Vec<Cell>]) -> Vec<Column> {
     let headers = headers.iter().enumerate();
-    let columns: Vec<Column> = headers
-        .filter_map(|(index, header)| Column::of(index, header, rows))
-        .collect();
+    let columns = headers.filter_map(|(index, header)| Column::of(index, header, rows));
+    columns.collect()
+}
+
+/// The columns that have room. Others give way to them.
+fn fitting(columns: &[Column], width: usize) -> Vec<&Column> {
     let mut shown: Vec<&Column> = columns.iter().collect();
-    while together(&shown, Column::comfortable) > style.width
-        && let Some(last) = shown
-            .iter()
-            .rposition(|column| is_in(GIVES_WAY, column.header))
-    {
-        shown.remove(last);
+    for header in GIVES_WAY.split(',') {
+        if together(&shown, Column::comfortable) > width {
+            shown.retain(|column| column.header != header);
+        }
     }
+    shown
+}
+
+/// The widths of columns: what is left beside the others is shared out among those that are cut.
+fn widths(columns: &[&Column], width: usize) -> Vec<usize> {
+    let mut widths: Vec<usize> = columns.iter().map(|column| column.widest).collect();
+    let is_cut = |index: &usize| is_in(CUT, columns[*index].header);
+    let (mut cut, others): (Vec<usize>, Vec<usize>) = (0..columns.len()).partition(is_cut);
+    cut.sort_by_key(|index| widths[*index]);
+    let taken: usize = others.iter().map(|index| widths[*index]).sum();
+    let mut left = width.saturating_sub(taken + GAP * columns.len().saturating_sub(1));
+    for (place, index) in cut.iter().enumerate() {
+        let share = (left / (cut.len() - place)).max(columns[*index].least);
+        widths[*index] = widths[*index].min(share);
+        left = left.saturating_sub(widths[*index]);
+    }
+    widths
+}
+
+/// The rows of a menu, each on one line of at most `width` columns where they fit.
+pub(crate) fn lines(headers: &[&'static str], rows: &[Vec<Cell>], width: usize) -> Vec<String> {
+    let columns = columns_of(headers, rows);
+    let shown = fitting(&columns, width);
+    let widths = widths(&shown, width);
+    let line = |row: usize| {
+        let cells = shown.iter().zip(&widths).map(|(column, width)| {
+            let text = cut(&column.cells[row].0, *width);
+            format!("{text}{:1$}", "", width.saturating_sub(text.width()))
+        });
+        let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
+        line.trim_end().to_owned()
+    };
+    (0..rows.len()).map(line).collect()
+}
+
+pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
+    let columns = columns_of(headers, rows);
+    let shown = fitting(&columns, style.width);
     // A list of names and values takes no more lines as a table.
     let is_narrow = style.width < NARROWEST_TABLE && columns.len() > 2;
     if is_narrow || together(&shown, |column| column.least) > style.width {
@@ -165,14 +212,20 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
         .set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
     let headers = columns.iter();
     table.set_header(headers.map(|column| style.paint(Tone::Dim, column.header)));
+    let widths = widths(columns, style.width);
+    let is_cut = |column: &Column| is_in(CUT, column.header);
     for row in 0..rows {
-        let cells = columns.iter().map(|column| &column.cells[row]);
-        table.add_row(cells.map(|(text, tone)| style.tint(*tone, text)));
+        let cells = columns.iter().zip(&widths).map(|(column, width)| {
+            let (text, tone) = &column.cells[row];
+            let width = if is_cut(column) { *width } else { usize::MAX };
+            style.tint(*tone, &cut(text, width))
+        });
+        table.add_row(cells);
     }
     for (index, (column, laid_out)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
         laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
-        laid_out.set_constraint(if column.least == column.widest {
+        laid_out.set_constraint(if column.least == column.widest || is_cut(column) {
             ColumnConstraint::ContentWidth
         } else {
             let least = u16::try_from(column.least + gap).unwrap_or(u16::MAX);
@@ -188,7 +241,8 @@ fn record(columns: &[Column], row: usize, style: &StreamStyle) -> Vec<String> {
     let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
     let (naming, others) = columns.split_at(naming.min(columns.len()));
     let names: Vec<&str> = naming.iter().map(|it| it.cells[row].0.as_str()).collect();
-    let mut lines = vec![style.paint(Tone::Strong, &names.join("  "))];
+    let names = wrap(&names.join("  "), style.width).into_iter();
+    let mut lines: Vec<String> = names.map(|it| style.paint(Tone::Strong, &it)).collect();
     let room = style.width.saturating_sub(RECORD_INDENT).max(12);
     for column in others {
         let (text, tone) = &column.cells[row];
@@ -227,7 +281,7 @@ mod tests {
     const HEADERS: [&str; 5] = ["", "venue", "status", "empty", "name"];
 
     #[test]
-    fn a_narrow_terminal_does_without_a_column_before_a_row_takes_more_than_two_lines() {
+    fn names_and_addresses_are_cut_so_that_a_row_takes_one_line() {
         let headers = ["id", "name", "address", "provider"];
         let row = [
             "ven_1",
@@ -240,11 +294,14 @@ mod tests {
             let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
             lay_out(&headers, &rows, &style)
         };
-        assert_eq!(at(120).lines().count(), 2, "{}", at(120));
-        for (columns, provider) in [(60, false), (80, true)] {
+        for (columns, address, provider) in [
+            (60, "Greenwich Chu", true),
+            (80, "5 Greenwich Church Str", true),
+            (120, "SE10", true),
+        ] {
             let text = at(columns);
-            assert_eq!(text.lines().count(), 3, "{columns}\n{text}");
-            assert!(text.contains("SE10"), "{columns}\n{text}");
+            assert_eq!(text.lines().count(), 2, "{columns}\n{text}");
+            assert!(text.contains(address), "{columns}\n{text}");
             assert_eq!(text.contains("provider_a"), provider, "{columns}\n{text}");
         }
     }

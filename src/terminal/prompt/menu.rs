@@ -166,7 +166,7 @@ impl Widget for Menu<'_> {
 
         // Keep the heading, the footer and one row for the shell's own line free.
         let room = size.rows.saturating_sub(3).max(1);
-        let visible = room.min(MOST_ROWS).min(self.found.len());
+        let visible = room.min(MOST_ROWS.max(size.rows / 2)).min(self.found.len());
         // Keep the selected row in the middle, so that rows on both sides are visible.
         let top = self.at.saturating_sub(visible / 2);
         let top = top.min(self.found.len() - visible);

@@ -3,20 +3,21 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::{Fields, field_word};
 use super::pause::pause;
 use super::terms::TermsReader;
-use super::{capitalised, next_step, tone_of};
+use super::{capitalised, joined, next_step, status_cell, tone_of, venue_place};
 use crate::json::{Document, plain};
 use crate::outcome::Exit;
 use crate::outcome::code;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
+use crate::service::documents::venue::Venue;
 use crate::service::mapping::Dialect;
 use crate::service::time::document_time::{DocumentTime, as_text};
 use crate::service::time::text::{dated, human, with_own_time};
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{Page, TableCell, Tone, View};
 
 pub(crate) struct BookingView<'a> {
     pub(crate) booking: &'a Booking,
@@ -26,6 +27,10 @@ pub(crate) struct BookingView<'a> {
     pub(crate) certainty: Certainty,
     /// The terms of the slot that was booked, if this computer keeps them.
     pub(crate) terms: Option<Value>,
+    /// Its venue, if a search has shown it.
+    pub(crate) venue: Option<Venue>,
+    /// Who made it, if others share the journal.
+    pub(crate) made_by: Option<String>,
 }
 
 impl View for BookingView<'_> {
@@ -41,15 +46,16 @@ impl View for BookingView<'_> {
         let status = self.booking.status();
         let (tone, state) = match (&status, self.booking.exit()) {
             // Money may have moved.
-            (Status::Failed, Exit::OutcomeUnknown) => (Tone::Warn, "failed, do not book again"),
-            _ => (tone_of(&status), status.as_str()),
+            (Status::Failed, Exit::OutcomeUnknown) => {
+                (Tone::Warn, TableCell::from("failed, do not book again"))
+            }
+            _ => (tone_of(&status), status_cell(&status)),
         };
         page.heading(tone, state, self.booking.id());
         self.state(&mut page, fields);
-        self.since(&mut page, fields);
-        self.guest(&mut page, fields);
-        self.venue(&mut page, fields);
+        self.visit(&mut page, fields);
         self.terms(&mut page, fields);
+        self.since(&mut page, fields);
         self.changes(&mut page, fields);
         // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
@@ -66,11 +72,11 @@ impl View for BookingView<'_> {
 impl<'a> BookingView<'a> {
     /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn restrictions(&self) -> Option<String> {
-        next_step::limits(self.booking, &self.dialect, self.certainty)
+        next_step::limits(self)
     }
 
     pub(crate) fn commands(&self) -> Vec<String> {
-        next_step::commands(self.booking, &self.dialect, self.now, self.certainty)
+        next_step::commands(self)
     }
 
     /// What the state means, the reason, and what to do about it.
@@ -104,7 +110,10 @@ impl<'a> BookingView<'a> {
         page.field_if("why", why);
         let next = known.map(|entry| entry.next);
         let parts: Vec<&str> = booking.retry().word().into_iter().chain(next).collect();
-        page.field_if("retry", (!parts.is_empty()).then(|| parts.join(": ")));
+        let again = (!parts.is_empty()).then(|| parts.join(": "));
+        page.field_if("book again", again);
+        let told = known.and_then(|entry| entry.code.for_the_guest());
+        page.field_if("tell guest", told);
         if status == Status::RequiresAction {
             let (dialect, certainty) = (&self.dialect, self.certainty);
             pause(page, fields, booking, dialect, self.now, certainty);
@@ -129,32 +138,29 @@ impl<'a> BookingView<'a> {
         }
     }
 
-    fn guest(&self, page: &mut Page, fields: &mut Fields<'a>) {
-        for (label, path) in [
-            ("guest", "customer"),
-            ("guest", "customer.name"),
-            ("email", "customer.email"),
-            ("phone", "customer.phone"),
-            ("party", "party_size"),
-            ("end user", "end_user"),
-            ("payment", "payment_collection"),
-        ] {
-            page.field_if(label, fields.scalar(path));
-        }
-    }
-
-    fn venue(&self, page: &mut Page, fields: &mut Fields<'a>) {
-        let name_and_id = [fields.scalar("venue_name"), fields.scalar("venue_id")];
-        let name_and_id: Vec<String> = name_and_id.into_iter().flatten().collect();
-        if !name_and_id.is_empty() {
-            page.field("venue", name_and_id.join(" · "));
-        }
-        page.field_if("provider", fields.scalar("provider"));
+    /// Who comes when, where and with how many; then what is needed less often.
+    fn visit(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        page.field_if("guest", fields.scalar("customer"));
+        page.field_if("guest", fields.scalar("customer.name"));
         let when = fields.get("datetime");
         if let Some(when) = when.filter(|_| fields.scalar("datetime").is_some()) {
             page.field("when", with_own_time(&as_text(when), &system_zone()));
         }
-        page.field_if("seating", fields.scalar("seating_preference"));
+        page.field_if("party", fields.scalar("party_size"));
+        let name_and_id = [fields.scalar("venue_name"), fields.scalar("venue_id")];
+        page.field_if("venue", joined(name_and_id));
+        page.field_if("where", self.venue.as_ref().and_then(venue_place));
+        for (label, path) in [
+            ("email", "customer.email"),
+            ("phone", "customer.phone"),
+            ("seating", "seating_preference"),
+            ("provider", "provider"),
+            ("account", "end_user"),
+            ("payment", "payment_collection"),
+        ] {
+            page.field_if(label, fields.scalar(path));
+        }
+        page.field_if("made by", self.made_by.as_deref());
     }
 
     /// The booking's own terms, else those of the slot that it was made with.
@@ -183,7 +189,7 @@ impl<'a> BookingView<'a> {
         let changes = fields.get("last_modification.changes");
         for (field, change) in changes.and_then(Value::as_object).into_iter().flatten() {
             let side = |name: &str| match change.get(name).map(plain) {
-                Some(text) if text.is_empty() => "none".to_owned(),
+                Some(text) if text.is_empty() => "not set".to_owned(),
                 Some(text) if text.parse::<Timestamp>().is_ok() => human(&text),
                 Some(text) => text,
                 None => "?".to_owned(),
@@ -192,6 +198,7 @@ impl<'a> BookingView<'a> {
             let is_side = |name: &String| matches!(name.as_str(), "from" | "to");
             let sides = change.as_object().filter(|sides| !sides.is_empty());
             if sides.is_some_and(|sides| sides.keys().all(is_side)) {
+                let field = field_word(field);
                 let sides = format!("{field} {} → {}", side("from"), side("to"));
                 page.field("change", sides);
                 fields.took(change);
@@ -225,7 +232,8 @@ pub(crate) fn pause_page(view: &BookingView<'_>) -> Page {
     let fields = &mut Fields::of(booking.value());
     let (status, id) = (booking.status(), booking.id());
     let venue = booking.str("venue_name").unwrap_or_default();
-    page.heading(tone_of(&status), status.as_str(), format!("{id} · {venue}"));
+    let state = status_cell(&status);
+    page.heading(tone_of(&status), state, format!("{id} · {venue}"));
     let (dialect, certainty) = (&view.dialect, view.certainty);
     pause(&mut page, fields, booking, dialect, view.now, certainty);
     for (path, value) in fields.rest() {

@@ -153,6 +153,16 @@ pub(crate) fn money_of(value: &Value, certainty: Certainty) -> Option<String> {
     money(amount, Some(currency.as_str()?), certainty)
 }
 
+/// A person's word for a field of a booking that can be changed.
+pub(crate) fn field_word(name: &str) -> &str {
+    match name {
+        "datetime" => "when",
+        "party_size" => "party",
+        "seating_preference" => "seating",
+        other => other,
+    }
+}
+
 /// A value of any shape on one line, as it came.
 pub(crate) fn raw(value: &Value, certainty: Certainty) -> Option<String> {
     let taken = Vec::new();

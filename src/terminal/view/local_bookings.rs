@@ -1,6 +1,7 @@
 //! Lists of bookings: of the journal, of the service, and to pick from.
 
-use console::{Alignment, measure_text_width, pad_str};
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -9,64 +10,108 @@ use crate::journal::KeptBooking;
 use crate::json::plain;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::as_text;
-use crate::service::time::text::{human, local, relative};
-use crate::service::time::when::When;
-use crate::terminal::output::{Page, TableCell, visible};
+use crate::service::time::text::{human, listed, relative};
+use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
 
-const HEADERS: &[&str] = &["id", "status", "venue", "when", "guest", "party"];
+const HEADERS: [&str; 6] = ["guest", "when", "status", "party", "venue", "booking id"];
+/// A pipe has them in this order.
+const PIPE: [usize; 6] = [5, 2, 4, 1, 0, 3];
 
-/// Bookings of the journal, and when each was last seen. `now` is this machine's time.
+/// What a row shows of a booking, or of what is to become one.
+pub(crate) struct BookingRow {
+    pub(crate) guest: String,
+    /// As it stands in the document.
+    pub(crate) time: Value,
+    pub(crate) status: TableCell,
+    pub(crate) party: String,
+    pub(crate) venue: String,
+    pub(crate) id: String,
+}
+
+impl BookingRow {
+    /// The status of `booking`, and what is `known` of it. `now` is the service's time.
+    fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
+        let status = booking.status();
+        let is_overdue = booking.waits_until().is_some_and(|until| until <= now);
+        let (tone, word) = match is_overdue {
+            true => (Tone::Bad, "overdue"),
+            false => (tone_of(&status), status.word()),
+        };
+        let party = known.value().get("party_size");
+        BookingRow {
+            guest: known.guest().unwrap_or_default(),
+            time: known.value().get("datetime").cloned().unwrap_or_default(),
+            status: TableCell::toned(status.as_str(), tone).in_short(Some(word.to_owned())),
+            party: party.map(plain).unwrap_or_default(),
+            venue: known
+                .venue_name()
+                .or_else(|| known.venue_id())
+                .unwrap_or_default(),
+            id: booking.id().to_owned(),
+        }
+    }
+
+    /// What this computer knows of a booking.
+    pub(crate) fn kept(kept: &KeptBooking, now: Timestamp) -> Self {
+        Self::of(&kept.booking, &kept.booking, now)
+    }
+
+    fn cells(self, now: Timestamp) -> Vec<TableCell> {
+        let time = as_text(&self.time);
+        let listed = listed(&time, now);
+        vec![
+            self.guest.into(),
+            TableCell::from(human(&time)).in_short(Some(listed)),
+            self.status,
+            self.party.into(),
+            self.venue.into(),
+            self.id.into(),
+        ]
+    }
+}
+
+/// Bookings of the journal, and when each was last seen. `now` is the service's time.
 pub(crate) fn kept_page(kept: &[KeptBooking], now: Timestamp) -> Page {
     let rows = kept.iter().map(|kept| {
         let seen = kept.seen_at.parse::<Timestamp>().ok();
-        let seen = seen.map(|seen| relative(seen, now));
-        let mut cells = cells(&kept.booking, &kept.booking);
+        let seen = seen.map(|seen| relative(seen, Timestamp::now()));
+        let mut cells = BookingRow::kept(kept, now).cells(now);
         cells.push(TableCell::from(human(&kept.seen_at)).in_short(seen));
         (cells, None)
     });
-    numbered(&[HEADERS, &["last seen"]].concat(), rows)
+    let headers = [&HEADERS[..], &["last seen"]].concat();
+    numbered(&headers, &PIPE, rows)
 }
 
 /// The organization's unfinished bookings, each with what this machine knows of it: the service lists them without
 /// guest, venue and time.
-pub(crate) fn open_page(bookings: &[(Booking, Option<Booking>)]) -> Page {
+pub(crate) fn open_page(bookings: &[(Booking, Option<Booking>)], now: Timestamp) -> Page {
     let rows = bookings.iter().map(|(booking, known)| {
-        let mut cells = cells(booking, known.as_ref().unwrap_or(booking));
+        let known = known.as_ref().unwrap_or(booking);
+        let mut cells = BookingRow::of(booking, known, now).cells(now);
         cells.push(booking.str("provider").unwrap_or_default().into());
         cells.push(waiting_for(booking));
         (cells, None)
     });
-    numbered(&[HEADERS, &["provider", "waiting for"]].concat(), rows)
+    let headers = [&HEADERS[..], &["provider", "waiting for"]].concat();
+    numbered(&headers, &PIPE, rows)
 }
 
 /// Bookings of the service, without numbers.
-pub(crate) fn bookings_page(bookings: &[Booking]) -> Page {
+pub(crate) fn bookings_page(bookings: &[Booking], now: Timestamp) -> Page {
     let rows = bookings.iter().map(|booking| {
-        let mut cells = cells(booking, booking);
+        let mut cells = BookingRow::of(booking, booking, now).cells(now);
         cells.push(booking.str("provider").unwrap_or_default().into());
         cells.push(booking.str("error_code").unwrap_or_default().into());
         cells.push(waiting_for(booking));
         cells
     });
     let mut page = Page::default();
-    let headers = [HEADERS, &["provider", "error", "waiting for"]].concat();
-    page.table(headers, rows.collect(), vec![]);
+    let more = ["id", "provider", "error", "waiting for"];
+    let headers = [&HEADERS[..5], &more].concat();
+    let pipe = PIPE.into_iter().chain(6..9).collect();
+    page.table(headers, rows.collect(), pipe);
     page
-}
-
-/// The cells of a row: the status of `booking`, and what is known of it.
-fn cells(booking: &Booking, known: &Booking) -> Vec<TableCell> {
-    let field = |name: &str| known.value().get(name);
-    let time = field("datetime").map(as_text).unwrap_or_default();
-    let venue = known.venue_name().or_else(|| known.venue_id());
-    vec![
-        TableCell::from(booking.id()),
-        TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
-        TableCell::from(venue.unwrap_or_default()),
-        TableCell::from(human(&time)).in_short(local(&time)),
-        TableCell::from(known.guest().unwrap_or_default()),
-        TableCell::from(field("party_size").map(plain).unwrap_or_default()),
-    ]
 }
 
 fn waiting_for(booking: &Booking) -> TableCell {
@@ -74,104 +119,93 @@ fn waiting_for(booking: &Booking) -> TableCell {
     asked.map(plain).unwrap_or_default().into()
 }
 
-/// What a row of a menu says of a booking, or of what is to become one.
-pub(crate) struct RowParts {
-    pub(crate) guest: String,
-    pub(crate) venue: String,
-    /// As it stands in the document.
-    pub(crate) time: Value,
-    pub(crate) state: String,
-    pub(crate) id: String,
-}
-
-/// From this width a row has room for the id too.
-const WIDE: usize = 120;
-
-/// The rows of a menu on a terminal of so many columns: guest, venue, time, state, and the id if there is room. Rows that
-/// could not be told apart have their ids at every width, in place of the state.
-pub(crate) fn row_lines(rows: &[RowParts], columns: usize) -> Vec<String> {
-    let is_like = |row: &RowParts, other: &RowParts| {
-        row.id != other.id
-            && (&row.guest, &row.venue, &row.time) == (&other.guest, &other.venue, &other.time)
-    };
-    let line = |row: &RowParts| {
-        let last = match columns {
-            WIDE.. => format!("{:15}  {}", row.state, row.id),
-            _ if rows.iter().any(|other| is_like(row, other)) => row.id.clone(),
-            _ => row.state.clone(),
-        };
-        row_line(row, &last, columns)
-    };
-    rows.iter().map(line).collect()
-}
-
-fn row_line(row: &RowParts, last: &str, columns: usize) -> String {
-    let written = as_text(&row.time);
-    let time = venue_time(&written).unwrap_or(written);
-    // Beside the time there are what a menu puts before a row, and the blanks between its cells.
-    let left = columns.saturating_sub(4 + 17 + 6 + last.len().max(15));
-    let (guest, venue) = ((left / 2).clamp(10, 30), (left - left / 2).clamp(6, 40));
-    let cell = |text: &str, width| {
-        let text = visible(text);
-        pad_str(&text, width, Alignment::Left, Some("…")).into_owned()
-    };
-    let mut line = [
-        cell(&row.guest, guest),
-        cell(&row.venue, venue),
-        cell(&time, 17),
-        visible(last).into_owned(),
-    ]
-    .join("  ");
-    // The filter of a menu looks at further lines too, which are not shown.
-    for (text, width) in [(&row.guest, guest), (&row.venue, venue)] {
-        if measure_text_width(text) > width {
-            line.push('\n');
-            line.push_str(&visible(text));
-        }
+/// The rows of a menu on a terminal of so many columns. Where two could not be told apart, all have their ids. The filter of
+/// a menu looks at further lines too, which are not shown: at all of the guest, the venue and the id.
+pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -> Vec<String> {
+    let looks = |row: &BookingRow| (row.guest.clone(), row.time.to_string(), row.venue.clone());
+    let mut seen = HashSet::new();
+    let are_alike = rows.iter().any(|row| !seen.insert(looks(row)));
+    let mut headers = HEADERS;
+    if are_alike {
+        headers[5] = "id";
     }
-    line
-}
-
-/// `27 Nov 2026 18:00`, on the venue's clock.
-fn venue_time(datetime: &str) -> Option<String> {
-    let when = When::parse(datetime).ok()?;
-    let exact = when.exact().map(|moment| moment.zoned.datetime());
-    let local = exact.or(when.wall())?;
-    Some(local.strftime("%-d %b %Y %H:%M").to_string())
+    let whole = |row: &BookingRow| format!("{} {} {}", row.guest, row.venue, row.id);
+    let found: Vec<String> = rows.iter().map(whole).collect();
+    let cells: Vec<_> = rows.into_iter().map(|row| row.cells(now)).collect();
+    // A menu marks the row that is selected, and leaves the last column free.
+    let shown = lines(&headers, &cells, columns.saturating_sub(3)).into_iter();
+    let lines = shown.zip(found);
+    lines
+        .map(|(line, found)| format!("{line}\n{}", visible(&found)))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use console::measure_text_width;
+    use serde_json::json;
 
-    #[test]
-    fn a_row_names_guest_venue_time_and_state_and_rows_that_look_the_same_their_ids() {
-        let row = |guest: &str, id: &str| RowParts {
+    fn now() -> Timestamp {
+        "2026-11-24T12:00:00Z".parse().unwrap()
+    }
+
+    fn row(guest: &str, id: &str) -> BookingRow {
+        BookingRow {
             guest: guest.to_owned(),
             venue: "Crêperie de la Marée Haute 東京タワー".to_owned(),
             time: "2026-11-27T18:00:00+01:00".into(),
-            state: "requires_action".to_owned(),
+            status: TableCell::from("requires_action").in_short(Some("waiting".to_owned())),
+            party: "2".to_owned(),
             id: id.to_owned(),
-        };
-        let rows = [
-            row("Twin", "bk_38g23bscfz2et"),
-            row("Twin", "bk_38g23bs9ph9a0"),
-            row("Ada Lovelace", "bk_38g23bs65jyqf"),
-        ];
-        let lines = row_lines(&rows, 80);
-        let shown = |row: usize| lines[row].lines().next().unwrap();
-        for (row, rest) in [
-            (0, "27 Nov 2026 18:00  bk_38g23bscfz2et"),
-            (1, "27 Nov 2026 18:00  bk_38g23bs9ph9a0"),
-            (2, "27 Nov 2026 18:00  requires_action"),
-        ] {
-            assert!(shown(row).contains("Crêperie"), "{lines:?}");
-            assert!(shown(row).ends_with(rest), "{lines:?}");
-            assert!(measure_text_width(shown(row)) <= 78, "{lines:?}");
         }
-        assert!(shown(2).starts_with("Ada Lovelace"), "{lines:?}");
-        let found = lines[2].contains("東京タワー");
-        assert!(found, "what is cut is found all the same");
-        assert!(row_lines(&rows, 200)[2].contains("requires_action  bk_38g23bs65jyqf"));
+    }
+
+    #[test]
+    fn a_row_of_a_menu_is_one_line_with_the_guest_first_and_the_id_where_there_is_room() {
+        let rows = || vec![row("Twin", "bk_1"), row("Ada Lovelace", "bk_2")];
+        for (columns, starts, ends) in [
+            (40, "Ada Lovel…  Fri 27 Nov 18:00", "waiting"),
+            (
+                80,
+                "Ada Lovelace  Fri 27 Nov 18:00  waiting  2      Crêp",
+                "…",
+            ),
+            (200, "Ada Lovelace  Fri 27 Nov 18:00", "東京タワー  bk_2"),
+        ] {
+            let lines = row_lines(rows(), columns, now());
+            let shown = lines[1].lines().next().unwrap();
+            assert!(shown.starts_with(starts), "{shown}");
+            assert!(shown.ends_with(ends), "{shown}");
+            assert!(measure_text_width(shown) < columns - 2, "{shown}");
+            let found = lines[1].contains("東京タワー bk_2");
+            assert!(found, "what is cut is found all the same");
+        }
+    }
+
+    #[test]
+    fn rows_that_look_the_same_have_their_ids() {
+        let rows = vec![row("Twin", "bk_38g23bscfz2et"), row("Twin", "bk_2")];
+        let lines = row_lines(rows, 80, now());
+        let shown = lines[0].lines().next().unwrap();
+        assert!(shown.ends_with("bk_38g23bscfz2et"), "{shown}");
+        assert!(measure_text_width(shown) <= 77, "{shown}");
+    }
+
+    #[test]
+    fn a_booking_whose_time_to_answer_is_over_is_overdue() {
+        let booking = |expires_at: &str| {
+            let waits =
+                json!({"id": "bk_1", "status": "requires_action", "expires_at": expires_at});
+            let booking = Booking::from_document(waits.into()).unwrap();
+            BookingRow::of(&booking, &booking, now()).cells(now())
+        };
+        for (expires_at, word) in [
+            ("2026-11-24T12:00:00Z", "overdue"),
+            ("2026-11-24T12:00:01Z", "waiting"),
+        ] {
+            let shown = lines(&HEADERS, &[booking(expires_at)], 80);
+            assert!(shown[0].starts_with(word), "{shown:?}");
+        }
     }
 }

@@ -13,8 +13,9 @@ mod terms;
 mod venue_list;
 
 pub(crate) use booking::{BookingView, pause_page};
-pub(crate) use fields::Fields;
-pub(crate) use local_bookings::{RowParts, bookings_page, kept_page, open_page, row_lines};
+pub(crate) use fields::{Fields, field_word};
+pub(crate) use local_bookings::{BookingRow, bookings_page, kept_page, open_page, row_lines};
+pub(crate) use next_step::restriction;
 pub(crate) use pause::asked_fields;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, slot_line, slots_page};
@@ -37,6 +38,11 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
+/// A status as a heading: a person reads a word, a pipe its name.
+pub(crate) fn status_cell(status: &Status) -> TableCell {
+    TableCell::from(status.as_str()).in_short(Some(status.word().to_owned()))
+}
+
 pub(crate) fn tone_of(status: &Status) -> Tone {
     match status {
         Status::Confirmed => Tone::Good,
@@ -48,9 +54,10 @@ pub(crate) fn tone_of(status: &Status) -> Tone {
 }
 
 /// A table whose rows `@N` names, each with its cells and with what else came. A service that keeps the contract says nothing
-/// else, and has no column for it.
+/// else, and has no column for it. A terminal has first what a person reads; `pipe` are the first columns of a pipe.
 fn numbered(
     headers: &[&'static str],
+    pipe: &[usize],
     rows: impl Iterator<Item = (Vec<TableCell>, Option<String>)>,
 ) -> Page {
     let mut page = Page::default();
@@ -70,6 +77,9 @@ fn numbered(
             cells
         });
     let also: &[&str] = if says_more { &["also"] } else { &[] };
-    page.table([&[""], headers, also].concat(), rows.collect(), vec![0]);
+    let headers = [&[""], headers, also].concat();
+    let pipe = pipe.iter().copied().chain(pipe.len()..headers.len() - 1);
+    let pipe = pipe.map(|column| column + 1).collect();
+    page.table(headers, rows.collect(), pipe);
     page
 }

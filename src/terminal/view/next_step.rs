@@ -3,53 +3,66 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::booking::BookingView;
 use super::pause::asked_fields;
 use crate::outcome::code::Retry;
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
+use crate::service::documents::venue::Venue;
 use crate::service::mapping::{Dialect, Pause};
 
-/// A note on what bookctl cannot do: only one provider supports changes and cancels at the venue (spec, What the
-/// service does).
+/// What bookctl cannot do with a booking of this provider: only one supports changes and cancels at the venue (spec, What the
+/// service does). With the phone number of the venue, if a search has shown it.
 ///
-/// Which one that is must be known: from the contract, from the profile, or because the service has said so of this very
-/// booking. A default is no reason to claim it.
-pub(super) fn limits(booking: &Booking, dialect: &Dialect, certainty: Certainty) -> Option<String> {
-    let provider = booking.str("provider")?;
+/// Which provider that is must be known, from the contract or from the profile. A default is no reason to claim it.
+pub(crate) fn restriction(
+    provider: &str,
+    venue: Option<&Venue>,
+    dialect: &Dialect,
+    certainty: Certainty,
+) -> Option<String> {
     let is_known = certainty == Certainty::Contract || dialect.names_provider_a();
+    (is_known && provider != dialect.provider_a).then(|| call_the_venue(provider, venue))
+}
+
+fn call_the_venue(provider: &str, venue: Option<&Venue>) -> String {
+    let number = venue.map(|venue| match venue.phone() {
+        Some(phone) => format!(" ({phone})"),
+        None => " (the service gives no phone number)".to_owned(),
+    });
+    let number = number.unwrap_or_default();
+    format!("{provider} can neither change nor cancel a booking: call the venue{number}")
+}
+
+/// The same for a booking, of which the service may have said so itself.
+pub(super) fn limits(view: &BookingView<'_>) -> Option<String> {
+    let booking = view.booking;
+    let provider = booking.str("provider")?;
     let was_said = matches!(
         booking.error_code(),
         Some("cancellation_unsupported" | "modify_unsupported")
     );
-    let is_another = was_said || is_known && provider != dialect.provider_a;
-    let elsewhere = booking.status() == Status::Confirmed && is_another;
-    elsewhere.then(|| format!("{provider} can neither change nor cancel a booking: call the venue"))
+    let venue = view.venue.as_ref();
+    let known = restriction(provider, venue, &view.dialect, view.certainty);
+    let limits = known.or_else(|| was_said.then(|| call_the_venue(provider, venue)));
+    limits.filter(|_| booking.status() == Status::Confirmed)
 }
 
-pub(super) fn commands(
-    booking: &Booking,
-    dialect: &Dialect,
-    now: Timestamp,
-    certainty: Certainty,
-) -> Vec<String> {
+pub(super) fn commands(view: &BookingView<'_>) -> Vec<String> {
+    let (booking, dialect, now) = (view.booking, &view.dialect, view.now);
     let id = booking.id();
     let command = |name, flags| shell::command(name, id, flags);
     match booking.status() {
         Status::RequiresAction => answers(id, booking.next_action(), dialect),
-        Status::Confirmed
-            if booking.is_over(now) || limits(booking, dialect, certainty).is_some() =>
-        {
-            vec![]
-        }
+        Status::Confirmed if booking.is_over(now) => vec![command("book --like", "--at WHEN")],
+        Status::Confirmed if limits(view).is_some() => vec![],
         Status::Confirmed => vec![
             command("modify", "--at WHEN"),
             command("modify", "--party N"),
             command("cancel", ""),
         ],
-        Status::Failed | Status::Expired | Status::Cancelled => {
-            look_for_another(booking, now).into_iter().collect()
-        }
+        Status::Failed | Status::Expired | Status::Cancelled => book_again(booking, now),
         Status::Processing => vec![command("watch", "")],
         Status::Other(_) => vec![command("show", ""), command("watch", "")],
     }
@@ -77,11 +90,20 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
     flags.iter().map(command).collect()
 }
 
-/// A search for other slots around the requested time, if booking again is safe.
+/// The same booking at another time, and a search for other slots around the requested one, if booking again is safe.
+fn book_again(booking: &Booking, now: Timestamp) -> Vec<String> {
+    if booking.retry() == Retry::AfterCheck || booking.venue_id().is_none() {
+        return vec![];
+    }
+    let again = shell::command("book --like", booking.id(), "--at WHEN");
+    std::iter::once(again)
+        .chain(look_for_another(booking, now))
+        .collect()
+}
+
 fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {
     let (venue, wanted) = (booking.venue_id()?, booking.str("datetime")?);
-    let to_come = wanted.parse::<Timestamp>().is_ok_and(|at| at > now);
-    if !to_come || booking.retry() == Retry::AfterCheck {
+    if !wanted.parse::<Timestamp>().is_ok_and(|at| at > now) {
         return None;
     }
     let mut flags = shell::flag("--at", wanted);

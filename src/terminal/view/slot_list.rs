@@ -8,35 +8,35 @@ use crate::terminal::output::{Page, TableCell};
 
 pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
     let headers = [
-        "slot",
         "when",
         "min",
         "seating",
         "price",
         "card",
         "cancellation",
+        "slot",
     ];
     let rows = slots.iter().map(|slot| {
         let details = SlotDetails::of(slot, reader);
         let local = slot.local();
-        let local = local.map(|local| local.strftime("%a %H:%M").to_string());
+        let local = local.map(|local| local.strftime("%a %-d %b %H:%M").to_string());
         let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
         let terms = |terms: Option<Terms>| match terms {
             Some(terms) => TableCell::from(terms.text).in_short(Some(terms.short)),
             None => TableCell::from(""),
         };
         let cells = vec![
-            TableCell::from(slot.id()),
             TableCell::from(slot.time_text()).in_short(local),
             text(details.minutes),
             text(details.seating),
             text(details.price),
             terms(details.card),
             terms(details.cancellation),
+            slot.id().into(),
         ];
         (cells, details.also)
     });
-    numbered(&headers, rows)
+    numbered(&headers, &[6, 0, 1, 2, 3, 4, 5], rows)
 }
 
 /// What a slot says beside its id and its time, for people.

@@ -8,23 +8,23 @@ use crate::terminal::output::{Page, TableCell};
 
 pub(crate) fn venues_page(venues: &[Venue]) -> Page {
     let headers = [
-        "venue", "name", "address", "price", "provider", "away", "tags",
+        "name", "address", "price", "provider", "away", "tags", "venue id",
     ];
     let rows = venues.iter().map(|venue| {
         let details = VenueDetails::of(venue);
         let cells = [
-            Some(venue.id().to_owned()),
             Some(venue.name().to_owned()),
             details.address,
             details.price,
             details.providers,
             details.away,
             details.tags,
+            Some(venue.id().to_owned()),
         ];
         let cells = cells.map(|cell| TableCell::from(cell.unwrap_or_default()));
         (cells.to_vec(), details.also)
     });
-    numbered(&headers, rows)
+    numbered(&headers, &[6, 0, 1, 2, 3, 4, 5], rows)
 }
 
 /// What a venue says beside its id and its name, for people.

@@ -162,7 +162,7 @@ impl Draw for EventList {
             "app",
         ];
         let mut page = Page::default();
-        page.table(headers, rows.collect(), vec![0]);
+        page.table(headers, rows.collect(), (1..8).collect());
         page
     }
 }
