@@ -16,8 +16,9 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::{Call, session};
 use crate::service::documents::certainty::Certainty;
+use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
-use crate::service::mapping::{MappingError, ReadKind, Shape, same_words};
+use crate::service::mapping::{MappingError, same_words};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
@@ -44,18 +45,19 @@ impl Default for Command {
 
 /// Connect an account with a code that is sent to the guest by text message
 ///
-/// On a terminal, bookctl prompts for the code. In a script, run `connect`, then `verify` with the code. bookctl never
+/// On a terminal, bookctl prompts for what is missing, and for the code. In a script, run `connect`, then `verify` with the code. bookctl never
 /// repeats a connect request by itself, because each one sends a text message.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
-    bookctl session verify ses_01 --code 123456")]
+    bookctl session verify ses_01 --code 123456\n  \
+    bookctl book --end-user user_7")]
 pub(crate) struct Connect {
     /// Name the guest by your own id
     #[arg(long, value_name = "ID")]
-    end_user: String,
+    end_user: Option<String>,
     /// Send the code to this phone number
-    #[arg(long, value_name = "PHONE")]
+    #[arg(long, value_name = "PHONE", value_parser = contact::phone)]
     phone: Option<String>,
     /// Connect the account at this provider
     #[arg(long, value_name = "NAME")]
@@ -73,7 +75,7 @@ pub(crate) struct Connect {
     bookctl session verify ses_01 --code 123456\n  \
     bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
-    /// Session id, or @last
+    /// Session id, @N for a row of the last list of sessions, or @last
     #[arg(value_parser = id)]
     session: String,
     /// Enter the code from the text message
@@ -112,7 +114,7 @@ pub(crate) struct SessionListArgs {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session show ses_01")]
 pub(crate) struct One {
-    /// Session id, or @last
+    /// Session id, @N for a row of the last list of sessions, or @last
     #[arg(value_parser = id)]
     session: String,
 }
@@ -121,7 +123,7 @@ pub(crate) struct One {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
-    /// Session id, or @last
+    /// Session id, @N for a row of the last list of sessions, or @last
     #[arg(value_parser = id)]
     session: String,
     /// Skip the confirmation prompt
@@ -148,15 +150,23 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
 }
 
 async fn verify(context: &Context, args: Verify) -> Result<Exit> {
+    let session = locate_session(context, &args.session)?;
     let code = match args.code {
         Some(code) => one_time_code(code, "--code")?,
         None if args.code_stdin => read_stdin().await?.trim().to_owned(),
-        None => ask_code(context).await?,
+        None => {
+            if context.prompter.interactive() {
+                let whose = whose(context, &session).await?;
+                context.out.note(&format!(
+                    "Session {session}{whose} is waiting for its code."
+                ));
+            }
+            ask_code(context).await?
+        }
     };
     if code.is_empty() {
         return Err(Error::usage("no code on standard input"));
     }
-    let session = locate_session(context, &args.session)?;
     let call = session::verify(&session, &code, context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
@@ -167,6 +177,18 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
     emit_one(context, document, &session, Exit::OutcomeUnknown)
 }
 
+/// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
+async fn whose(context: &Context, id: &str) -> Result<String> {
+    let document = context.read(session::show(id)).await?.document;
+    let (session, _) = read_session(context, &document).map_err(MappingError::into_error)?;
+    let part = |word: &str, name: &str| {
+        let text = session.get(name).map(plain);
+        text.map(|text| format!(" {word} {text}"))
+            .unwrap_or_default()
+    };
+    Ok(part("of", "end_user") + &part("at", "provider"))
+}
+
 async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
     let id = locate_session(context, &args.session)?;
     let call = session::disconnect(&id);
@@ -175,11 +197,15 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
     }
     context.before_change()?;
     if !args.yes {
-        let confirmation = Confirmation {
+        let mut confirmation = Confirmation {
             action: "disconnecting",
-            question: format!("Disconnect {} and delete its saved sign-in?", visible(&id)),
+            question: String::new(),
             declined: "Nothing was disconnected.",
         };
+        confirmation.check(&context.prompter)?;
+        let its = format!("{id}{}", whose(context, &id).await?);
+        confirmation.question =
+            format!("Disconnect {} and delete its saved sign-in?", visible(&its));
         confirmation.ask(&context.prompter).await?;
     }
     let mut document = send_once(context, call).await?;
@@ -232,8 +258,16 @@ fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     let dialect = context.dialect();
     let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
-    let phone = args.phone.as_deref();
-    let call = session::connect(&args.end_user, provider, phone, context.adapter())?;
+    let end_user = match args.end_user {
+        Some(end_user) => end_user,
+        None => ask_end_user(context).await?,
+    };
+    let phone = match args.phone {
+        None if context.prompter.interactive() => Some(ask_phone(context).await?),
+        phone => phone,
+    };
+    let phone = phone.as_deref();
+    let call = session::connect(&end_user, provider, phone, context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);
@@ -252,7 +286,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = phone.unwrap_or("the guest's phone");
         context.out.note(&format!(
-            "Sent a code to {to}. Session {id} is waiting for it."
+            "Sent a code to {to}. Session {id} of {end_user} is waiting for it."
         ));
         document = loop {
             context.in_flight.replace(InFlight::other(
@@ -295,10 +329,32 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     })
 }
 
+async fn ask_end_user(context: &Context) -> Result<String> {
+    let text = "Guest's id at your organization (e.g. ada@example.com)";
+    let question = Question::new(text, "--end-user", "the guest's id");
+    let check = |text: &str| match text {
+        "" => Err("enter the guest's id".to_owned()),
+        _ => Ok(()),
+    };
+    Ok(context.prompter.text(&question, None, &check).await?)
+}
+
+async fn ask_phone(context: &Context) -> Result<String> {
+    let text = "Guest's phone, for the code by text message";
+    let question = Question::new(text, "--phone", "the phone number");
+    let check = |text: &str| contact::phone(text).map(drop);
+    Ok(context.prompter.text(&question, None, &check).await?)
+}
+
 async fn ask_code(context: &Context) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
+    // Elsewhere a code may be anything.
+    let has_digits = context.certainty() == Certainty::Contract;
     let check = |text: &str| match text.trim() {
         "" => Err("enter the code".to_owned()),
+        code if has_digits && (code.len() < 4 || !code.bytes().all(|it| it.is_ascii_digit())) => {
+            Err("enter all digits of the code".to_owned())
+        }
         _ => Ok(()),
     };
     Ok(context.prompter.text(&question, None, &check).await?)
@@ -311,19 +367,26 @@ async fn list(context: &Context, args: &SessionListArgs) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let pages = find_sessions(context, call, args.limit.get()).await?;
+    let ids: Vec<String> = pages
+        .items
+        .iter()
+        .filter_map(|it| id_in(it.get("id")?))
+        .collect();
+    context.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
     let page = |_: &Document| {
-        let headers = ["id", "state", "end user", "provider", "created", "also"];
-        let rows = pages.items.iter().map(|session| {
+        let headers = ["", "id", "state", "guest", "provider", "created", "also"];
+        let rows = (1..).zip(&pages.items).map(|(number, session)| {
             let mut fields = Fields::of(session);
             let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
-            let mut row = own.to_vec();
+            let mut row = vec![Some(format!("@{number}"))];
+            row.extend(own);
             row.push(fields.time_text("created_at"));
             row.push(fields.rest_text());
             let cells = row.into_iter().map(Option::unwrap_or_default);
             cells.map(TableCell::from).collect()
         });
         let mut page = Page::default();
-        page.table(headers.to_vec(), rows.collect(), vec![]);
+        page.table(headers.to_vec(), rows.collect(), (1..7).collect());
         page
     };
     let view = DocumentView(pages.document.clone(), page);
@@ -351,7 +414,7 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
         fields.take("deleted");
     }
     let person = fields.scalar("end_user");
-    page.field_if("end user", person.as_deref());
+    page.field_if("guest", person.as_deref());
     page.field_if("provider", fields.scalar("provider"));
     page.field_if("created", fields.time_text("created_at"));
     for (path, value) in fields.rest().iter().chain(around) {
@@ -359,89 +422,18 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     }
     // What can follow any other state is known of the contract's alone.
     if is_active {
+        if let Some(person) = &person {
+            page.next(format!(
+                "bookctl book {}",
+                shell::flag("--end-user", person)
+            ));
+        }
         page.next(shell::command("card", &id, ""));
     } else if state.as_ref().is_some_and(|it| same_words(it, PENDING)) {
         page.next(shell::command("session verify", &id, "--code CODE"));
     } else if let (Some(_), Some(person), Certainty::Contract) = (state, person, certainty) {
         let person = shell::flag("--end-user", &person);
         page.next(format!("bookctl session connect {person}"));
-    }
-    page
-}
-
-/// Check whether a guest's own account has a card on file
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl card ses_01\n  \
-    bookctl card --end-user user_7 --jq .has_card")]
-pub(crate) struct CardArgs {
-    /// Session id, or @last
-    #[arg(value_parser = id, conflicts_with = "end_user")]
-    session: Option<String>,
-    /// Name the guest by your own id, instead of a session
-    #[arg(long, value_name = "ID")]
-    end_user: Option<String>,
-    /// Choose the provider of the guest's account
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "end_user",
-        conflicts_with = "session"
-    )]
-    provider: Option<String>,
-}
-
-pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
-    let named = args.session.as_deref();
-    let session = named.map(|it| locate_session(context, it)).transpose()?;
-    let call = match (&session, &args.end_user) {
-        (Some(id), _) => session::card(id),
-        (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
-        (None, None) => {
-            return Err(Error::usage("neither a session nor a guest was named").hint(
-                "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
-            ));
-        }
-    };
-    let answer = match (context.read(call).await, session) {
-        (Err(error), Some(id))
-            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
-        {
-            // To connect again would send another text message.
-            let verify = shell::command("session verify", &id, "--code CODE");
-            return Err(error.hint(format!(
-                "it waits for the code from the text message: {verify}"
-            )));
-        }
-        (answer, _) => answer?,
-    };
-    let adapter = context.adapter();
-    let (card, around) = adapter
-        .object(ReadKind::Card, Shape::Card, &answer.document)
-        .map_err(MappingError::into_error)?;
-    let page = |_: &Document| card_page(&card, &around);
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
-}
-
-fn card_page(card: &Value, around: &[(String, String)]) -> Page {
-    let mut page = Page::default();
-    let fields = &mut Fields::of(card);
-    let has_card = fields.get("has_card").and_then(Value::as_bool);
-    match has_card {
-        Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
-        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
-        None => page.heading(
-            Tone::Warn,
-            "unknown",
-            "the response does not show whether there is a card",
-        ),
-    };
-    if has_card.is_some() {
-        fields.take("has_card");
-    }
-    for (path, value) in fields.rest().iter().chain(around) {
-        page.field("other", format!("{path} = {value}"));
     }
     page
 }

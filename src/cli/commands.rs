@@ -61,7 +61,7 @@ pub(crate) enum Command {
     /// Explain a status or an error code, and what to do next
     Explain(explain::Args),
     /// Check whether a guest's own account has a card on file
-    Card(account::session::CardArgs),
+    Card(account::card::CardArgs),
     /// Generate a shell completion script
     Completions(completions::Args),
     /// Show help for a topic or a command
@@ -125,7 +125,7 @@ impl Command {
             Command::Session(group) => {
                 Plan::service(group.command.unwrap_or_default(), account::session::run)
             }
-            Command::Card(args) => Plan::service(args, account::session::card),
+            Command::Card(args) => Plan::service(args, account::card::card),
             Command::Api(args) => Plan::service(*args, api::run),
             Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {

@@ -33,11 +33,11 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
             "message\tEnter the one-time code",
             "expires\tin ",
             " UTC)\n",
+            "guest\tAda Lovelace\nwhen\t",
+            "(+00:00)\nparty\t2\nvenue\tThe One-Time Code (otp) · ven_otp\n",
+            "email\tada@example.com\nphone\t+44 20 7946 0018\nprovider\tprovider_a\n",
             "status since\tjust now (",
             " UTC)\n",
-            "guest\tAda Lovelace\nemail\tada@example.com\nphone\t+44 20 7946 0018\nparty\t2\n",
-            "venue\tThe One-Time Code (otp) · ven_otp\nprovider\tprovider_a\nwhen\t",
-            "(+00:00)\n",
             &format!("next\tbookctl continue {id} --otp CODE\n"),
         ],
     );
@@ -48,9 +48,10 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         &[
             "expired\t",
             "Expired. No valid answer came",
-            "retry\tyes\n",
+            "book again\tyes\n",
             "status since\t",
             " ago (",
+            &format!("next\tbookctl book --like {id} --at WHEN\n"),
             "next\tbookctl slots ven_otp --at ",
             " --party 2 --provider provider_a\n",
         ],
@@ -98,8 +99,8 @@ fn what_can_be_done_depends_on_the_provider() {
         &[
             "Confirmed. The venue ",
             "changed\tjust now (",
-            "change\tparty_size 2 → 4\n",
-            "change\tseating_preference none → terrace\n",
+            "change\tparty 2 → 4\n",
+            "change\tseating not set → terrace\n",
             &format!("next\tbookctl modify {id} --at WHEN\nnext\tbookctl modify {id} --party N\n"),
             &format!("next\tbookctl cancel {id}\n"),
         ],
@@ -132,7 +133,9 @@ fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     for (booking, safe, said) in cases {
         let server = Scripted::start(move |_| Reply::json(200, &booking));
         let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
-        let retry = card.lines().find_map(|line| line.strip_prefix("retry\t"));
+        let retry = card
+            .lines()
+            .find_map(|line| line.strip_prefix("book again\t"));
         assert!(retry.unwrap().contains(said), "{card}");
         assert_eq!(card.contains("next\tbookctl slots"), safe, "{card}");
     }

@@ -50,7 +50,7 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     terminal.see("bookctl book ven_otp --at");
 
     terminal
-        .see("requires_action")
+        .see("waiting")
         .see("sent to +44 20 7946 0018 by sms")
         .see(":")
         .see("left");

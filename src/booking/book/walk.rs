@@ -12,8 +12,8 @@ use crate::app::Context;
 use crate::app::pages::{DEFAULT_LIMIT, find_venues};
 use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
-use crate::service::client::{SearchLocation, VenueQuery};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::client::{Call, SearchLocation, VenueQuery};
 use crate::service::documents::contact;
 use crate::service::documents::venue::Venue;
 use crate::service::time::when::When;
@@ -89,6 +89,7 @@ type WasAsked = Result<bool, StepExit>;
 pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     // Notes about the service (such as the sandbox) come before the first question.
     context.client()?;
+    know_service(context).await?;
     let mut walk = Walk {
         context,
         flags: draft.clone(),
@@ -120,6 +121,22 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
         }
     }
     Ok(())
+}
+
+/// Fails before the first question if the service is down, or refuses the key.
+async fn know_service(context: &Context) -> Result<()> {
+    if context.target().service().is_none() {
+        return Ok(());
+    }
+    let asked = context.read(Call::get("/v1/")).await;
+    let is_known = |error: &Error| {
+        let is_down = error.code == Code::Network || error.code == Code::Timeout;
+        is_down || matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed)
+    };
+    match asked {
+        Err(error) if is_known(&error) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 struct Walk<'a> {

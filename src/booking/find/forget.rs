@@ -1,7 +1,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::locate;
+use super::{locate, pick};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, resume_command};
 use crate::booking::confirmation::Confirmation;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(value_name = "BOOKING", value_parser = id)]
     bookings: Vec<String>,
     /// Forget every booking of the guests with these words in their name
-    #[arg(long, value_name = "TEXT", value_parser = super::part)]
+    #[arg(long, value_name = "TEXT", value_parser = pick::part)]
     guest: Option<String>,
     /// Forget everything booked before this day
     #[arg(long, value_name = "DATE", value_parser = Days::parse)]
@@ -130,7 +130,7 @@ async fn forget_guest(context: &Context, guest: String, yes: bool) -> Result<For
     let ids = journal.find(&sought, None)?.kept.into_iter();
     let ids: Vec<String> = ids.map(|kept| kept.booking.id().to_owned()).collect();
     if ids.is_empty() && unresolved == 0 {
-        super::note_nothing_found(context, &sought)?;
+        pick::note_nothing_found(context, &sought)?;
     }
     let forgotten = forget_each(context, &ids, !yes && !ids.is_empty()).await?;
     Ok(Forgotten {

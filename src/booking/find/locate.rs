@@ -63,7 +63,7 @@ pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String
 }
 
 pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String> {
-    locate_row(context, RecentList::LastSession, argument)
+    locate_row(context, RecentList::Sessions, argument)
 }
 
 /// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
@@ -99,7 +99,7 @@ pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) ->
         RecentList::Requests => ("requests", "sandbox requests", None),
         RecentList::Deliveries => ("deliveries", "sandbox deliveries", None),
         RecentList::Events => ("events", "webhook events list", None),
-        RecentList::LastSession => ("sessions", "session list", Some(list)),
+        RecentList::Sessions => ("sessions", "session list", Some(RecentList::LastSession)),
         _ => ("bookings", "bookings", Some(RecentList::LastBooking)),
     };
     let (list, row) = match last.filter(|_| argument == LAST) {

@@ -14,7 +14,6 @@ use crate::app::Context;
 use crate::journal::recent::RecentList;
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::Document;
-use crate::outcome::similar::did_you_mean;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::show_call;
 use crate::service::documents::booking::Booking;
@@ -49,19 +48,19 @@ pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<BookingsAction>,
     /// Words to look for in the guest, the phone number, the email address, the venue and the id
-    #[arg(value_name = "TEXT", value_parser = part)]
+    #[arg(value_name = "TEXT", value_parser = pick::part)]
     text: Vec<String>,
     /// Search the guest's name
-    #[arg(long, value_name = "TEXT", value_parser = part)]
+    #[arg(long, value_name = "TEXT", value_parser = pick::part)]
     guest: Option<String>,
     /// Search the guest's phone number
-    #[arg(long, value_name = "TEXT", value_parser = part, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", value_parser = pick::part, allow_hyphen_values = true)]
     phone: Option<String>,
     /// Search the guest's email address
-    #[arg(long, value_name = "TEXT", value_parser = part)]
+    #[arg(long, value_name = "TEXT", value_parser = pick::part)]
     email: Option<String>,
     /// Search the venue's name or id
-    #[arg(long, value_name = "TEXT", value_parser = part)]
+    #[arg(long, value_name = "TEXT", value_parser = pick::part)]
     venue: Option<String>,
     /// Choose a day or a range: `fri`, `today..tomorrow`
     #[arg(long, value_name = "DAY|DAY..DAY", value_parser = Days::parse)]
@@ -100,13 +99,6 @@ fn status() -> impl TypedValueParser<Value = String> {
         "waiting" => "requires_action".to_owned(),
         _ => name,
     })
-}
-
-fn part(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("there is nothing to look for".to_owned()),
-        part => Ok(part.to_owned()),
-    }
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -148,7 +140,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let list = DocumentView(document, page);
     context.out.emit_long(&list)?;
     if found.kept.is_empty() && context.out.is_human() {
-        note_nothing_found(context, &sought)?;
+        pick::note_nothing_found(context, &sought)?;
     }
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&format!("Not in this list: {open}."));
@@ -180,48 +172,6 @@ fn by_visit(
         local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
 }
-
-/// Says what was searched, which guests have nearly this name, and where else a booking may be.
-fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> Result<()> {
-    let service = context.named_service();
-    let service = service.as_deref().unwrap_or("sandbox");
-    let texts = [
-        &sought.text,
-        &sought.guest,
-        &sought.phone,
-        &sought.email,
-        &sought.venue,
-    ];
-    let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
-    if texts.is_empty() {
-        context.out.note(&format!("No bookings found ({service})."));
-        return Ok(());
-    }
-    let text = texts.join(" ");
-    let kept = context
-        .journal()?
-        .find(&SearchCriteria::default(), Some(LOOKED_THROUGH))?
-        .kept;
-    let names: Vec<String> = kept
-        .iter()
-        .filter_map(|kept| kept.booking.guest())
-        .collect();
-    let words = || names.iter().flat_map(|name| name.split_whitespace());
-    let meant = text
-        .split_whitespace()
-        .find_map(|word| did_you_mean(word, words()));
-    let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-    context.out.note(&format!(
-        "No bookings found for \"{text}\" ({service}){meant}"
-    ));
-    context.out.note(
-        "Only what this computer knows was searched. If the booking was made elsewhere: bookctl show ID, or bookctl bookings --open",
-    );
-    Ok(())
-}
-
-/// How many bookings are looked through for a similar name.
-const LOOKED_THROUGH: u32 = 1000;
 
 async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
     let mut bookings = open_bookings(context).await?;
@@ -259,7 +209,10 @@ async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let listed = body.as_ref();
     let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
     let (why, is_read) = match &listed {
-        None => ("the response has no list of open bookings".to_owned(), false),
+        None => (
+            "the response has no list of open bookings".to_owned(),
+            false,
+        ),
         Some(open) if open.unread == 0 => (String::new(), true),
         Some(open) => {
             let unread = open.unread;

@@ -6,6 +6,7 @@ use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
+use crate::outcome::similar::did_you_mean;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
@@ -292,3 +293,52 @@ pub(crate) fn take_in_received(context: &Context) -> Result<()> {
     }
     Ok(())
 }
+
+pub(super) fn part(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("there is nothing to look for".to_owned()),
+        part => Ok(part.to_owned()),
+    }
+}
+
+/// Says what was searched, which guests have nearly this name, and where else a booking may be.
+pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> Result<()> {
+    let service = context.named_service();
+    let service = service.as_deref().unwrap_or("sandbox");
+    let texts = [
+        &sought.text,
+        &sought.guest,
+        &sought.phone,
+        &sought.email,
+        &sought.venue,
+    ];
+    let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
+    if texts.is_empty() {
+        context.out.note(&format!("No bookings found ({service})."));
+        return Ok(());
+    }
+    let text = texts.join(" ");
+    let kept = context
+        .journal()?
+        .find(&SearchCriteria::default(), Some(LOOKED_THROUGH))?
+        .kept;
+    let names: Vec<String> = kept
+        .iter()
+        .filter_map(|kept| kept.booking.guest())
+        .collect();
+    let words = || names.iter().flat_map(|name| name.split_whitespace());
+    let meant = text
+        .split_whitespace()
+        .find_map(|word| did_you_mean(word, words()));
+    let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
+    context.out.note(&format!(
+        "No bookings found for \"{text}\" ({service}){meant}"
+    ));
+    context.out.note(
+        "Only what this computer knows was searched. If the booking was made elsewhere: bookctl show ID, or bookctl bookings --open",
+    );
+    Ok(())
+}
+
+/// How many bookings are looked through for a similar name.
+const LOOKED_THROUGH: u32 = 1000;

@@ -7,10 +7,12 @@ use super::find::pick;
 use super::finish;
 use super::watch::wait;
 use crate::app::Context;
+use crate::journal::KeptBooking;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
+use crate::service::time::text::human;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{DocumentView, Page, TableCell};
 use crate::terminal::view::{bookings_page, status_cell, tone_of};
@@ -46,7 +48,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
         let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
-        let (booking, exit) = read(context, &mut named, args.exit_status).await?;
+        let (booking, exit) = match read(context, &mut named, args.exit_status).await {
+            Err(error) if context.out.is_terminal() => known_here(context, &named.id, error)?,
+            read => read?,
+        };
         context.out.emit(&finish::booking_view(context, &booking))?;
         finish::remember_shown(context, &booking);
         return Ok(exit);
@@ -81,6 +86,23 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         finish::remember_shown(context, booking);
     }
     Ok(exit)
+}
+
+/// What this computer knows of a booking where the service does not answer, with the exit code of that.
+fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exit)> {
+    let kept = wait::passes(&error) && context.has_journal();
+    let kept = kept
+        .then(|| context.journal()?.kept(id))
+        .transpose()?
+        .flatten();
+    let Some(KeptBooking { booking, seen_at }) = kept else {
+        return Err(error);
+    };
+    let (why, seen) = (&error.message, human(&seen_at));
+    context
+        .out
+        .warn(&format!("{why}; this is what this computer saw on {seen}"));
+    Ok((booking, error.exit))
 }
 
 /// Whether the other bookings can still be read after an error with this exit code.

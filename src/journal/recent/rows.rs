@@ -31,6 +31,7 @@ pub(crate) enum RecentList {
     LastBooking,
     /// The venue whose slots were shown last.
     LastVenue,
+    Sessions,
     /// The session that was made or shown last.
     LastSession,
     /// The number of the last received event whose booking the journal took in. All terminals share it.

@@ -46,10 +46,12 @@ function windowed(label, empty, id, render) {
   const count = el('p', { class: 'quiet' });
   let most = 50;
   const more = button('Show 100 more', () => { most += 100; changed(); });
-  const update = (items) => {
+  // `all` is how many there are without a filter.
+  const update = (items, all) => {
     keyed(list, items.slice(0, most), id, render);
     more.hidden = items.length <= most;
-    count.textContent = items.length === 0 ? absent(empty) : `${Math.min(most, items.length)} of ${items.length}`;
+    const none = all > 0 ? 'Nothing matches.' : absent(empty);
+    count.textContent = items.length === 0 ? none : `${Math.min(most, items.length)} of ${items.length}`;
   };
   return { parts: [count, list, more], update };
 }
@@ -60,21 +62,26 @@ function bookingRow(it) {
   return el('li', {}, el('a', { class: 'item', href: `#bookings/${it.id}` },
     el('span', {}, stateWord(it.status)),
     el('span', {}, el('b', {}, it.customer?.name ?? ''), ' · ', it.venue_name, ' · ', venueTime(it.datetime),
-      el('span', { class: 'quiet' }, ` · party of ${it.party_size}`, it.error_code ? ` · ${it.error_code}` : ''))));
+      el('span', { class: 'quiet' }, ` · party of ${it.party_size}`, it.error_code ? ` · ${it.error_code}` : '', ' · made ', time(it.created_at)))));
 }
 
 function bookingsView() {
   const filter = el('input', { type: 'search', input: () => changed() });
   const only = el('select', { change: () => changed() },
     ['', 'requires_action', 'processing', 'confirmed', 'failed', 'cancelled', 'expired'].map((it) => el('option', { value: it }, it.replaceAll('_', ' ') || 'any state')));
+  const of = el('select', { change: () => changed() });
+  const organization = el('label', {}, 'Organization', of);
   const rows = windowed('Bookings', 'No bookings yet. Venues has a command that makes one.', (it) => it.id, bookingRow);
   return {
     node: [el('h2', {}, 'Bookings'),
-      el('div', { class: 'row' }, el('label', { class: 'grow' }, 'Search', filter), el('label', {}, 'State', only)), rows.parts],
+      el('div', { class: 'row' }, el('label', { class: 'grow' }, 'Search', filter), el('label', {}, 'State', only), organization), rows.parts],
     update() {
+      keyed(of, ['', ...state.organizations.keys()], (it) => it, (it) => el('option', { value: it }, it || 'all'));
+      organization.hidden = state.organizations.size < 2;
       const wanted = filter.value.trim().toLowerCase();
       rows.update(newest(state.bookings).filter((it) => (!only.value || it.status === only.value)
-        && (!wanted || `${it.id} ${it.customer?.name} ${it.customer?.phone} ${it.venue_name} ${it.venue_id} ${it.datetime} ${it.error_code}`.toLowerCase().includes(wanted))));
+        && (!of.value || it.organization === of.value)
+        && (!wanted || `${it.id} ${it.customer?.name} ${it.customer?.phone} ${it.venue_name} ${it.venue_id} ${it.datetime} ${it.error_code} ${it.organization} ${state.organizations.get(it.organization)?.name}`.toLowerCase().includes(wanted))), state.bookings.size);
     },
   };
 }

@@ -19,7 +19,7 @@ function requestsView() {
     update() {
       const wanted = path.value.trim().toLowerCase();
       rows.update(newest(state.requests).filter((it) => (!status.value || String(it.status)[0] === status.value)
-        && (!wanted || `${it.id} ${it.method} ${it.path} ${it.status} ${it.booking_id} ${it.reason} ${it.request.body} ${it.response.body}`.toLowerCase().includes(wanted))));
+        && (!wanted || `${it.id} ${it.method} ${it.path} ${it.status} ${it.booking_id} ${it.reason} ${it.request.body} ${it.response.body}`.toLowerCase().includes(wanted))), state.requests.size);
     },
   };
 }

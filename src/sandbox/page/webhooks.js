@@ -19,7 +19,7 @@ function deliveriesView() {
       el('span', {}, el('b', {}, it.type), ` · ${it.booking_id}`, el('span', { class: 'quiet' }, ` · ${count(it.attempts.length, 'attempt')}, last: ${lastAnswer(it)}`)))));
   return {
     node: [el('h2', {}, 'Deliveries'), el('div', { class: 'row' }, el('label', {}, 'State', only)), rows.parts],
-    update: () => rows.update(newest(state.deliveries).filter((it) => !only.value || it.state === only.value)),
+    update: () => rows.update(newest(state.deliveries).filter((it) => !only.value || it.state === only.value), state.deliveries.size),
   };
 }
 

@@ -1,8 +1,9 @@
 //! Progress on stderr.
 
+use std::fmt::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::visible::visible;
 
@@ -24,13 +25,13 @@ impl Progress {
         let length = steps.map(|steps| steps as u64);
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
         let template = match (steps, color) {
-            (None, true) => "{spinner:.cyan} {wide_msg}",
-            (None, false) => "{spinner} {wide_msg}",
+            (None, true) => "{spinner:.cyan} {wide_msg}{late}",
+            (None, false) => "{spinner} {wide_msg}{late}",
             (Some(_), true) => "{bar:20.cyan} {pos}/{len} {wide_msg}",
             (Some(_), false) => "{bar:20} {pos}/{len} {wide_msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("late", late));
         }
         bar.set_message(visible(text).into_owned());
         let tick = if steps.is_some() { 500 } else { 100 };
@@ -59,6 +60,15 @@ impl Progress {
             Some(outer) if !outer.is_empty() => format!("{outer}; {text}"),
             _ => text.into_owned(),
         });
+    }
+}
+
+/// What a person who has waited for a while wants to know.
+fn late(state: &ProgressState, text: &mut dyn Write) {
+    let seconds = state.elapsed().as_secs();
+    if seconds >= 3 {
+        // Nobody can be told if it cannot be written.
+        let _ = write!(text, " {seconds} s, Ctrl-C is safe");
     }
 }
 

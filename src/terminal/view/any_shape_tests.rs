@@ -178,6 +178,8 @@ proptest! {
             now: "2026-12-01T10:00:00Z".parse().unwrap(),
             certainty: Certainty::Specification,
             terms: None,
+            venue: None,
+            made_by: None,
         };
         shows(&view.page(), &value)?;
     }

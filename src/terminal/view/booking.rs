@@ -72,11 +72,13 @@ impl View for BookingView<'_> {
 impl<'a> BookingView<'a> {
     /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn restrictions(&self) -> Option<String> {
-        next_step::limits(self)
+        let venue = self.venue.as_ref();
+        next_step::limits(self.booking, venue, &self.dialect, self.certainty)
     }
 
     pub(crate) fn commands(&self) -> Vec<String> {
-        next_step::commands(self)
+        let is_limited = self.restrictions().is_some();
+        next_step::commands(self.booking, &self.dialect, self.now, is_limited)
     }
 
     /// What the state means, the reason, and what to do about it.

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::booking::BookingView;
 use super::pause::asked_fields;
 use crate::outcome::code::Retry;
 use crate::platform::shell;
@@ -36,27 +35,35 @@ fn call_the_venue(provider: &str, venue: Option<&Venue>) -> String {
 }
 
 /// The same for a booking, of which the service may have said so itself.
-pub(super) fn limits(view: &BookingView<'_>) -> Option<String> {
-    let booking = view.booking;
+pub(super) fn limits(
+    booking: &Booking,
+    venue: Option<&Venue>,
+    dialect: &Dialect,
+    certainty: Certainty,
+) -> Option<String> {
     let provider = booking.str("provider")?;
     let was_said = matches!(
         booking.error_code(),
         Some("cancellation_unsupported" | "modify_unsupported")
     );
-    let venue = view.venue.as_ref();
-    let known = restriction(provider, venue, &view.dialect, view.certainty);
+    let known = restriction(provider, venue, dialect, certainty);
     let limits = known.or_else(|| was_said.then(|| call_the_venue(provider, venue)));
     limits.filter(|_| booking.status() == Status::Confirmed)
 }
 
-pub(super) fn commands(view: &BookingView<'_>) -> Vec<String> {
-    let (booking, dialect, now) = (view.booking, &view.dialect, view.now);
+/// `is_limited`: whether it can neither be changed nor cancelled.
+pub(super) fn commands(
+    booking: &Booking,
+    dialect: &Dialect,
+    now: Timestamp,
+    is_limited: bool,
+) -> Vec<String> {
     let id = booking.id();
     let command = |name, flags| shell::command(name, id, flags);
     match booking.status() {
         Status::RequiresAction => answers(id, booking.next_action(), dialect),
         Status::Confirmed if booking.is_over(now) => vec![command("book --like", "--at WHEN")],
-        Status::Confirmed if limits(view).is_some() => vec![],
+        Status::Confirmed if is_limited => vec![],
         Status::Confirmed => vec![
             command("modify", "--at WHEN"),
             command("modify", "--party N"),

@@ -1,0 +1,99 @@
+//! The card of a guest's own account.
+
+use serde_json::Value;
+
+use crate::app::Context;
+use crate::app::pages::waits_for_code;
+use crate::booking::find::locate::locate_session;
+use crate::json::Document;
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::shell;
+use crate::service::client::session;
+use crate::service::documents::id::id;
+use crate::service::mapping::{MappingError, ReadKind, Shape};
+use crate::terminal::output::{DocumentView, Page, Tone};
+use crate::terminal::view::Fields;
+
+/// Check whether a guest's own account has a card on file
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl card ses_01\n  \
+    bookctl card --end-user user_7 --jq .has_card")]
+pub(crate) struct CardArgs {
+    /// Session id, or @last
+    #[arg(value_parser = id, conflicts_with = "end_user")]
+    session: Option<String>,
+    /// Name the guest by your own id, instead of a session
+    #[arg(long, value_name = "ID")]
+    end_user: Option<String>,
+    /// Choose the provider of the guest's account
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "end_user",
+        conflicts_with = "session"
+    )]
+    provider: Option<String>,
+}
+
+pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
+    let named = args.session.as_deref();
+    let session = named.map(|it| locate_session(context, it)).transpose()?;
+    let call = match (&session, &args.end_user) {
+        (Some(id), _) => session::card(id),
+        (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
+        (None, None) => {
+            return Err(Error::usage("neither a session nor a guest was named").hint(
+                "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
+            ));
+        }
+    };
+    let answer = match (context.read(call).await, session) {
+        (Err(error), Some(id))
+            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
+        {
+            // To connect again would send another text message.
+            let verify = shell::command("session verify", &id, "--code CODE");
+            return Err(error.hint(format!(
+                "it waits for the code from the text message: {verify}"
+            )));
+        }
+        (answer, _) => answer?,
+    };
+    let adapter = context.adapter();
+    let (card, around) = adapter
+        .object(ReadKind::Card, Shape::Card, &answer.document)
+        .map_err(MappingError::into_error)?;
+    let whose = args.end_user.as_deref().or(args.session.as_deref());
+    let page = |_: &Document| card_page(whose.unwrap_or_default(), &card, &around);
+    context.out.emit(&DocumentView(answer.document, page))?;
+    Ok(Exit::Done)
+}
+
+fn card_page(whose: &str, card: &Value, around: &[(String, String)]) -> Page {
+    let mut page = Page::default();
+    let fields = &mut Fields::of(card);
+    let has_card = fields.get("has_card").and_then(Value::as_bool);
+    match has_card {
+        Some(true) => {
+            let about = format!("the account of {whose} has a card on file");
+            page.heading(Tone::Good, "card", about)
+        }
+        Some(false) => {
+            let about = format!("the account of {whose} has no card on file");
+            page.heading(Tone::Warn, "no card", about)
+        }
+        None => page.heading(
+            Tone::Warn,
+            "unknown",
+            "the response does not show whether there is a card",
+        ),
+    };
+    if has_card.is_some() {
+        fields.take("has_card");
+    }
+    for (path, value) in fields.rest().iter().chain(around) {
+        page.field("other", format!("{path} = {value}"));
+    }
+    page
+}
