@@ -111,6 +111,7 @@ mod unix {
     pub(crate) mod sessions;
     pub(crate) mod showing;
     pub(crate) mod spelled_secrets;
+    pub(crate) mod support_day;
     pub(crate) mod team;
     pub(crate) mod team_batches;
     pub(crate) mod teams;

@@ -252,6 +252,12 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
         .press(Key::CtrlC);
     terminal.end().exits(130);
     assert_eq!(looks(&server), 1);
+    let server = limited(120);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
+    terminal.see("Wait?").type_in("y\r");
+    terminal.see("Esc gives up").press(Key::Esc);
+    terminal.end().exits(17);
 }
 
 /// Where nothing is redrawn, the wait is said once.

@@ -222,6 +222,7 @@ impl Context {
         // A batch says when it ends, which is more than when this wait does.
         let shown = |left: Duration| match in_batch {
             true => "waiting for the rate limit".to_owned(),
+            false if self.prompter.interactive() => waits(left) + "; Esc gives up",
             false => waits(left),
         };
         if !self.prompter.interactive() || !self.out.redraws() {
@@ -242,9 +243,16 @@ impl Context {
             });
         }
         let mut passed = Duration::ZERO;
+        let mut escape = std::pin::pin!(self.prompter.escape());
         while passed < pause {
             progress.say(&shown(whole_seconds(pause - passed)));
-            tokio::time::sleep(TICK.min(pause - passed)).await;
+            tokio::select! {
+                () = tokio::time::sleep(TICK.min(pause - passed)) => {}
+                left = &mut escape => {
+                    left?;
+                    return Err(Error::new(Code::Declined, "Nothing more was done."));
+                }
+            }
             is_watched = is_watched && sees_its_clock(client).await;
             // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
             let moved = client.skew.get().unwrap_or_default() - before;

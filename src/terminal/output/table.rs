@@ -29,11 +29,13 @@ const TIMES: &str = "when,received,started,created,last seen,next try,expires,se
 /// A narrow terminal does without these columns, the first of them first, so that a row takes two lines instead of five. A
 /// pipe and the JSON have all columns.
 const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sent to,event id,took,exit,group,provider,min,party,address,venue";
-/// Columns of which each row has one line: names, and what says the same at length elsewhere.
-const CUT: &str = "guest,venue,name,address,card,cancellation";
+/// Columns of which each row has one line: names, of which the beginning is enough.
+const CUT: &str = "guest,venue,name,address";
 /// The width of such a column at which names are told apart.
 const RECOGNIZABLE: usize = 16;
 const LEAST_CUT: usize = 10;
+/// The district of an address stands at its end.
+const WHOLE_ADDRESS: usize = 32;
 
 fn is_in(headers: &str, header: &str) -> bool {
     headers.split(',').any(|it| it == header)
@@ -130,8 +132,11 @@ impl Column {
     }
 
     fn comfortable(&self) -> usize {
-        let is_cut = is_in(CUT, self.header);
-        let most = if is_cut { RECOGNIZABLE } else { COMFORTABLE };
+        let most = match self.header {
+            "address" => WHOLE_ADDRESS,
+            header if is_in(CUT, header) => RECOGNIZABLE,
+            _ => COMFORTABLE,
+        };
         self.least.max(self.widest.min(most))
     }
 }
@@ -295,8 +300,8 @@ mod tests {
             lay_out(&headers, &rows, &style)
         };
         for (columns, address, provider) in [
-            (60, "Greenwich Chu", true),
-            (80, "5 Greenwich Church Str", true),
+            (60, "5 Greenwich Church Str", false),
+            (80, "5 Greenwich Church Street, Gree", true),
             (120, "SE10", true),
         ] {
             let text = at(columns);

@@ -48,6 +48,18 @@ pub(super) enum KeyEffect {
     Interrupted,
 }
 
+/// Completes when Esc is pressed. Ctrl-C ends it as it ends a question; other keys do nothing.
+pub(super) async fn escaped(_restored_last: Modes) -> Result<(), PromptError> {
+    let mut typed = Typed::open()?;
+    loop {
+        match typed.key().await? {
+            Some(Key::Escape) => return Ok(()),
+            None | Some(Key::Interrupt) => return Err(PromptError::interrupted()),
+            Some(_) => {}
+        }
+    }
+}
+
 /// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
 /// terminal. `modes` is what made the terminal raw. It is restored on every way out,
 /// after the screen is tidied.

@@ -153,6 +153,15 @@ impl Prompter<'_> {
         }
     }
 
+    /// Completes when a person presses Esc: while something is waited for. Never where nobody is asked.
+    pub(crate) async fn escape(&self) -> Result<(), PromptError> {
+        let is_live = self.interactive() && !self.environment.is_plain();
+        match is_live.then(Modes::raw) {
+            Some(Ok(modes)) => event_loop::escaped(modes).await,
+            _ => std::future::pending().await,
+        }
+    }
+
     /// Opens `initial`, a JSON text, in the user's editor (`command`, from `$VISUAL` or `$EDITOR`). Returns `None` if the text
     /// comes back unchanged or empty.
     pub(crate) fn edit(

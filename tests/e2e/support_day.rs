@@ -1,0 +1,192 @@
+//! What somebody in support does all day: find a guest, book again like before, forget somebody, read a list at a glance.
+
+use std::cell::Cell;
+
+use serde_json::json;
+
+use crate::bookings::journal_holds;
+use crate::harness::{Home, Key, Reply, Scripted, Terminal, text};
+
+const GUEST: [&str; 4] = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
+
+/// Books for a guest at a venue and a time.
+fn book(home: &Home, venue: &str, guest: &str, at: &str, code: i32) -> String {
+    let arguments = [
+        "book", venue, "--party", "2", "--name", guest, "--at", at, "--json",
+    ];
+    text(&home.run(arguments).exits(code).json(), "id")
+}
+
+#[test]
+fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a_flag_says_more() {
+    let home = Home::new();
+    let first = home.booked("ven_confirms", &GUEST, 0);
+    let before = home.booking(&first);
+    let like = ["book", "--like", &first, "--json"];
+    let again = home.ok(like.iter().chain(&["--at", "sat 20:00"])).json();
+    for field in ["venue_id", "provider", "party_size", "customer"] {
+        assert_eq!(again[field], before[field], "{field}");
+    }
+    let other = [
+        "--at",
+        "sat 21:00",
+        "--party",
+        "5",
+        "--name",
+        "Grace Hopper",
+    ];
+    let other = home.ok(like.iter().chain(&other)).json();
+    assert_eq!(other["party_size"], 5);
+    assert_eq!(
+        other["customer"],
+        json!({"name": "Grace Hopper"}),
+        "nobody else's phone"
+    );
+    home.run(like).refused(2, "usage");
+    home.run([
+        "book",
+        "--like",
+        "bk_unknown",
+        "--at",
+        "sat 20:00",
+        "--json",
+    ])
+    .refused(6, "http_404");
+    let mut terminal = Terminal::start(&home, &like[..3]);
+    terminal.answer("When?", "sat 22:00");
+    terminal.see("Which slot on").press(Key::Enter);
+    terminal
+        .see("Ada Lovelace · ada@example.com")
+        .see("Book it?")
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+}
+
+#[test]
+fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
+    let home = Home::new();
+    let walk = [
+        "book",
+        "ven_last_table",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "2",
+    ];
+    let mut terminal = Terminal::start(&home, &walk);
+    terminal.answer("? Guest's name", "Ada Lovelace");
+    terminal
+        .answer("? Guest's email", "")
+        .answer("? Guest's phone", "");
+    terminal.see("Book it?");
+    book(&home, "ven_last_table", "Grace Hopper", "tomorrow 19:30", 0);
+    terminal.press(Key::Enter);
+    terminal
+        .see("The slot was taken.")
+        .see("Which slot")
+        .press(Key::Down);
+    terminal.press(Key::Enter);
+    terminal.see("Book it?").answer("Book it?", "yes");
+    terminal.end().exits(0).says("confirmed");
+}
+
+#[test]
+fn a_guest_is_forgotten_by_name_after_one_question() {
+    let home = Home::new();
+    for at in ["fri 18:00", "sat 18:00"] {
+        book(&home, "ven_confirms", "Ada Lovelace", at, 0);
+    }
+    book(&home, "ven_confirms", "Grace Hopper", "fri 19:00", 0);
+    let forget = ["bookings", "forget", "--guest", "lovelace"];
+    home.run(forget.iter().chain(&["--json"]))
+        .refused(2, "usage");
+    let mut terminal = Terminal::start(&home, &forget);
+    terminal.see("@2").see("2 bookings are still to come");
+    terminal.answer("Delete the guests of 2 bookings from this computer?", "yes");
+    terminal.end().exits(0).says("forgotten 2");
+    assert!(!journal_holds(&home, "Lovelace") && journal_holds(&home, "Hopper"));
+    let none = home.ok(["bookings", "forget", "--guest", "hoper", "--yes", "--json"]);
+    none.tells("did you mean 'Hopper'?");
+    assert_eq!(none.json()["forgotten"], 0);
+}
+
+#[test]
+fn a_terminal_lists_the_next_visits_first_one_row_each_and_a_pipe_what_was_made_last() {
+    let home = Home::new();
+    book(&home, "ven_otp", "Dmitri Waiting", "fri 18:00", 10);
+    home.advance("21m");
+    book(&home, "ven_confirms", "Ada Second", "sun 18:00", 0);
+    book(&home, "ven_confirms", "Grace First", "sat 18:00", 0);
+    book(&home, "ven_provider_fails", "Mary Failed", "sat 17:00", 11);
+    let list = |terminal: Terminal| {
+        let screen = terminal.end().exits(0).screen;
+        let rows = screen.lines().filter(|line| line.starts_with('@'));
+        rows.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let rows = list(Terminal::of_width(&home, 80, &["bookings"]));
+    for (row, guest) in rows.iter().zip(["Dmitri", "Grace", "Ada", "Mary"]) {
+        assert!(row.contains(guest), "{rows:#?}");
+    }
+    assert!(rows.len() == 4 && rows[0].contains("overdue"), "{rows:#?}");
+    let made = home.json("bookings");
+    assert_eq!(made["bookings"][0]["customer"]["name"], "Mary Failed");
+    // What a terminal calls it.
+    let waiting = home.json("bookings --status waiting");
+    assert_eq!(waiting["bookings"][0]["status"], "requires_action");
+    home.ok(["bookings", "lovelase"])
+        .says("No bookings found for \"lovelase\"");
+}
+
+#[test]
+fn a_booking_is_shown_as_it_was_seen_where_the_service_does_not_answer() {
+    let reads = Cell::new(0);
+    let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
+        0 => Reply::json(
+            200,
+            &json!({"id": "bk_1", "status": "confirmed", "venue_id": "v"}),
+        ),
+        _ => Reply::Close,
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.ok(["show", "bk_1"]);
+    let ended = Terminal::start(&home, &["show", "bk_1"]).end().exits(15);
+    ended
+        .says("this is what this computer saw")
+        .says("confirmed bk_1");
+    home.run(["show", "bk_1", "--json"]).refused(15, "network");
+}
+
+#[test]
+fn a_key_that_the_service_refuses_is_known_before_the_first_question() {
+    let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let ended = Terminal::start(&home, &["book"]).end().exits(4);
+    assert!(
+        !ended.screen.contains("What would you like"),
+        "{}",
+        ended.screen
+    );
+}
+
+#[test]
+fn what_a_provider_cannot_do_is_said_before_booking_and_where_money_may_have_moved_what_to_tell() {
+    let home = Home::new();
+    let walk = [
+        "book",
+        "ven_confirms_b",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "2",
+    ];
+    let mut terminal = Terminal::start(&home, &walk);
+    terminal.answer("? Guest's name", "Ada Lovelace");
+    terminal
+        .answer("? Guest's email", "")
+        .answer("? Guest's phone", "");
+    terminal.see("provider_b can neither change nor cancel a booking");
+    terminal.answer("Book it?", "no");
+    terminal.end().exits(17);
+    home.ok(["explain", "payment_outcome_unknown"])
+        .shows("tell guest\t");
+}
