@@ -48,7 +48,7 @@ pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};
 pub(crate) use runs::{Actor, Earlier, Outcome, State};
 pub(crate) use scope::Scope;
-pub(crate) use search::SearchCriteria;
+pub(crate) use search::{FoundBookings, SearchCriteria};
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;

@@ -53,7 +53,7 @@ fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a
     ])
     .refused(6, "http_404");
     let mut terminal = Terminal::start(&home, &like[..3]);
-    terminal.answer("When?", "sat 22:00");
+    terminal.answer("When?", "in 9 days 22:00");
     terminal.see("Which slot on").press(Key::Enter);
     terminal
         .see("Ada Lovelace · ada@example.com")

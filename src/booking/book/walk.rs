@@ -3,7 +3,7 @@
 
 use serde_json::Map;
 
-use super::draft::BookingDraft;
+use super::draft::{BookingDraft, Options};
 use super::offer::{known_zone, offered, resolve};
 use super::review::{
     ask_name, declined, has_consequences, is_confirmed, name_question, not_empty, pick_slot,
@@ -35,27 +35,19 @@ enum WalkStep {
     Place,
     Time,
     Party,
-    Venue,
+    Venues,
     Provider,
     Slot,
     Name,
     Email,
     Phone,
-    Confirmation,
+    Confirm,
 }
 
+use WalkStep::{Confirm, Email, Name, Party, Phone, Place, Provider, Slot, Time, Venues, Vertical};
+
 const STEPS: [WalkStep; 11] = [
-    WalkStep::Vertical,
-    WalkStep::Place,
-    WalkStep::Time,
-    WalkStep::Party,
-    WalkStep::Venue,
-    WalkStep::Provider,
-    WalkStep::Slot,
-    WalkStep::Name,
-    WalkStep::Email,
-    WalkStep::Phone,
-    WalkStep::Confirmation,
+    Vertical, Place, Time, Party, Venues, Provider, Slot, Name, Email, Phone, Confirm,
 ];
 
 /// Why a question was not answered.
@@ -155,17 +147,23 @@ struct Walk<'a> {
 impl Walk<'_> {
     async fn ask(&mut self, step: WalkStep) -> WasAsked {
         match step {
-            WalkStep::Vertical => self.vertical().await,
-            WalkStep::Place => self.place().await,
-            WalkStep::Time => self.time().await,
-            WalkStep::Party => self.party().await,
-            WalkStep::Venue => self.venue().await,
-            WalkStep::Provider => self.provider().await,
-            WalkStep::Slot => self.slot().await,
-            WalkStep::Name => self.name().await,
-            WalkStep::Email => self.email().await,
-            WalkStep::Phone => self.phone().await,
-            WalkStep::Confirmation => self.confirmation().await,
+            Vertical => self.vertical().await,
+            Place => self.place().await,
+            Time => self.time().await,
+            Party => self.party().await,
+            Venues => self.venue().await,
+            Provider => self.provider().await,
+            Slot => self.slot().await,
+            Name => self.name().await,
+            Email => {
+                self.contact("email", "--email", contact::email, |it| &mut it.email)
+                    .await
+            }
+            Phone => {
+                self.contact("phone", "--phone", contact::phone, |it| &mut it.phone)
+                    .await
+            }
+            Confirm => self.confirmation().await,
         }
     }
 
@@ -242,17 +240,17 @@ impl Walk<'_> {
         }
         let venues = match self.search().await {
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
-                return Err(self.ask_again(&error, WalkStep::Place));
+                return Err(self.ask_again(&error, Place));
             }
             Err(error) if error.exit == Exit::Usage => {
-                return Err(self.ask_again(&error, WalkStep::Time));
+                return Err(self.ask_again(&error, Time));
             }
             found => found?,
         };
         if venues.is_empty() {
             let vertical = self.draft.vertical.as_deref().unwrap_or_default();
             let what = format!("no {vertical} venues found there; try another place");
-            return Err(self.ask_again(&Error::usage(what), WalkStep::Place));
+            return Err(self.ask_again(&Error::usage(what), Place));
         }
         let lines = venues.iter().map(venue_line);
         let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
@@ -279,9 +277,9 @@ impl Walk<'_> {
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
         if error.body.as_ref().is_some_and(party) {
             self.flags.options.party = None;
-            return StepExit::For(WalkStep::Party);
+            return StepExit::For(Party);
         }
-        if step == WalkStep::Time {
+        if step == Time {
             self.flags.at = None;
         } else {
             self.flags.place = None;
@@ -340,14 +338,14 @@ impl Walk<'_> {
         let provider = self.draft.options.provider.as_deref();
         let offer = match offered(context, venue, when, zone.as_ref(), party, provider).await {
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
-                return Err(self.ask_again(&error, WalkStep::Time));
+                return Err(self.ask_again(&error, Time));
             }
             offer => offer?,
         };
         if offer.slots.is_empty() {
             let venue = venue.name();
             let what = format!("no slots found at {venue} on that day; try another day");
-            return Err(self.ask_again(&Error::usage(what), WalkStep::Time));
+            return Err(self.ask_again(&Error::usage(what), Time));
         }
         // If the time from the flags is offered, the slot is not asked for.
         let is_given = self.flags.at.is_some();
@@ -376,37 +374,26 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    async fn email(&mut self) -> WasAsked {
-        if self.flags.options.name.is_some() || self.flags.options.email.is_some() {
-            return Ok(false);
-        }
-        let question = self.question("Guest's email (optional)", "--email", "an answer");
-        let question = question.former(self.draft.options.email.clone());
-        self.draft.options.email = self.ask_optional(question, contact::email).await?;
-        Ok(true)
-    }
-
-    async fn phone(&mut self) -> WasAsked {
-        if self.flags.options.name.is_some() || self.flags.options.phone.is_some() {
-            return Ok(false);
-        }
-        let question = self.question("Guest's phone (optional)", "--phone", "an answer");
-        let question = question.former(self.draft.options.phone.clone());
-        self.draft.options.phone = self.ask_optional(question, contact::phone).await?;
-        Ok(true)
-    }
-
-    async fn ask_optional(
-        &self,
-        question: Question,
+    /// The contact of a guest whom a flag names is left to the flags.
+    async fn contact(
+        &mut self,
+        what: &str,
+        flag: &'static str,
         parse: fn(&str) -> Result<String, String>,
-    ) -> Result<Option<String>, PromptError> {
+        of: fn(&mut Options) -> &mut Option<String>,
+    ) -> WasAsked {
+        if self.flags.options.name.is_some() || of(&mut self.flags.options).is_some() {
+            return Ok(false);
+        }
+        let question = self.question(&format!("Guest's {what} (optional)"), flag, "an answer");
+        let question = question.former(of(&mut self.draft.options).clone());
         let check = |text: &str| match text {
             "" => Ok(()),
             text => parse(text).map(drop),
         };
         let text = self.context.prompter.text(&question, None, &check).await?;
-        Ok(Some(text).filter(|text| !text.is_empty()))
+        *of(&mut self.draft.options) = Some(text).filter(|text| !text.is_empty());
+        Ok(true)
     }
 
     async fn confirmation(&mut self) -> WasAsked {

@@ -4,7 +4,7 @@ use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::Context;
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
-use crate::journal::{Attempt, KeptBooking, SearchCriteria};
+use crate::journal::{Attempt, FoundBookings, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::similar::did_you_mean;
 use crate::outcome::{Code, Error, Result};
@@ -86,7 +86,7 @@ pub(crate) async fn booking_or_pick(
         Some(Err(error)) if is_not_found(&error) => {
             let mut found = Vec::new();
             if can_choose {
-                found = matching(context, &id)?;
+                found = kept(context, Some(&id))?.kept;
             }
             if found.is_empty() {
                 return Err(not_found(context, &id, error));
@@ -108,28 +108,24 @@ fn which_booking() -> Question {
 async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result<String> {
     let question = which_booking();
     context.prompter.check(&question)?;
-    take_in_received(context)?;
-    let found = context
-        .journal()?
-        .find(&SearchCriteria::default(), Some(MOST))?;
-    let mut kept = found.kept;
+    let mut found = kept(context, None)?;
     if found.more {
         let what = format!("These are the newest {MOST} bookings.");
         let note = format!("{what} To search all: bookctl bookings TEXT");
         context.out.note(&note);
     }
-    kept.retain(|kept| offered(&kept.booking.status()));
-    choose(context, question, &kept).await
+    found.kept.retain(|kept| offered(&kept.booking.status()));
+    choose(context, question, &found.kept).await
 }
 
-/// The bookings that a text finds on this computer.
-fn matching(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
+/// The bookings of this computer, or those that a text finds.
+fn kept(context: &Context, text: Option<&str>) -> Result<FoundBookings> {
     take_in_received(context)?;
     let sought = SearchCriteria {
-        text: Some(text.to_owned()),
+        text: text.map(str::to_owned),
         ..SearchCriteria::default()
     };
-    Ok(context.journal()?.find(&sought, Some(MOST))?.kept)
+    context.journal()?.find(&sought, Some(MOST))
 }
 
 /// Whoever picks a booking has it before them: it is `@last` from then on.
@@ -318,10 +314,7 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
         return Ok(());
     }
     let text = texts.join(" ");
-    let kept = context
-        .journal()?
-        .find(&SearchCriteria::default(), Some(LOOKED_THROUGH))?
-        .kept;
+    let kept = kept(context, None)?.kept;
     let names: Vec<String> = kept
         .iter()
         .filter_map(|kept| kept.booking.guest())
@@ -339,6 +332,3 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
     );
     Ok(())
 }
-
-/// How many bookings are looked through for a similar name.
-const LOOKED_THROUGH: u32 = 1000;

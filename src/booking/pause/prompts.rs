@@ -17,9 +17,10 @@ use crate::service::client::{Call, Continuation};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field::{Field, body, field};
 use crate::service::mapping::Pause;
+use crate::terminal::output::View as _;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
-use crate::terminal::view::{asked_fields, pause_page};
+use crate::terminal::view::asked_fields;
 
 /// Asks and answers until the booking no longer waits.
 pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Result<Booking> {
@@ -75,7 +76,7 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
 pub(crate) fn show_pause(context: &Context, booking: &Booking) {
     context
         .out
-        .show(&pause_page(&booking_view(context, booking)));
+        .show(&booking_view(context, booking).page().without_commands());
 }
 
 // The ways to answer a payment. A sandbox stands for the vendor too.

@@ -222,26 +222,3 @@ impl<'a> BookingView<'a> {
         dated(at, self.now, &system_zone())
     }
 }
-
-/// A paused booking before the prompts: what is asked, with all that stands in the action.
-pub(crate) fn pause_page(view: &BookingView<'_>) -> Page {
-    let booking = view.booking;
-    if !booking.next_action().is_some_and(Value::is_object) {
-        // What belongs to the action then stands anywhere in the booking.
-        return view.page();
-    }
-    let mut page = Page::default();
-    let fields = &mut Fields::of(booking.value());
-    let (status, id) = (booking.status(), booking.id());
-    let venue = booking.str("venue_name").unwrap_or_default();
-    let state = status_cell(&status);
-    page.heading(tone_of(&status), state, format!("{id} · {venue}"));
-    let (dialect, certainty) = (&view.dialect, view.certainty);
-    pause(&mut page, fields, booking, dialect, view.now, certainty);
-    for (path, value) in fields.rest() {
-        if path.starts_with("next_action") {
-            page.field("other", format!("{path} = {value}"));
-        }
-    }
-    page
-}
