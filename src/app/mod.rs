@@ -13,10 +13,37 @@ pub(crate) mod understood;
 pub(crate) use context::{Context, sandbox_error};
 pub(crate) use startup::Startup;
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+
 use crate::outcome::{Error, Result};
 use crate::platform::signals::EndSignals;
 
 /// Listens for the signals that end a command, which are awaited next to it.
 pub(crate) fn listen_for_signals() -> Result<EndSignals> {
     EndSignals::listen().map_err(|error| Error::io("signals cannot be listened for", error))
+}
+
+/// A socket that listens on this address, for a server of a command with `--port`.
+pub(crate) fn bind(ip: IpAddr, port: u16) -> Result<(TcpListener, SocketAddr)> {
+    let failed = |error| {
+        Error::io(format!("cannot listen on {ip} port {port}"), error)
+            .hint("choose another port with --port; 0 picks a free one")
+    };
+    let socket = TcpListener::bind((ip, port)).map_err(failed)?;
+    socket.set_nonblocking(true).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
+    Ok((socket, address))
+}
+
+/// The address at which this machine reaches a server: one that listens on every address has none of its own.
+pub(crate) fn own_address(listens_on: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match listens_on {
+        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    if listens_on.ip().is_unspecified() {
+        SocketAddr::new(loopback, listens_on.port())
+    } else {
+        listens_on
+    }
 }

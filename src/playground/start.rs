@@ -9,13 +9,12 @@ use tokio::net::TcpListener;
 
 use super::env::Variables;
 use super::load::FixtureFile;
-use crate::app::{Context, sandbox_error};
+use crate::app::{Context, bind, own_address, sandbox_error};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{ExchangeDocument, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Output, StreamStyle};
-use crate::webhook::commands::own_address::own_address;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Files {
@@ -61,12 +60,9 @@ pub(crate) async fn start(
     }
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
-    let failed = |error| {
-        let what = format!("cannot listen on {address} port {port}");
-        Error::io(what, error).hint("choose another port with --port; 0 picks a free one")
-    };
-    let listener = TcpListener::bind((address, port)).await.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
+    let (socket, address) = bind(address, port)?;
+    let failed = |error| Error::io("cannot serve the sandbox", error);
+    let listener = TcpListener::from_std(socket).map_err(failed)?;
     let base_url = format!("http://{}", own_address(address));
     let har = files.har.map(|path| {
         HarFile::open(path.clone(), base_url.clone()).map_err(|error| {

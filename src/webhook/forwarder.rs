@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::app::App;
-use super::reporter::{ForwardAttempt, ForwardOutcome, ForwardedExchange, ListenerEvent};
+use super::reporter::{ForwardAttempt, ForwardOutcome, ListenerEvent};
 use super::store::{EventState, Webhooks};
 use crate::outcome::{Error, Result};
 use crate::service::time::duration::duration;
@@ -63,7 +63,6 @@ pub(super) struct Forwarder {
     pub(super) reporter: UnboundedSender<ListenerEvent>,
     /// Told when an event was stored that is to be forwarded.
     pub(super) arrived: Arc<Notify>,
-    pub(super) shows_exchanges: bool,
 }
 
 impl Forwarder {
@@ -141,11 +140,7 @@ impl Forwarder {
             }
         };
         let headers = self.app.headers(&delivery, Timestamp::now());
-        let body = delivery.body;
-        let shown = self
-            .shows_exchanges
-            .then(|| (headers.clone(), body.clone()));
-        let reaction = self.app.handler.post(&headers, body).await;
+        let reaction = self.app.handler.post(&headers, &delivery.body).await;
         let next = self.schedule.next(delivery.failures + 1, Timestamp::now());
         let (outcome, state, next) = match next {
             _ if reaction.is_delivered() => {
@@ -154,28 +149,19 @@ impl Forwarder {
             Some(next) => (ForwardOutcome::Failed, EventState::Waiting, Some(next)),
             None => (ForwardOutcome::Abandoned, EventState::Abandoned, None),
         };
+        let (attempt, becomes) = (delivery.attempt, Some((state, next)));
+        let end = || {
+            self.store
+                .end_attempt(number, attempt, reaction.clone(), becomes)
+        };
         // If the response were lost, the app would get the event again.
-        while let Err(error) = self
-            .store
-            .end_attempt(
-                number,
-                delivery.attempt,
-                reaction.clone(),
-                Some((state, next)),
-            )
-            .await
-        {
+        while let Err(error) = end().await {
             self.report_unwritten(&error);
             sleep(WRITE_PAUSE).await;
         }
         let _ = self.reporter.send(ListenerEvent {
-            attempt: Some(ForwardAttempt::new(delivery.attempt, &reaction)),
+            attempt: Some(ForwardAttempt::new(attempt, &reaction)),
             next_attempt_at: next,
-            exchange: shown.map(|(headers, body)| ForwardedExchange {
-                headers,
-                body,
-                reaction: Some(reaction),
-            }),
             ..ListenerEvent::new(Some(delivery.event), outcome)
         });
     }

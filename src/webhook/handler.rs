@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Body, Client, RequestBuilder, Url};
+use reqwest::{Client, RequestBuilder, Url};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,6 +18,12 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
 /// How much of the body of a response is kept, in bytes: to a delivery, and of a document.
 const MAX_RESPONSE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
+/// How much of a body is shown, in lines and in bytes: the drill sends large ones, and an error page may be one.
+const SHOWN_LINES: usize = 10;
+const SHOWN: usize = 1024;
+
+/// Writes a line of what `--verbose` shows.
+pub(crate) type Trace = fn(&str);
 
 /// A header's name and value. Values are bytes; each is the character U+0000 to U+00FF of that number, so that no byte is
 /// lost in a string.
@@ -95,14 +101,13 @@ pub(crate) struct Handler {
     http: Client,
     pub(crate) url: Url,
     deadline: Duration,
+    trace: Option<Trace>,
 }
 
 impl Handler {
-    /// A client for the handler at `url`, which has `deadline` to respond.
-    ///
-    /// # Errors
-    /// `network` (15) if TLS cannot be set up.
-    pub(crate) fn new(url: Url, deadline: Duration) -> Result<Self> {
+    /// A client for the handler at `url`, which has `deadline` to respond. `trace` is told what is posted, and what comes
+    /// back.
+    pub(crate) fn new(url: Url, deadline: Duration, trace: Option<Trace>) -> Result<Self> {
         let authorities = if url.scheme() == "http" {
             Authorities::None
         } else {
@@ -114,14 +119,11 @@ impl Handler {
             http: http_client::build(builder.user_agent(http_client::USER_AGENT))?,
             url,
             deadline,
+            trace,
         })
     }
 
-    pub(crate) async fn post(
-        &self,
-        headers: &[HeaderLine],
-        body: impl Into<Body>,
-    ) -> HandlerVerdict {
+    pub(crate) async fn post(&self, headers: &[HeaderLine], body: &[u8]) -> HandlerVerdict {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
@@ -133,8 +135,20 @@ impl Handler {
                 map.append(name, value);
             }
         }
-        let request = self.http.post(self.url.clone()).headers(map).body(body);
-        exchange(request, MAX_RESPONSE, self.deadline).await
+        let request = self.http.post(self.url.clone()).headers(map);
+        let request = request.body(body.to_vec());
+        let verdict = exchange(request, MAX_RESPONSE, self.deadline).await;
+        if let Some(trace) = self.trace {
+            trace_delivery(trace, self.url.as_str(), headers, body);
+            match &verdict.outcome {
+                Ok(reply) => {
+                    trace(&format!("< {}", reply.status));
+                    trace_body(trace, '<', &reply.body);
+                }
+                Err(why) => trace(&format!("< {why}")),
+            }
+        }
+        verdict
     }
 
     /// Reads a document from the handler. It is not a delivery, so a shorter deadline does not apply.
@@ -142,6 +156,34 @@ impl Handler {
         let deadline = self.deadline.max(DEADLINE);
         exchange(self.http.get(url.clone()), MAX_DOCUMENT, deadline).await
     }
+}
+
+pub(super) fn trace_delivery(trace: Trace, url: &str, headers: &[HeaderLine], body: &[u8]) {
+    trace(&format!("> POST {url}"));
+    for (name, value) in headers {
+        trace(&format!("> {name}: {value}"));
+    }
+    trace_body(trace, '>', &String::from_utf8_lossy(body));
+}
+
+fn trace_body(trace: Trace, sign: char, body: &str) {
+    let (shown, rest) = beginning(body);
+    for line in shown.lines() {
+        trace(&format!("{sign} {line}"));
+    }
+    if rest > 0 {
+        trace(&format!("{sign} … {rest} more bytes"));
+    }
+}
+
+/// The first lines of a text, and how many bytes follow them.
+pub(crate) fn beginning(text: &str) -> (&str, usize) {
+    let lines = text.split_inclusive('\n').take(SHOWN_LINES);
+    let mut end = lines.map(str::len).sum::<usize>().min(SHOWN);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (text[..end].trim_end(), text.len() - end)
 }
 
 async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> HandlerVerdict {

@@ -35,7 +35,6 @@ impl Listener {
         store: Webhooks,
     ) -> Result<(Self, mpsc::UnboundedReceiver<ListenerEvent>)> {
         let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
-        socket.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -85,7 +84,6 @@ async fn serve(
             schedule,
             reporter: reporter.clone(),
             arrived: Arc::default(),
-            shows_exchanges: listening.shows_exchanges,
         })
     });
     let receiver = Arc::new(Receiver {

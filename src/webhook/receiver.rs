@@ -17,8 +17,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::event::Event;
-use super::handler::HeaderLine;
-use super::reporter::{ForwardOutcome, ForwardedExchange, ListenerEvent};
+use super::handler::{HeaderLine, Trace, trace_delivery};
+use super::reporter::{ForwardOutcome, ListenerEvent};
 use super::signature::{DEFAULT_TOLERANCE, Unverified, verify};
 use super::store::{EventState as StoreState, ReceivedDelivery, Webhooks};
 use crate::outcome::Result;
@@ -44,7 +44,8 @@ pub(crate) struct Listening {
     pub(crate) adapter: Adapter,
     /// The kinds of events that are shown and forwarded; empty for all.
     pub(crate) kinds: Vec<String>,
-    pub(crate) shows_exchanges: bool,
+    /// Shows what is kept, and the address that it came to. The handler's client shows what is forwarded.
+    pub(crate) trace: Option<(Trace, String)>,
 }
 
 pub(super) struct Receiver {
@@ -197,22 +198,19 @@ impl Receiver {
             Some(_) => StoreState::Waiting,
             None => StoreState::Kept,
         };
-        let exchange = self.listening.shows_exchanges.then(|| ForwardedExchange {
-            headers: delivery.headers.clone(),
-            body: delivery.body.clone(),
-            reaction: None,
-        });
+        if let (Some((trace, url)), None, true) = (&self.listening.trace, forwarder, is_wanted) {
+            trace_delivery(*trace, url, &delivery.headers, &delivery.body);
+        }
         let (event, is_new) = self.store.receive(delivery, state).await?;
         if let Some(warning) = event.warning(&self.listening.adapter) {
             self.warn(warning);
         }
-        let (outcome, exchange, said) = match (is_new, forwarder) {
-            (false, _) => (ForwardOutcome::Duplicate, None, DUPLICATE),
-            (true, None) => (ForwardOutcome::Kept, exchange, STORED),
-            (true, Some(_)) => (ForwardOutcome::Received, None, STORED),
+        let (outcome, said) = match (is_new, forwarder) {
+            (false, _) => (ForwardOutcome::Duplicate, DUPLICATE),
+            (true, None) => (ForwardOutcome::Kept, STORED),
+            (true, Some(_)) => (ForwardOutcome::Received, STORED),
         };
         let _ = self.reporter.send(ListenerEvent {
-            exchange,
             is_shown: is_wanted && outcome != ForwardOutcome::Received,
             ..ListenerEvent::new(Some(event), outcome)
         });

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::event::Event;
-use super::handler::{HandlerVerdict, HeaderLine};
+use super::handler::HandlerVerdict;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ListenerEvent {
@@ -20,8 +20,6 @@ pub(crate) struct ListenerEvent {
     /// Why a delivery was refused or not stored, or what the warning says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    #[serde(skip)]
-    pub(crate) exchange: Option<ForwardedExchange>,
     /// Whether it is shown, or counted alone.
     #[serde(skip)]
     pub(crate) is_shown: bool,
@@ -80,14 +78,6 @@ impl ForwardAttempt {
     }
 }
 
-/// A delivery as it was sent to the app, or came where it was kept.
-#[derive(Clone, Debug)]
-pub(crate) struct ForwardedExchange {
-    pub(crate) headers: Vec<HeaderLine>,
-    pub(crate) body: Vec<u8>,
-    pub(crate) reaction: Option<HandlerVerdict>,
-}
-
 impl ListenerEvent {
     pub(super) fn new(event: Option<Event>, outcome: ForwardOutcome) -> Self {
         let now = Timestamp::now();
@@ -98,7 +88,6 @@ impl ListenerEvent {
             attempt: None,
             next_attempt_at: None,
             reason: None,
-            exchange: None,
             is_shown: true,
         }
     }

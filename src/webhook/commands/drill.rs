@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use reqwest::Url;
 
 use super::secrets::webhook_secrets;
-use super::{handler, send};
+use super::{handler, no_response, posting, send};
 use crate::app::Context;
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
@@ -54,12 +54,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let (secret, dialect) = (&secrets.signing, context.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());
     let checks = subject.checks();
-    let handler = handler::handler(context, args.url)?;
+    let handler = handler(context, args.url)?;
     if let Some(url) = &args.state_url {
         // An address that does not work is an error before anything is sent.
         ledger(&handler, url).await?;
     }
-    handler::posting(context, "events were".to_owned(), &handler.url);
+    posting(context, "events were".to_owned(), &handler.url);
     let mut findings = run_checks(context, &checks, &handler).await?;
     let mut state_checked = false;
     if let Some(url) = &args.state_url {
@@ -111,15 +111,8 @@ async fn run_checks(
     for (check, number) in checks.iter().zip(1..) {
         progress.say(&format!("{number} of {}: {}", checks.len(), check.name));
         let reactions = check.run(handler, &name).await;
-        for (delivery, reaction) in check.deliveries.iter().zip(&reactions) {
-            let headers = delivery.headers(&name);
-            let (url, body) = (&handler.url, &delivery.body);
-            handler::trace(context, url, &headers, body, Some(reaction));
-            if let Err(why) = &reaction.outcome
-                && number == 1
-            {
-                return Err(handler::no_response(why, url));
-            }
+        if let (1, Err(why)) = (number, &reactions[0].outcome) {
+            return Err(no_response(why, &handler.url));
         }
         findings.push(Finding::new(check, &reactions));
     }
@@ -128,7 +121,7 @@ async fn run_checks(
 
 async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
     let reply = handler.get(url).await.outcome;
-    let reply = reply.map_err(|why| handler::no_response(&why, url))?;
+    let reply = reply.map_err(|why| no_response(&why, url))?;
     let why = match serde_json::from_str(&reply.body) {
         _ if !(200..300).contains(&reply.status) => format!("responded with {}", reply.status),
         Ok(ledger) => return Ok(ledger),

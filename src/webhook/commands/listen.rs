@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -9,12 +9,11 @@ use reqwest::Url;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::events::warn_of_unknown_kinds;
-use super::handler::{handler, trace};
 use super::listen_view::{ListenReady, ListenSummary};
-use super::own_address::own_address;
 use super::secrets::webhook_secrets;
 use super::url_takeover::UrlTakeover;
-use crate::app::{Context, listen_for_signals};
+use super::{handler, trace};
+use crate::app::{Context, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
 use crate::config::is_loopback;
 use crate::outcome::{Error, Exit, Result};
@@ -74,7 +73,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     // Before anything else: the file of a killed listener must not pass for this one's.
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let (socket, address) = bind(args.expose, args.port)?;
+    let (socket, address) = bind(args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port)?;
     let forward_to = args.forward_to.clone();
     let app = forward_target(context, &mut args, address, &secrets.signing)?;
     let store = context.webhooks()?;
@@ -101,13 +100,11 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         secrets: secrets.all,
         adapter: context.adapter().clone(),
         kinds: args.events,
-        shows_exchanges: context.verbose,
+        trace: trace(context).map(|trace| (trace, ready.url.clone())),
     };
     let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
     let mut display = Display {
         context,
-        // Of an event that was only kept, the address that it came to is shown.
-        url: forward_to.or_else(|| Url::parse(&ready.url).ok()),
         totals: Totals::default(),
         warnings: BTreeSet::new(),
     };
@@ -149,17 +146,6 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> {
-    let ip = expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
-    let failed = |error: std::io::Error| {
-        Error::io(format!("cannot listen on {ip} port {port}"), error)
-            .hint("choose another port with --port; 0 picks a free one")
-    };
-    let socket = TcpListener::bind((ip, port)).map_err(failed)?;
-    let address = socket.local_addr().map_err(failed)?;
-    Ok((socket, address))
-}
-
 /// The app that `--forward-to` names, and when to retry.
 fn forward_target(
     context: &Context,
@@ -186,7 +172,6 @@ fn forward_target(
 /// Shows and counts what the listener reports.
 struct Display<'a> {
     context: &'a Context,
-    url: Option<Url>,
     totals: Totals,
     /// Those that were given: once is enough.
     warnings: BTreeSet<String>,
@@ -215,26 +200,15 @@ impl Display<'_> {
         self.totals.count(event.outcome);
         if event.outcome == ForwardOutcome::Warning {
             let warning = event.reason.unwrap_or_default();
-            if !self.warnings.contains(&warning) {
+            if self.warnings.insert(warning.clone()) {
                 self.context.out.warn(&warning);
-                self.warnings.insert(warning);
             }
             return Ok(true);
         }
         if !event.is_shown {
             return Ok(true);
         }
-        let is_read = self.context.out.emit_line(&event)?;
-        if let (Some(url), Some(it)) = (&self.url, &event.exchange) {
-            trace(
-                self.context,
-                url,
-                &it.headers,
-                &it.body,
-                it.reaction.as_ref(),
-            );
-        }
-        Ok(is_read)
+        self.context.out.emit_line(&event)
     }
 }
 

@@ -2,10 +2,8 @@
 
 pub(crate) mod drill;
 pub(crate) mod events;
-pub(crate) mod handler;
 pub(crate) mod listen;
 pub(crate) mod listen_view;
-pub(crate) mod own_address;
 pub(crate) mod replay;
 pub(crate) mod secrets;
 pub(crate) mod send;
@@ -14,10 +12,14 @@ pub(crate) mod url_takeover;
 pub(crate) mod verify;
 
 use clap::Subcommand;
+use reqwest::Url;
 
 use crate::app::Context;
+use crate::app::in_flight::InFlight;
 use crate::app::plan::{Needs, ServiceNeed};
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::terminal::output::Output;
+use crate::webhook::handler::{DEADLINE, Handler, NoReply, Trace};
 
 /// Receive, forward, send and verify webhooks, and test your handler
 #[derive(Subcommand, Debug)]
@@ -74,4 +76,31 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         },
         Command::Drill(args) => drill::run(context, args).await,
     }
+}
+
+/// What `--verbose` shows deliveries with.
+fn trace(context: &Context) -> Option<Trace> {
+    context.verbose.then_some(Output::trace)
+}
+
+/// A client for the handler, with the user's `--timeout`.
+fn handler(context: &Context, url: Url) -> Result<Handler> {
+    Handler::new(url, context.timeout.unwrap_or(DEADLINE), trace(context))
+}
+
+/// What an interrupt says from now on: that `what` was posted.
+fn posting(context: &Context, what: String, to: &Url) {
+    let said = format!("{what} posted to {to}, which may have handled it");
+    let hint = "check what it did before you send anything again";
+    context.in_flight.replace(InFlight::other(said, hint));
+}
+
+/// The error for a handler that did not respond (15).
+fn no_response(why: &NoReply, url: &Url) -> Error {
+    let code = match why {
+        NoReply::TooLate => Code::Timeout,
+        NoReply::NotReached(_) | NoReply::Broken(_) => Code::Network,
+    };
+    Error::new(code, format!("no response from {url}: {why}"))
+        .hint("check that your handler is running at this address and responds within 10 seconds")
 }

@@ -5,8 +5,8 @@ use reqwest::Url;
 use serde::Serialize;
 
 use super::events::{ago, find, located};
-use super::handler;
 use super::secrets::webhook_secrets;
+use super::{handler, posting};
 use crate::app::Context;
 use crate::booking::arguments::header;
 use crate::outcome::{Error, Exit, Result};
@@ -77,7 +77,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         signing = Some((secrets.signing, SignedDuration::MIN));
     }
     let app = App {
-        handler: handler::handler(context, args.to)?,
+        handler: handler(context, args.to)?,
         dialect: context.dialect().clone(),
         signing,
         headers: args.headers,
@@ -94,10 +94,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let Some(delivery) = delivery else {
             continue;
         };
-        handler::posting(context, format!("{place} events were"), url);
+        posting(context, format!("{place} events were"), url);
         let headers = app.headers(&delivery, Timestamp::now());
-        let reaction = app.handler.post(&headers, delivery.body.clone()).await;
-        handler::trace(context, url, &headers, &delivery.body, Some(&reaction));
+        let reaction = app.handler.post(&headers, &delivery.body).await;
         events.push(ReplayedEvent {
             event: delivery.event,
             delivered: reaction.is_delivered(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::secrets::webhook_secrets;
-use super::{handler, sign};
+use super::{handler, no_response, posting, sign};
 use crate::app::Context;
 use crate::booking::find::locate::locate_booking;
 use crate::booking::watch::wait::read_booking;
@@ -14,7 +14,7 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::field::{Field, json_field};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
-use crate::webhook::handler::endpoint;
+use crate::webhook::handler::{beginning, endpoint};
 use crate::webhook::reporter::ForwardAttempt;
 use crate::webhook::sample_event::{KINDS, SampleEvent};
 use crate::webhook::signature;
@@ -76,17 +76,16 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.out.emit(&RequestView::new(call, headers))?;
         return Ok(Exit::Done);
     }
-    let handler = handler::handler(context, args.to)?;
+    let handler = handler(context, args.to)?;
     let what = format!("event {} was", event.id().escape_debug());
-    handler::posting(context, what, &handler.url);
-    let reaction = handler.post(&headers, body.clone()).await;
-    handler::trace(context, &handler.url, &headers, &body, Some(&reaction));
+    posting(context, what, &handler.url);
+    let reaction = handler.post(&headers, &body).await;
     let elapsed_ms = reaction.latency_ms();
     let delivered = reaction.is_delivered();
     let answer = ForwardAttempt::new(1, &reaction).in_words();
     let reply = reaction
         .outcome
-        .map_err(|why| handler::no_response(&why, &handler.url))?;
+        .map_err(|why| no_response(&why, &handler.url))?;
     context.out.emit(&Sent {
         delivered,
         url: handler.url.to_string(),
@@ -145,7 +144,7 @@ impl Draw for Sent {
         page.heading(tone, state, &self.url);
         page.field("event", &self.named);
         page.field("response", &self.answer);
-        let (beginning, rest) = handler::beginning(&self.body);
+        let (beginning, rest) = beginning(&self.body);
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {
             page.field("", format!("… {rest} more bytes; --json prints all"));

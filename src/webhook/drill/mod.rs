@@ -3,7 +3,7 @@
 pub(crate) mod plan;
 pub(crate) mod report;
 
-use tokio::task::JoinSet;
+use futures_util::stream::{self, StreamExt};
 
 use super::handler::{Handler, HandlerVerdict, HeaderLine};
 
@@ -35,32 +35,23 @@ pub(crate) struct Delivery {
 impl Delivery {
     /// The headers, with the signature in the one of this name.
     pub(crate) fn headers(&self, name: &str) -> Vec<HeaderLine> {
-        let signature = self.signature.clone();
-        let signature = signature.map(|value| (name.to_owned(), value));
-        let content_type = ("Content-Type".to_owned(), "application/json".to_owned());
-        signature.into_iter().chain([content_type]).collect()
+        let signature = self.signature.as_deref().map(|value| (name, value));
+        let headers = signature
+            .into_iter()
+            .chain([("Content-Type", "application/json")]);
+        headers
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
     }
 }
 
 impl DrillCheck {
     /// Sends the deliveries; returns the responses in the same order.
     pub(crate) async fn run(&self, handler: &Handler, name: &str) -> Vec<HandlerVerdict> {
-        let mut reactions = Vec::new();
-        let mut under_way = JoinSet::new();
-        for (place, delivery) in self.deliveries.iter().cloned().enumerate() {
-            let (handler, headers) = (handler.clone(), delivery.headers(name));
-            let sent = async move { (place, handler.post(&headers, delivery.body).await) };
-            if delivery.at_once {
-                under_way.spawn(sent);
-            } else {
-                reactions.push(sent.await);
-            }
-        }
-        reactions.extend(under_way.join_all().await);
-        reactions.sort_by_key(|(place, _)| *place);
-        reactions
-            .into_iter()
-            .map(|(_, reaction)| reaction)
-            .collect()
+        let at_once = self.deliveries.iter().filter(|it| it.at_once).count();
+        let posts = stream::iter(&self.deliveries).map(|delivery| async move {
+            handler.post(&delivery.headers(name), &delivery.body).await
+        });
+        posts.buffered(at_once.max(1)).collect().await
     }
 }
