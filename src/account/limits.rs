@@ -35,7 +35,7 @@ pub(crate) fn known(context: &Context) -> Result<Vec<RateLimitRow>> {
     let moved = embedded.then(|| context.now()).transpose()?;
     let windows = context.journal()?.rate_limits()?.into_iter();
     let limits = windows.map(|window| {
-        let ours = Timestamp::now().saturating_add(window.ahead);
+        let ours = Timestamp::now().saturating_add(window.skew);
         let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
         let (remaining, resets_in) = window.left(now);
         RateLimitRow {

@@ -1,12 +1,12 @@
 //! What a command is given: settings, service, journal, prompter, output and clock. Each is opened when it is first
 //! used.
 
-mod embedded;
 mod journals;
 mod rate_limit;
-mod sandbox_controls;
+mod sandbox;
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::Deref;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,43 +14,33 @@ use jiff::SignedDuration;
 
 use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
-use crate::config::{BaseUrl, Environment, Paths, Service, Target};
+use crate::config::{BaseUrl, Service, Target};
 use crate::journal::Journal;
 use crate::journal::recent::Recent;
 use crate::outcome::{Error, Result};
-use crate::sandbox::{self, Sandbox};
+use crate::sandbox::{LIVE_KEY, OpenError, Sandbox, is_of_another_version};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::service::client::{Answer, Call, Client, Connection, Trace};
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::{Adapter, Dialect};
 use crate::terminal::output::Output;
-use crate::terminal::prompt::Prompter;
 use crate::webhook::Webhooks;
 
 /// The time limit of one request, including its answer, without `--timeout`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// A [`Startup`] whose service is chosen.
 pub(crate) struct Context {
-    pub(crate) out: Output,
-    pub(crate) prompter: Prompter<'static>,
-    pub(crate) environment: Environment,
+    startup: Startup,
+    target: Target,
     pub(crate) in_flight: RefCell<InFlight>,
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
-    pub(crate) paths: Paths,
-    target: Target,
     /// How the sandbox speaks.
     contract: Adapter,
-    /// Whether no sandbox is acceptable.
-    pub(crate) no_sandbox: bool,
-    /// The value of `--timeout`.
-    pub(crate) timeout: Option<Duration>,
-    /// How long a rate limit may be waited out.
-    max_wait: Cell<Option<Duration>>,
-    pub(crate) verbose: bool,
+    /// Whether rate limits are waited out for as long as it takes where `--max-wait` says nothing.
+    waits_out_limits: Cell<bool>,
     /// Whether calls of the service are in what `--verbose` shows. Counts before the first of them.
     pub(crate) shows_calls: Cell<bool>,
-    /// Whether a sandbox of this process has rate limits.
-    pub(crate) sandbox_limits: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
     /// Whether the service is a sandbox, once it was asked; `None` if it did not answer.
@@ -65,7 +55,15 @@ struct Embedded {
     waiting: RefCell<Option<Sandbox>>,
     base: OnceCell<String>,
     /// The sandbox's clock minus ours.
-    offset: SignedDuration,
+    skew: SignedDuration,
+}
+
+impl Deref for Context {
+    type Target = Startup;
+
+    fn deref(&self) -> &Startup {
+        &self.startup
+    }
 }
 
 impl Context {
@@ -84,22 +82,15 @@ impl Context {
     }
 
     /// A context for a service that is already chosen.
-    pub(crate) fn with_target(setup: Startup, target: Target) -> Self {
+    pub(crate) fn with_target(startup: Startup, target: Target) -> Self {
         Context {
-            out: setup.out,
-            prompter: setup.prompter,
+            target,
             in_flight: RefCell::default(),
             batch_progress: RefCell::default(),
-            no_sandbox: setup.options.no_sandbox,
-            environment: setup.environment,
-            paths: setup.paths,
-            target,
             contract: Adapter::default(),
-            timeout: setup.timeout,
-            max_wait: Cell::new(setup.max_wait),
-            shows_calls: Cell::new(setup.verbose),
-            verbose: setup.verbose,
-            sandbox_limits: setup.sandbox_limits,
+            waits_out_limits: Cell::default(),
+            shows_calls: Cell::new(startup.verbose),
+            startup,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             is_sandbox: tokio::sync::OnceCell::new(),
@@ -167,7 +158,7 @@ impl Context {
                     self.out.note("sandbox: nothing is really booked");
                 }
                 let key = key.clone();
-                let key = key.unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
+                let key = key.unwrap_or_else(|| Secret::new(LIVE_KEY.to_owned()));
                 self.connection(base, None, KeySource::Given(key))
             }
             Target::Remote(service) => {
@@ -251,15 +242,20 @@ impl Context {
         service.is_none_or(|service| self.key_source(service).promises_a_key())
     }
 
+    /// How long a rate limit may be waited out.
     pub(crate) fn max_wait(&self) -> Duration {
-        self.max_wait.get().unwrap_or_default()
+        let otherwise = if self.waits_out_limits.get() {
+            Duration::MAX
+        } else {
+            Duration::ZERO
+        };
+        self.startup.max_wait.unwrap_or(otherwise)
     }
 
     /// Waits out rate limits without a time limit, unless `--max-wait` sets one. For commands that take longer than a
     /// window anyway.
     pub(crate) fn wait_for_rate_limits(&self) {
-        let wanted = self.max_wait.get().unwrap_or(Duration::MAX);
-        self.max_wait.set(Some(wanted));
+        self.waits_out_limits.set(true);
     }
 
     /// The service that is not the sandbox: its profile and its address.
@@ -303,14 +299,12 @@ impl Context {
     /// The file of the sandbox, if another version of bookctl made it.
     pub(crate) fn sandbox_of_another_version(&self) -> Option<&std::path::Path> {
         match &self.target {
-            Target::Embedded { database, .. } if sandbox::is_of_another_version(database) => {
-                Some(database)
-            }
+            Target::Embedded { database, .. } if is_of_another_version(database) => Some(database),
             _ => None,
         }
     }
 }
 
-pub(crate) fn sandbox_error(error: &sandbox::OpenError) -> Error {
+pub(crate) fn sandbox_error(error: &OpenError) -> Error {
     Error::config(error.to_string()).hint(error.hint())
 }

@@ -22,6 +22,7 @@ pub(crate) struct Startup {
     pub(crate) paths: Paths,
     pub(crate) options: TargetOptions,
     pub(crate) stdin_is_terminal: bool,
+    /// The value of `--timeout`.
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) verbose: bool,

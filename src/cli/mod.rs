@@ -6,7 +6,6 @@ pub(crate) mod completion;
 mod example_tests;
 pub(crate) mod overview;
 mod suggestion;
-mod version;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -123,14 +122,16 @@ pub(crate) fn report_usage(
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => arguments.len() < 2,
         _ => false,
     };
-    if error.kind() == ErrorKind::DisplayVersion
-        && let Some(exit) = version::details(arguments, environment)
-    {
-        return exit;
-    }
     if asked_for_help {
         let out = Output::of_process(Format::Human, color(arguments), false, environment);
-        return out.print_help(&error.render());
+        let is_verbose = |it: Cow<'_, str>| matches!(&*it, "--verbose" | "-v" | "-vV" | "-Vv");
+        let wants_details =
+            error.kind() == ErrorKind::DisplayVersion && own_arguments(arguments).any(is_verbose);
+        return out.print_help(&if wants_details {
+            details().into()
+        } else {
+            error.render()
+        });
     }
     register_secret_arguments(arguments);
     let format = if wants_json {
@@ -141,6 +142,22 @@ pub(crate) fn report_usage(
     let out = Output::of_process(format, color(arguments), false, environment);
     out.report(&usage_error(error, arguments));
     Exit::Usage
+}
+
+/// `--version --verbose`: what a report of a bug needs to say about the program. What was built is from `build.rs`.
+fn details() -> String {
+    let features = Some(env!("BUILT_FEATURES")).filter(|names| !names.is_empty());
+    format!(
+        "bookctl {}\ncommit {}\ntarget {}\nprofile {}\nfeatures {}\nsqlite {}\ntls rustls {} with ring {}\n",
+        env!("CARGO_PKG_VERSION"),
+        env!("BUILT_COMMIT"),
+        env!("BUILT_TARGET"),
+        env!("BUILT_PROFILE"),
+        features.unwrap_or("none"),
+        rusqlite::version(),
+        env!("BUILT_RUSTLS"),
+        env!("BUILT_RING"),
+    )
 }
 
 /// The arguments before `--`. What follows belongs to another program.

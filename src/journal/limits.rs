@@ -36,7 +36,7 @@ pub(crate) struct RateLimitWindow {
     /// By the service's clock.
     pub(crate) resets_at: Timestamp,
     /// The service's clock minus ours, when the window was seen.
-    pub(crate) ahead: SignedDuration,
+    pub(crate) skew: SignedDuration,
     /// By our clock.
     pub(crate) seen_at: Timestamp,
 }
@@ -230,7 +230,7 @@ fn learn(
         allowed: 0,
         remaining: UNKNOWN,
         resets_at: moment(now.saturating_add(LEARNING)),
-        ahead: SignedDuration::ZERO,
+        skew: SignedDuration::ZERO,
         seen_at: moment(now),
     };
     // Of two machines that both begin to learn it, one has a conflict, and looks again.
@@ -300,7 +300,7 @@ fn store(
         window.allowed,
         window.remaining,
         window.resets_at.as_millisecond(),
-        i64::try_from(window.ahead.as_millis()).unwrap_or_default(),
+        i64::try_from(window.skew.as_millis()).unwrap_or_default(),
         window.seen_at.as_millisecond(),
     ];
     statements.later(&store, row).map(drop)
@@ -316,7 +316,7 @@ fn window(row: &SqlRow) -> SqlResult<RateLimitWindow> {
         allowed: row.get("allowed")?,
         remaining: row.get("remaining")?,
         resets_at: moment(row.get("resets_at")?),
-        ahead: SignedDuration::from_millis(row.get("ahead")?),
+        skew: SignedDuration::from_millis(row.get("ahead")?),
         seen_at: moment(row.get("seen_at")?),
     })
 }

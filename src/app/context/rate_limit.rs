@@ -56,7 +56,7 @@ impl Context {
         let Some(window) = window.filter(|_| client.skew.get().is_none()) else {
             return client.service_now();
         };
-        let remembered = Timestamp::now().saturating_add(window.ahead);
+        let remembered = Timestamp::now().saturating_add(window.skew);
         remembered.unwrap_or(Timestamp::MAX)
     }
 
@@ -79,7 +79,7 @@ impl Context {
             allowed: limit.limit,
             remaining: limit.remaining,
             resets_at: resets_at(limit.resets_in).unwrap_or(Timestamp::MAX),
-            ahead: now.duration_since(seen_at),
+            skew: now.duration_since(seen_at),
             seen_at,
         });
         journal.observe(name, window);

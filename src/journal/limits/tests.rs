@@ -16,7 +16,7 @@ fn seen(remaining: u32, resets_at: Timestamp) -> RateLimitWindow {
         allowed: 10,
         remaining,
         resets_at,
-        ahead: SignedDuration::ZERO,
+        skew: SignedDuration::ZERO,
         seen_at: NOW,
     }
 }

@@ -96,7 +96,7 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
 /// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.
 async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
     match context.target() {
-        _ if context.no_sandbox => Ok(None),
+        _ if context.options.no_sandbox => Ok(None),
         Target::Embedded { database, .. } => embedded_secret(database),
         Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await,
         Target::Remote(_) => Ok(None),

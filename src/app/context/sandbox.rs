@@ -1,0 +1,183 @@
+//! The sandbox, the service's clock, which it moves, and whether the service is a sandbox at all.
+
+use std::cell::{OnceCell, RefCell};
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::{Context, Embedded, sandbox_error};
+use crate::config::Target;
+use crate::outcome::{Error, Result};
+use crate::platform::ownership;
+use crate::sandbox::{self, Sandbox, StoreLocation};
+use crate::service::client::{Answer, Call, Client, Failure};
+
+/// How often the sandbox sends deliveries while a command runs: a listener in another terminal shows them
+/// within a second.
+const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
+
+impl Context {
+    fn embedded(&self) -> Result<&Embedded> {
+        if let Some(embedded) = self.embedded.get() {
+            return Ok(embedded);
+        }
+        let Target::Embedded { database, .. } = &self.target else {
+            let why = "the profile does not point to the sandbox";
+            return Err(Error::config(why));
+        };
+        ownership::refuse_others(database)?;
+        let options = sandbox::Options {
+            delivery_interval: EMBEDDED_DELIVERIES,
+            limits: self.sandbox_limits,
+            // They would be those of this command alone.
+            keeps_requests: false,
+            ..sandbox::Options::new(StoreLocation::File(database.clone()))
+        };
+        let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
+        let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
+        let mut skew = now.duration_since(Timestamp::now());
+        // Two readings of the same clock differ by the time between them.
+        if skew.abs() < SignedDuration::from_secs(1) {
+            skew = SignedDuration::ZERO;
+        }
+        Ok(self.embedded.get_or_init(|| Embedded {
+            waiting: RefCell::new(Some(sandbox)),
+            base: OnceCell::new(),
+            skew,
+        }))
+    }
+
+    /// Serves the sandbox on a port of its own until the command ends, once. Returns its base URL.
+    pub(super) fn serve_embedded(&self) -> Result<String> {
+        let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);
+        let embedded = self.embedded()?;
+        if let Some(base) = embedded.base.get() {
+            return Ok(base.clone());
+        }
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let base = format!("http://{}", listener.local_addr().map_err(failed)?);
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        if let Some(sandbox) = embedded.waiting.borrow_mut().take() {
+            tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
+        }
+        Ok(embedded.base.get_or_init(|| base).clone())
+    }
+
+    /// The current time by the service's clock. The sandbox has a clock of its own.
+    pub(crate) fn now(&self) -> Result<Timestamp> {
+        let client = self.client.get();
+        if self.target.service().is_some() {
+            return Ok(client.map_or_else(Timestamp::now, Client::service_now));
+        }
+        let known = self.embedded()?.skew;
+        // Another command may have moved the clock since this one began. `Date` has a resolution of one second, so a
+        // smaller difference means nothing.
+        let is_moved =
+            |seen: &SignedDuration| seen.saturating_sub(known).abs() > SignedDuration::from_secs(2);
+        let seen = client.and_then(|it| it.skew.get()).filter(is_moved);
+        let now = Timestamp::now().saturating_add(seen.unwrap_or(known));
+        Ok(now.unwrap_or(Timestamp::MAX))
+    }
+
+    /// The same, for what is only shown: this machine's clock if the service's cannot be read.
+    pub(crate) fn service_now(&self) -> Timestamp {
+        self.now().unwrap_or_else(|_| Timestamp::now())
+    }
+
+    /// A clock for the time that a prompt is open. Another command may move a sandbox's clock in the
+    /// meantime.
+    pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
+        let watched = match &self.target {
+            Target::Embedded { database, .. } => {
+                Sandbox::open(sandbox::Options::new(StoreLocation::File(database.clone()))).ok()
+            }
+            Target::Remote(_) => None,
+        };
+        move || {
+            let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
+            moved.unwrap_or_else(|| self.service_now())
+        }
+    }
+    /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.
+    pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
+        if !self.options.no_sandbox {
+            return Ok(());
+        }
+        let index = self.read(Call::get("/v1/")).await?;
+        if index.document.value().get("sandbox") == Some(&Value::Bool(true)) {
+            return Err(
+                Error::config("the service is a sandbox, and --no-sandbox is set")
+                    .hint("point the profile or BOOKCTL_BASE_URL to the real service"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a sandbox.
+    pub(crate) async fn control(&self, mut call: Call) -> Result<Answer> {
+        // The index would say so too, but it needs a key, and a sandbox's controls do not.
+        if self.is_sandbox_by(Call::get("/sandbox/clock")).await == Some(false) {
+            return Err(self.no_sandbox());
+        }
+        call.is_control = true;
+        self.read(call).await
+    }
+
+    fn no_sandbox(&self) -> Error {
+        let error = Error::config("the profile is not for a sandbox; nothing was changed");
+        if let Some(service) = self.target.service()
+            && let Some(before) = service.base_url.join("").strip_suffix("/v1")
+        {
+            return error.hint(format!(
+                "leave /v1 out of the base URL, which bookctl adds itself: {before}"
+            ));
+        }
+        error.hint(
+            "use --profile sandbox, or set BOOKCTL_BASE_URL to the address of a sandbox server",
+        )
+    }
+
+    /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an
+    /// answer it counts as no sandbox.
+    pub(crate) async fn is_sandbox(&self) -> bool {
+        let service = self.target.service();
+        let is_elsewhere = service.is_some_and(|service| !service.base_url.is_loopback());
+        if is_elsewhere && !self.has_key() {
+            return false;
+        }
+        let index = is_elsewhere.then_some("/v1/");
+        let call = Call::get(index.unwrap_or("/sandbox/clock"));
+        self.is_sandbox_by(call).await == Some(true)
+    }
+
+    /// Whether the answer to this call is a sandbox's; `None` if there was no answer. It is asked once, so that one
+    /// command never takes the service for both.
+    async fn is_sandbox_by(&self, call: Call) -> Option<bool> {
+        if self.target.service().is_none() {
+            return Some(true);
+        }
+        let client = self.client().ok()?;
+        let ask = async || match client.send(&call).await {
+            Ok(answer) => {
+                let says = answer.document.value().get("sandbox");
+                Some(answer.document.str("now").is_some() || says == Some(&Value::Bool(true)))
+            }
+            Err(failure) => is_answered(&failure).then_some(false),
+        };
+        *self.is_sandbox.get_or_init(ask).await
+    }
+}
+
+/// Whether something answered, although not as a sandbox does.
+fn is_answered(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        Failure::Refused(_)
+            | Failure::Unusable(_)
+            | Failure::Redirected { .. }
+            | Failure::Unreadable { .. }
+    )
+}
