@@ -315,11 +315,9 @@ fn state_of(session: &Value) -> String {
 
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
-    let in_flight = || InFlight::Sent {
-        request: call.name(),
-    };
+    let in_flight = || InFlight::sent(&call.name());
     let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
-    context.in_flight.replace(InFlight::Nothing);
+    context.in_flight.take();
     sent.map(|answer| answer.document).map_err(|failure| {
         if failure.may_have_been_carried_out() {
             failure.into_error(&call).hint(CHECK_FIRST)

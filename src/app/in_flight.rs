@@ -1,32 +1,19 @@
 //! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to continue.
 
+use std::fmt;
+
 use crate::outcome::{Code, Error, Exit};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 
+/// What an interrupt says: what is certain, and how to continue. The default: nothing was sent that could change anything.
 #[derive(Debug, Default)]
-pub(crate) enum InFlight {
-    /// Nothing was sent that could change anything.
-    #[default]
-    Nothing,
-    /// A booking request is on its way under this key.
-    Creating { key: String },
-    /// This command watches a booking, whose last seen status is `status`.
-    Watching {
-        id: String,
-        status: Option<Status>,
-        command: String,
-    },
-    /// A booking is known to have this status.
-    Known { id: String, status: Status },
-    /// An answer to this paused booking is on its way.
-    Answering { id: String },
-    /// A change of this booking is on its way; `what` is its noun.
-    Changing { id: String, what: &'static str },
-    /// Another call that changes something is on its way.
-    Sent { request: String },
-    /// Anything else: what an interrupt adds to its message, and its hint.
-    Other { said: String, hint: String },
+pub(crate) struct InFlight {
+    /// What is added to the message.
+    said: String,
+    hint: Option<String>,
+    /// The key of a booking request that is on its way.
+    key: Option<String>,
 }
 
 #[derive(Debug)]
@@ -41,9 +28,9 @@ impl BatchProgress {
     pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
-            if let InFlight::Creating { key } = in_flight {
+            if in_flight.key.is_some() {
                 error.message.push_str(", and the result of one is unknown");
-                error.idempotency_key = Some(key.clone());
+                error.idempotency_key.clone_from(&in_flight.key);
             }
             error.hint = Some(self.hint.clone());
         }
@@ -52,67 +39,82 @@ impl BatchProgress {
 }
 
 impl InFlight {
-    pub(crate) fn other(said: impl Into<String>, hint: impl Into<String>) -> Self {
-        let (said, hint) = (said.into(), hint.into());
-        InFlight::Other { said, hint }
+    fn new(said: String, hint: String) -> Self {
+        InFlight {
+            said,
+            hint: Some(hint),
+            key: None,
+        }
     }
 
-    pub(crate) fn known(booking: &Booking) -> Self {
-        InFlight::Known {
-            id: booking.id().to_owned(),
-            status: booking.status(),
+    pub(crate) fn other(said: impl fmt::Display, hint: impl Into<String>) -> Self {
+        InFlight::new(format!("; {said}"), hint.into())
+    }
+
+    /// A booking request is on its way under this key.
+    pub(crate) fn creating(key: &str) -> Self {
+        let said = " while the booking request was being sent; the outcome is unknown";
+        InFlight {
+            key: Some(key.to_owned()),
+            ..InFlight::new(said.to_owned(), resume_command(key))
         }
+    }
+
+    /// This command watches a booking, whose last seen status is `status`.
+    pub(crate) fn watching(id: &str, status: Option<&Status>, command: String) -> Self {
+        let said = match status {
+            Some(status) => format!("; booking {id} is {status}"),
+            None => format!(" before booking {id} was read; nothing was changed"),
+        };
+        InFlight::new(said, command)
+    }
+
+    /// The status of a booking is known.
+    pub(crate) fn known(booking: &Booking) -> Self {
+        let (id, status) = (booking.id(), booking.status());
+        let next = match status {
+            Status::RequiresAction => shell::command("continue", id, ""),
+            Status::Processing => shell::command("watch", id, ""),
+            _ => show_command(id),
+        };
+        InFlight::new(format!("; booking {id} is {status}"), next)
+    }
+
+    /// An answer to this paused booking is on its way.
+    pub(crate) fn answering(id: &str) -> Self {
+        let said = format!(" while the answer to booking {id} was being sent");
+        InFlight::new(said + "; check before you answer again", show_command(id))
+    }
+
+    /// A change of this booking is on its way; `what` is its noun.
+    pub(crate) fn changing(id: &str, what: &str) -> Self {
+        let said = format!(" while the {what} of booking {id} was being sent");
+        let hint = format!("check before trying again: {}", show_command(id));
+        InFlight::new(said + "; the outcome is unknown", hint)
+    }
+
+    /// Another call that changes something is on its way.
+    pub(crate) fn sent(request: &str) -> Self {
+        let said = format!(" while {request} was being sent; the outcome is unknown");
+        InFlight::new(said, "check before you send it again".to_owned())
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.said.is_empty()
     }
 
     /// Adds to an interrupt what the person needs to know. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
-        if error.code != Code::Interrupted {
-            return error;
+        if error.code == Code::Interrupted {
+            let nothing = "; nothing was changed";
+            error.message += if self.is_nothing() {
+                nothing
+            } else {
+                &self.said
+            };
+            error.idempotency_key = self.key.clone().or(error.idempotency_key.take());
+            error.hint = self.hint.clone().or(error.hint.take());
         }
-        let (said, hint) = match self {
-            InFlight::Nothing => ("; nothing was changed".to_owned(), None),
-            InFlight::Creating { key } => {
-                error.idempotency_key = Some(key.clone());
-                let said = " while the booking request was being sent; the outcome is unknown";
-                (said.to_owned(), Some(resume_command(key)))
-            }
-            InFlight::Watching {
-                id,
-                status,
-                command,
-            } => {
-                let said = match status {
-                    Some(status) => format!("; booking {id} is {status}"),
-                    None => format!(" before booking {id} was read; nothing was changed"),
-                };
-                (said, Some(command.clone()))
-            }
-            InFlight::Known { id, status } => {
-                let next = match status {
-                    Status::RequiresAction => shell::command("continue", id, ""),
-                    Status::Processing => shell::command("watch", id, ""),
-                    _ => show_command(id),
-                };
-                (format!("; booking {id} is {status}"), Some(next))
-            }
-            InFlight::Answering { id } => (
-                format!(
-                    " while the answer to booking {id} was being sent; check before you answer again"
-                ),
-                Some(show_command(id)),
-            ),
-            InFlight::Changing { id, what } => (
-                format!(" while the {what} of booking {id} was being sent; the outcome is unknown"),
-                Some(format!("check before trying again: {}", show_command(id))),
-            ),
-            InFlight::Sent { request } => (
-                format!(" while {request} was being sent; the outcome is unknown"),
-                Some("check before you send it again".to_owned()),
-            ),
-            InFlight::Other { said, hint } => (format!("; {said}"), Some(hint.clone())),
-        };
-        error.message.push_str(&said);
-        error.hint = hint.or(error.hint.take());
         error
     }
 }

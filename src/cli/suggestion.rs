@@ -2,6 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue};
 
+use crate::outcome::similar::{either, meant};
+
 /// `did you mean '--party'?`, or what else clap's error of `command` at `path` needs to say.
 pub(super) fn suggestion(
     error: &clap::Error,
@@ -27,18 +29,12 @@ pub(super) fn suggestion(
             _ => {}
         }
     }
-    found.truncate(3);
     // clap compares spellings alone: a flag that begins with another letter is rarely the one that was meant.
     let flag = text(ContextKind::SuggestedArg);
     if flag.get(..3).is_some_and(|start| wrong.starts_with(start)) {
         found.push(flag);
     }
-    let quoted: Vec<String> = found.iter().map(|it| format!("'{it}'")).collect();
-    let (last, before) = quoted.split_last()?;
-    Some(match before {
-        [] => format!("did you mean {last}?"),
-        before => format!("did you mean {} or {last}?", before.join(", ")),
-    })
+    meant(found.into_iter())
 }
 
 /// What a word means that is one too many: the program that a command starts, or a part of a text.
@@ -57,10 +53,5 @@ pub(super) fn commands(command: &clap::Command) -> String {
     let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
     let names = shown.map(clap::Command::get_name);
     let names: Vec<_> = names.filter(|it| *it != "help").collect();
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => {
-            format!("pass {} or {last}", before.join(", "))
-        }
-        _ => format!("pass {}", names.concat()),
-    }
+    format!("pass {}", either(&names).unwrap_or_default())
 }

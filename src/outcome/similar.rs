@@ -23,15 +23,22 @@ pub(crate) fn did_you_mean<'a>(
         .collect();
     found.sort_unstable();
     found.dedup();
-    let quoted: Vec<String> = found
-        .iter()
-        .take(MOST)
-        .map(|it| format!("'{}'", it.1))
-        .collect();
-    let (last, before) = quoted.split_last()?;
+    meant(found.iter().map(|(_, name)| *name))
+}
+
+/// `did you mean 'a' or 'b'?`
+pub(crate) fn meant<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let quoted: Vec<String> = names.take(MOST).map(|name| format!("'{name}'")).collect();
+    Some(format!("did you mean {}?", either(&quoted)?))
+}
+
+/// `a, b or c`; `None` without any.
+pub(crate) fn either(names: &[impl AsRef<str>]) -> Option<String> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let (last, before) = names.split_last()?;
     Some(match before {
-        [] => format!("did you mean {last}?"),
-        before => format!("did you mean {} or {last}?", before.join(", ")),
+        [] => (*last).to_owned(),
+        before => format!("{} or {last}", before.join(", ")),
     })
 }
 

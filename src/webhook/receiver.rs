@@ -32,12 +32,6 @@ const LARGEST_BODY: usize = 1024 * 1024;
 /// How long the head of a request may take, and then its body: as long as the service waits for an answer.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The header that tells the listener's answer from an app's.
-const LISTENER: &str = "bookctl-listener";
-/// Its values: the event is new, or it was received before, and is not forwarded again.
-const STORED: &str = "stored";
-const DUPLICATE: &str = "duplicate";
-
 /// How deliveries are received.
 pub(crate) struct Listening {
     pub(crate) secrets: Vec<Secret>,
@@ -92,7 +86,7 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
         .unwrap_or_else(|_| Err(refusal(StatusCode::INTERNAL_SERVER_ERROR, not_stored)));
     match answer {
         // It is on the disk.
-        Ok(how) => ([(LISTENER, how)], Json(json!({ "received": true }))).into_response(),
+        Ok(()) => Json(json!({ "received": true })).into_response(),
         Err((status, why)) => {
             let error = Json(json!({ "error": &why }));
             let refused = ListenerEvent::because(ForwardOutcome::Refused, why);
@@ -103,12 +97,8 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
 }
 
 impl Receiver {
-    /// Verifies, reads, stores and forwards a delivery; returns the value of the listener's header.
-    async fn receive(
-        &self,
-        headers: &HeaderMap,
-        body: Vec<u8>,
-    ) -> Result<&'static str, DeliveryRejection> {
+    /// Verifies, reads, stores and forwards a delivery.
+    async fn receive(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<(), DeliveryRejection> {
         let received_at = Timestamp::now();
         let name = self.listening.adapter.dialect.signature_header();
         if let Err(why) = self.verify(&name, headers, &body, received_at) {
@@ -190,7 +180,7 @@ impl Receiver {
     }
 
     /// Stores and forwards a delivery that verified.
-    async fn accept(&self, delivery: ReceivedDelivery) -> Result<&'static str> {
+    async fn accept(&self, delivery: ReceivedDelivery) -> Result<()> {
         let is_wanted =
             self.listening.kinds.is_empty() || self.listening.kinds.contains(&delivery.event.kind);
         let forwarder = self.forwarder.as_ref().filter(|_| is_wanted);
@@ -205,10 +195,10 @@ impl Receiver {
         if let Some(warning) = event.warning(&self.listening.adapter) {
             self.warn(warning);
         }
-        let (outcome, said) = match (is_new, forwarder) {
-            (false, _) => (ForwardOutcome::Duplicate, DUPLICATE),
-            (true, None) => (ForwardOutcome::Kept, STORED),
-            (true, Some(_)) => (ForwardOutcome::Received, STORED),
+        let outcome = match (is_new, forwarder) {
+            (false, _) => ForwardOutcome::Duplicate,
+            (true, None) => ForwardOutcome::Kept,
+            (true, Some(_)) => ForwardOutcome::Received,
         };
         let _ = self.reporter.send(ListenerEvent {
             is_shown: is_wanted && outcome != ForwardOutcome::Received,
@@ -217,7 +207,7 @@ impl Receiver {
         if is_new && let Some(arrived) = forwarder {
             arrived.notify_one();
         }
-        Ok(said)
+        Ok(())
     }
 }
 

@@ -81,9 +81,7 @@ pub(crate) async fn create_booking(
         let begun = sender.begin_run(max_wait).await;
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
-        context.in_flight.replace(InFlight::Creating {
-            key: key.to_owned(),
-        });
+        context.in_flight.replace(InFlight::creating(key));
         let progress = context.out.progress("booking");
         let shows_it = |body: &Document| sender.is_shown_in(body);
         let (sent, in_doubt) = client.send_create(&sender.call, &shows_it).await;
@@ -104,7 +102,7 @@ pub(crate) async fn create_booking(
         let (conclusion, _) = sender.end_run(&run, tries, last, failure.status(), None);
         sender.left_open = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
-            context.in_flight.replace(InFlight::Nothing);
+            context.in_flight.take();
         }
         // The end is recorded before the wait, so an interrupt adds no doubt.
         let waited = context.pause_for_rate_limit(failure, &sender.call, left);

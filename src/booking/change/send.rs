@@ -36,10 +36,7 @@ pub(crate) async fn change(
     what: &'static str,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
-    let in_flight = || InFlight::Changing {
-        id: id.to_owned(),
-        what,
-    };
+    let in_flight = || InFlight::changing(id, what);
     let doing = format!("sending the {what}");
     let failure = match send_about(context, id, &call, in_flight, &doing).await? {
         Ok(booking) => return Ok(booking),
@@ -83,7 +80,7 @@ pub(crate) async fn send_about(
         Err(failure) => failure,
     };
     if !failure.may_have_been_carried_out() {
-        context.in_flight.replace(InFlight::Nothing);
+        context.in_flight.take();
     }
     Ok(Err(failure))
 }
@@ -125,7 +122,7 @@ pub(crate) async fn guard<T>(
             sent => return Ok(sent),
         };
         // The service has done nothing, so an interrupt during the wait leaves nothing open.
-        context.in_flight.replace(InFlight::Nothing);
+        context.in_flight.take();
         max_wait = context
             .pause_for_rate_limit(failure, call, max_wait)
             .await?;

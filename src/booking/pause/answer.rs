@@ -21,7 +21,7 @@ pub(crate) async fn send_answer(
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
     let call = answer.call(id, context.adapter())?;
-    let in_flight = || InFlight::Answering { id: id.to_owned() };
+    let in_flight = || InFlight::answering(id);
     let failure = match send_about(context, id, &call, in_flight, "sending the answer").await? {
         Ok(booking) => {
             warn_if_still_asked(context, answer, &booking);

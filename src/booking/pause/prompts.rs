@@ -26,7 +26,7 @@ use crate::terminal::view::asked_fields;
 pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Result<Booking> {
     let is_sandbox = context.is_sandbox().await;
     let before = context.in_flight.replace(InFlight::known(&booking));
-    let mut is_sent = !matches!(before, InFlight::Nothing);
+    let mut is_sent = !before.is_nothing();
     let mut shown = false;
     let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {

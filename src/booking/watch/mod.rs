@@ -43,12 +43,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(Err(error)) if !wait::passes(&error) => return Err(error),
         read => read.and_then(Result::ok),
     };
-    let in_flight = |status| {
-        context.in_flight.replace(InFlight::Watching {
-            id: id.clone(),
-            status,
-            command: again(&id, &args.until),
-        })
+    let in_flight = |status: Option<&Status>| {
+        let watching = InFlight::watching(&id, status, again(&id, &args.until));
+        context.in_flight.replace(watching)
     };
     in_flight(None);
     let mut shown: Option<String> = None;
@@ -66,7 +63,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             shown = Some(text.to_owned());
         }
         let status = booking.status();
-        in_flight(Some(status.clone()));
+        in_flight(Some(&status));
         let left = in_units(left.as_secs());
         progress.say(&format!("{status}; watching for up to {left} more"));
         Ok(is_reached(&status, &args.until) || ends(&status, &args.until))

@@ -141,13 +141,9 @@ async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>
         Err(error) => return (None, Err(error)),
     };
     let head = RefCell::new(None);
-    let in_flight = || {
-        if call.is_write() {
-            let request = call.name();
-            InFlight::Sent { request }
-        } else {
-            InFlight::Nothing
-        }
+    let in_flight = || match call.is_write() {
+        true => InFlight::sent(&call.name()),
+        false => InFlight::default(),
     };
     let send = async || {
         head.take();

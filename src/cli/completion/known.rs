@@ -12,6 +12,7 @@ use crate::platform::shell::is_plain;
 use crate::service::documents::booking::Status;
 use crate::service::time::text::human;
 use crate::terminal::output::visible;
+use crate::terminal::view::joined;
 
 /// A value with what is said of it, as it may be printed.
 pub(super) type Candidate = (String, String);
@@ -103,7 +104,7 @@ impl Known {
         });
         let slots = slots.into_iter().map(|slot| {
             let time = slot.datetime.as_deref().map(human);
-            (slot.word, joined([time, slot.venue]))
+            (slot.word, joined([time, slot.venue]).unwrap_or_default())
         });
         Some(plain(slots))
     }
@@ -136,11 +137,10 @@ impl Known {
 
 fn described(made: IndexedRow) -> Candidate {
     let when = made.datetime.as_deref().map(human);
-    (made.id, joined([made.status, made.guest, made.venue, when]))
-}
-
-fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    (
+        made.id,
+        joined([made.status, made.guest, made.venue, when]).unwrap_or_default(),
+    )
 }
 
 /// Ids are untrusted: one that a shell would not read as one plain word is left out, and what is said is escaped.

@@ -33,7 +33,7 @@ pub(crate) fn capitalised(sentence: &str) -> String {
 }
 
 /// What there is of a line's parts: `19:30 · 90 min`.
-fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
 }

@@ -181,7 +181,7 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
     let status = refusal.status;
     let exit = exit_for_refusal(refusal.code.as_deref(), status);
     let code = ErrorCode::of_refusal(refusal.code.as_deref(), status);
-    let is_described = !matches!(code, ErrorCode::Status(_));
+    let is_described = refusal.code.is_some() || matches!(code, ErrorCode::Known(_));
     // A name that is refused is no failure of the service, and its value is not what is wrong.
     let named = || name_hint(refusal, call).or_else(|| values_to_correct(refusal));
     let next = (status < 500).then(named).flatten();
