@@ -1,5 +1,4 @@
-//! What a command is given: settings, service, journal, prompter, output and clock. Each is opened when it is first
-//! used.
+//! What a command is given: settings, service, journal, prompter, output and clock. Each is opened on first use.
 
 mod journals;
 mod rate_limit;
@@ -73,8 +72,7 @@ impl Context {
         Ok(Context::with_target(setup, target))
     }
 
-    /// Like [`Context::new`], for a command that can do without a service. A service that `--no-sandbox` refuses is
-    /// not opened.
+    /// Like [`Context::new`], for a command that can do without a service: one that `--no-sandbox` refuses is not opened.
     pub(crate) fn without_need(mut setup: Startup) -> Result<Self> {
         setup.options.no_sandbox |= setup.target().is_err();
         let target = setup.target_or_none()?;
@@ -209,8 +207,7 @@ impl Context {
         Ok(found.map(|found| found.secret))
     }
 
-    /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`
-    /// allows.
+    /// Sends a read. Temporary failures are retried, and a rate limit is waited out if `--max-wait` allows it.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
@@ -252,8 +249,7 @@ impl Context {
         self.startup.max_wait.unwrap_or(otherwise)
     }
 
-    /// Waits out rate limits without a time limit, unless `--max-wait` sets one. For commands that take longer than a
-    /// window anyway.
+    /// Waits out rate limits as long as it takes, unless `--max-wait` is set: for commands that outlast a window anyway.
     pub(crate) fn wait_for_rate_limits(&self) {
         self.waits_out_limits.set(true);
     }

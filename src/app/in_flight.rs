@@ -119,8 +119,7 @@ impl InFlight {
     }
 }
 
-/// The error where something was sent before a question. To leave it is then an interrupt: `declined` says that nothing
-/// was sent.
+/// After something was sent, to leave a question is an interrupt: `declined` says that nothing was sent.
 pub(crate) fn once_sent(error: Error) -> Error {
     if error.code == Code::Declined {
         return Error::interrupted(Exit::Interrupted);

@@ -6,11 +6,7 @@ use crate::platform::input::{Source, read_text};
 /// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// Checks a one-time code.
-///
-/// # Errors
-///
-/// `usage` (2) if it is empty, or the word that stands for it in a printed command: each wrong code costs a try.
+/// Refuses (2) an empty code, and the word that stands for it in a printed command: each wrong code costs a try.
 pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
     match code.trim() {
         "" => Err(Error::usage(format!("{flag} is empty; nothing was sent"))),

@@ -48,10 +48,7 @@ pub(crate) struct Listing<'a, T> {
 }
 
 impl<T> Listing<'_, T> {
-    /// Reads the pages from the first call on.
-    ///
-    /// # Errors
-    /// Those of the first page. After a later one that cannot be read, there are the elements before it, and a warning.
+    /// Reads the pages from the first call on. After one that cannot be read there are those before it, and a warning.
     pub(crate) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
         let began = Instant::now();
         let mut call = first;
@@ -107,8 +104,7 @@ impl<T> Listing<'_, T> {
         })
     }
 
-    /// The next page. It may be empty, because a service may filter its pages after it has cut them, but it must not be one
-    /// that was seen before.
+    /// The next page. It may be empty, because some services filter their pages after cutting them, but never a known one.
     async fn read_next(
         &self,
         context: &Context,
@@ -166,8 +162,7 @@ fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<Stri
     (began.elapsed() > LONGEST).then(|| format!("it took longer than {} s", LONGEST.as_secs()))
 }
 
-/// The call of an address that the service names, if it is below the service's own. A link to the path of the call itself
-/// repeats it with another query.
+/// The call of an address that the service names, if it is below its own. One to the path of `call` repeats that.
 fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
     let service = Url::parse(base).ok()?;
     let current = Url::parse(&format!("{base}{}", call.path)).ok()?;
@@ -215,8 +210,7 @@ fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     }
 }
 
-/// One document of several: the first, with the elements of the others added to its list. The error is the first one
-/// alone.
+/// The first document, with the elements of the others added to its list. The error is the first one alone.
 fn joined(mut documents: Vec<(Document, String)>) -> Result<Document, Document> {
     let (first, place) = documents.remove(0);
     if documents.is_empty() {

@@ -15,10 +15,6 @@ use crate::terminal::output::Output;
 ///
 /// Its password is found where PostgreSQL's tools find it: in `PGPASSWORD`, in the file that `PGPASSFILE` names, in
 /// `~/.pgpass`; else where `auth login` stored it.
-///
-/// # Errors
-///
-/// `config` (3) if a file of passwords cannot be read, `keyring` (3) if the keyring does not answer.
 pub(crate) fn database(
     out: &Output,
     environment: &Environment,
@@ -84,8 +80,7 @@ fn in_file(
     Ok(text.and_then(|text| journal.address.password_in(&text, user)))
 }
 
-/// The password that `auth login` stored. The keyring is asked on a thread, because the journal is opened by code that
-/// blocks.
+/// The password that `auth login` stored. A thread asks the keyring, because what opens the journal blocks.
 fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
     let Some(profile) = &journal.stored_for else {
         return Ok(None);

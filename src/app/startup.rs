@@ -1,5 +1,4 @@
-//! What exists before a service is chosen: output, prompter, environment and files. Commands that repair the
-//! configuration use only this, so that they work when the configuration is broken.
+//! What exists before a service is chosen. Commands that repair the configuration use only this.
 
 use std::ffi::OsStr;
 use std::time::{Duration, SystemTime};
@@ -32,10 +31,6 @@ pub(crate) struct Startup {
 
 impl Startup {
     /// Finds the files and reads the environment.
-    ///
-    /// # Errors
-    ///
-    /// `config` (3) if the home has no usable place, or the clock is impossible.
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
         LockWaitSettings::set(
             flags.timeout,
@@ -77,8 +72,7 @@ impl Startup {
         resolve(&self.options, &self.environment, &self.paths)
     }
 
-    /// Like [`Startup::target`], for a command that can do without a service. Only an unusable configuration is an
-    /// error.
+    /// Like [`Startup::target`], for a command that can do without a service.
     pub(crate) fn target_or_none(&self) -> Result<Target> {
         let options = TargetOptions {
             service_optional: true,
@@ -99,10 +93,8 @@ fn is_dumb(term: Option<&OsStr>) -> bool {
     term.map_or(cfg!(unix), |term| term == "dumb") || !tty::knows_escapes()
 }
 
-/// Refuses a clock before 1970 or after 9999, before anything is sent.
-///
-/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits. A machine
-/// whose clock battery is empty shows such a time.
+/// Refuses a clock before 1970 or after 9999, as a machine with an empty battery shows: idempotency keys begin with the
+/// milliseconds since 1970, and a `Date` header has a year of four digits.
 fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
     if possible {

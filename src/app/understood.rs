@@ -7,10 +7,7 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::{MappingError, Reading};
 
-/// Takes what was read, and warns of what could not be.
-///
-/// # Errors
-/// `unexpected_answer` (15) with the answer as its body.
+/// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the answer as its body.
 pub(crate) fn understood<T>(
     context: &Context,
     read: Result<Reading<T>, MappingError>,

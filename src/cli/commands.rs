@@ -1,5 +1,4 @@
-//! The commands. Each has a file in its room with its arguments (whose doc comments are the help), `run`, and
-//! the view that it shows.
+//! The commands. Each has a file in its room with its arguments (whose doc comments are the help), `run` and its view.
 
 pub(crate) mod api;
 pub(crate) mod completions;

@@ -50,8 +50,7 @@ pub(crate) struct Cli {
 
 const WIDEST_HELP: usize = 100;
 
-/// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of
-/// them takes as long as the rest of a read.
+/// Parses the arguments. Only the given command's are built (`defer`): to build all takes as long as the rest of a read.
 pub(crate) fn parse(arguments: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
     // The overview is laid out only where help may be asked for.
     let may_ask_for_help = arguments.iter().any(|argument| {

@@ -1,5 +1,5 @@
-//! The table of all booking statuses and error codes: what each means, whether trying again is safe, what to do next,
-//! and the exit code. Errors, hints, cards, `explain` and docs/errors.md all use it.
+//! All booking statuses and error codes: meaning, retry, what to do next, exit code. Errors, hints, cards, `explain` and
+//! docs/errors.md use this table.
 
 use super::Exit;
 
@@ -76,10 +76,8 @@ pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
 
-/// The exit code of a refusal. The service's code takes precedence over the HTTP status.
-///
-/// If a change is refused with the code of a failed booking, the HTTP status decides, because the booking itself has not
-/// failed.
+/// The exit code of a refusal: of the service's code, else of the HTTP status. The latter also decides where a change is
+/// refused with the code of a failed booking, because the booking itself has not failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     let documented = code.and_then(entry).filter(|entry| match entry.kind {
         CodeKind::Status => false,

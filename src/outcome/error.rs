@@ -58,9 +58,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A failed command, as it is shown to a person and, under `--json`, to a script.
-///
-/// Boxed to keep results small.
+/// A failed command, as a person and, under `--json`, a script see it. Boxed to keep results small.
 #[derive(Debug)]
 pub(crate) struct Error(Box<ErrorReport>);
 
@@ -139,8 +137,7 @@ impl Error {
         Error::new(Code::Webhooks, message)
     }
 
-    /// What failed, because of another error: the message ends with the innermost cause. If that error is one for the
-    /// user already, it stays as it is.
+    /// What failed, and the innermost cause. If `cause` is an error for the user already, it stays as it is.
     pub(crate) fn caused(
         code: Code,
         what: impl fmt::Display + Send + Sync + 'static,
@@ -169,8 +166,7 @@ impl Error {
         Error::caused(Code::Io, what, error)
     }
 
-    /// The error for a file, or standard input, that was named and cannot be read (1). If it was read, and is too large
-    /// or not text, the arguments are unusable (2).
+    /// The error for a named file that cannot be read (1), or that is too large or no text (2).
     pub(crate) fn unreadable(name: &str, error: io::Error) -> Self {
         let code = match error.kind() {
             ErrorKind::InvalidData | ErrorKind::FileTooLarge => Code::Usage,

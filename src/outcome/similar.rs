@@ -5,8 +5,7 @@ use strsim::levenshtein;
 /// The most names that are suggested.
 const MOST: usize = 3;
 
-/// `did you mean 'a' or 'b'?`: the names that contain `word`, else those that a few mistakes make of it. The nearest come
-/// first.
+/// The names that contain `word`, else those that a few mistakes make of it; the nearest first.
 pub(crate) fn did_you_mean<'a>(
     word: &str,
     names: impl IntoIterator<Item = &'a str>,

@@ -37,8 +37,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// The headers of a delivery: as received without those of the connection, with our attempt number, a new signature
-    /// where one is due, and the user's headers.
+    /// The headers as received, without the connection's, with our attempt number, a signature if due, and the user's.
     pub(crate) fn headers(&self, delivery: &QueuedDelivery, now: Timestamp) -> Vec<HeaderLine> {
         let mut headers = delivery.headers.clone();
         headers.retain(|(name, _)| !HOP_BY_HOP.contains(&name.as_str()));

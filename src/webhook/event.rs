@@ -20,8 +20,7 @@ pub(crate) enum IdSource {
     Stated,
     /// The profile's expression failed, for this reason. The digest of the body is the id.
     Unread(String),
-    /// No id was found, or only that of the booking or of an event of another kind, so that the digest of the body is the
-    /// id.
+    /// No id was found, or only that of the booking or of an event of another kind: the digest of the body is the id.
     Digest,
 }
 
@@ -34,8 +33,7 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     #[serde(rename = "booking_id")]
     pub(crate) booking: Option<String>,
-    /// The booking's status when the event was sent. Events may arrive late or out of order, so this is only a hint
-    /// ("Events", 7).
+    /// The booking's status when the event was sent: a hint, as events may arrive late or out of order ("Events", 7).
     pub(crate) status: Option<String>,
     #[serde(skip)]
     pub(crate) id_source: IdSource,
@@ -86,8 +84,7 @@ impl Event {
         event
     }
 
-    /// The warning if something was not found in the delivery: what happens to it, and the setting that says where it
-    /// stands.
+    /// What was not found in the delivery, what happens to it, and the setting that says where it stands.
     pub(crate) fn warning(&self, adapter: &Adapter) -> Option<String> {
         let Dialect {
             event_id_field: id,

@@ -105,8 +105,7 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// A client for the handler at `url`, which has `deadline` to respond. `trace` is told what is posted, and what comes
-    /// back.
+    /// A client for the handler at `url`, which has `deadline` to respond. `trace` is told what is posted and comes back.
     pub(crate) fn new(url: Url, deadline: Duration, trace: Option<Trace>) -> Result<Self> {
         let authorities = if url.scheme() == "http" {
             Authorities::None

@@ -24,10 +24,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts a listener on a bound socket. Returns the listener and the receiver of its events.
-    ///
-    /// # Errors
-    /// `io` if the thread or its runtime cannot be started.
+    /// Starts a listener on a bound, non-blocking socket. Returns it and the receiver of its events.
     pub(crate) fn start(
         listening: Listening,
         app: Option<(App, Schedule)>,

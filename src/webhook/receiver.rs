@@ -143,8 +143,7 @@ impl Receiver {
         verified.map(drop).map_err(|why| why.to_string())
     }
 
-    /// Warns of a header of another name whose signature verifies. Of others it does not: their sender may be anybody, and
-    /// chooses no word of a warning.
+    /// Warns of a header of another name whose signature verifies. Other senders choose no word of a warning.
     fn warn_of_another_header(&self, own: &str, headers: &HeaderMap, body: &[u8], now: Timestamp) {
         let verified = headers.keys().find_map(|name| {
             let service = signing_service(name.as_str())?;

@@ -136,10 +136,8 @@ impl fmt::Display for Unverified {
     }
 }
 
-/// Verifies a body. Accepts a signature of any of the secrets: during a rotation there are two. `now` is in seconds
-/// since 1970; without a tolerance any time is accepted.
-///
-/// The time is checked last: a wrong signature is reported as such, whatever its age.
+/// Verifies a body with any of the secrets, of which a rotation has two. `now` is in seconds since 1970; without a
+/// tolerance any time is accepted. The time is checked last: a wrong signature is reported as such, whatever its age.
 pub(crate) fn verify(
     secrets: &[Secret],
     header: &[u8],
@@ -165,8 +163,7 @@ pub(crate) fn verify(
     }
 }
 
-/// The likely reason why no `v1` matches: undoes the most likely mistakes with secrets and bodies until one of them makes
-/// it match. Returns a word for scripts, and a sentence; `None` if none does.
+/// Undoes the likely mistakes with secrets and bodies until a `v1` matches. Returns a word for scripts, and a sentence.
 pub(crate) fn diagnose(
     secrets: &[Secret],
     header: &Header,

@@ -1,5 +1,4 @@
-//! Counts requests against rate limits that all processes that share the journal share. A request that would be refused is
-//! not sent.
+//! Counts requests against the rate limits of all processes of a journal. One that would be refused is not sent.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -23,9 +22,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Context {
     /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted. Returns what is left of
-    /// `allowed`.
-    ///
-    /// Without a journal nothing is known, and nothing is waited for.
+    /// `allowed`. Without a journal nothing is known, and nothing is waited for.
     pub(crate) async fn admit(&self, call: &Call, mut allowed: Duration) -> Result<Duration> {
         let Some(name) = shared_limit(call) else {
             return Ok(allowed);
@@ -60,8 +57,7 @@ impl Context {
         remembered.unwrap_or(Timestamp::MAX)
     }
 
-    /// Remembers what the last answer said of its rate limit. It is written together with the next write to the
-    /// journal.
+    /// Remembers what the last answer said of its rate limit, for the next write to the journal.
     pub(crate) fn observe_rate_limit(&self, call: &Call) {
         let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
@@ -85,8 +81,7 @@ impl Context {
         journal.observe(name, window);
     }
 
-    /// Like [`Context::observe_rate_limit`], but writes at once. If the journal cannot be written, the observation is
-    /// lost.
+    /// Like [`Context::observe_rate_limit`], but writes at once.
     pub(crate) fn record_rate_limit(&self, call: &Call) {
         if shared_limit(call).is_none() {
             return;
@@ -103,10 +98,8 @@ impl Context {
     }
 
     /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service decides. Else the call is
-    /// refused here, and nothing is sent.
-    ///
-    /// The sandbox knows whether it has limits. Any other one is asked where the wait would be too long: it may have
-    /// been reset since, and refusals cost nothing there.
+    /// refused here. The embedded sandbox knows whether it has limits. Any other one is asked where the wait would be too
+    /// long: it may have been reset since, and refusals cost nothing there.
     pub(crate) async fn wait_for_window(
         &self,
         window: &RateLimitWindow,
@@ -148,11 +141,7 @@ impl Context {
         Err(error)
     }
 
-    /// Waits out a rate limit that the service reported, and returns what is left of `allowed`.
-    ///
-    /// # Errors
-    ///
-    /// The failure, if it is not a rate limit or may not be waited out.
+    /// Waits out a rate limit that the service reported, and returns what is left of `allowed`. Other failures are errors.
     pub(crate) async fn pause_for_rate_limit(
         &self,
         mut failure: Failure,

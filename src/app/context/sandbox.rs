@@ -14,8 +14,7 @@ use crate::platform::ownership;
 use crate::sandbox::{self, Sandbox, StoreLocation};
 use crate::service::client::{Answer, Call, Client, Failure};
 
-/// How often the sandbox sends deliveries while a command runs: a listener in another terminal shows them
-/// within a second.
+/// How often the embedded sandbox sends deliveries: a listener in another terminal shows them within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
 impl Context {
@@ -73,8 +72,7 @@ impl Context {
             return Ok(client.map_or_else(Timestamp::now, Client::service_now));
         }
         let known = self.embedded()?.skew;
-        // Another command may have moved the clock since this one began. `Date` has a resolution of one second, so a
-        // smaller difference means nothing.
+        // Another command may have moved the clock. `Date` is in whole seconds, so a smaller difference means nothing.
         let is_moved =
             |seen: &SignedDuration| seen.saturating_sub(known).abs() > SignedDuration::from_secs(2);
         let seen = client.and_then(|it| it.skew.get()).filter(is_moved);
@@ -87,8 +85,7 @@ impl Context {
         self.now().unwrap_or_else(|_| Timestamp::now())
     }
 
-    /// A clock for the time that a prompt is open. Another command may move a sandbox's clock in the
-    /// meantime.
+    /// A clock for the time that a prompt is open: another command may move the sandbox's clock in the meantime.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &self.target {
             Target::Embedded { database, .. } => {
@@ -140,8 +137,7 @@ impl Context {
         )
     }
 
-    /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an
-    /// answer it counts as no sandbox.
+    /// Whether the service is a sandbox. Of one that is not on this machine only the index is read.
     pub(crate) async fn is_sandbox(&self) -> bool {
         let service = self.target.service();
         let is_elsewhere = service.is_some_and(|service| !service.base_url.is_loopback());
@@ -153,8 +149,7 @@ impl Context {
         self.is_sandbox_by(call).await == Some(true)
     }
 
-    /// Whether the answer to this call is a sandbox's; `None` if there was no answer. It is asked once, so that one
-    /// command never takes the service for both.
+    /// Whether the answer to this call is a sandbox's; `None` without one. Asked once, so that no command takes it for both.
     async fn is_sandbox_by(&self, call: Call) -> Option<bool> {
         if self.target.service().is_none() {
             return Some(true);

@@ -222,8 +222,7 @@ impl ApiView {
 }
 
 impl View for ApiView {
-    /// The answer's own document. With `--include`, an object `{"status", "headers", "body"}` around it, in which the
-    /// values of a repeated header are joined by commas, as HTTP defines it.
+    /// The answer's own document, with `--include` as `{"status", "headers", "body"}`; repeated headers joined as in HTTP.
     fn json(&self) -> Document {
         let body = self.body.clone().unwrap_or_else(|| Value::Null.into());
         let Some(head) = &self.head else {

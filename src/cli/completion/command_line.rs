@@ -32,8 +32,7 @@ impl CommandLine {
         }
     }
 
-    /// bash also splits words at `=`, `:` and `@`, and replaces only `piece`, the last part. The line is therefore
-    /// split again.
+    /// bash also splits words at `=`, `:` and `@`, and replaces only `piece`, the last part: the line is split again.
     fn of_bash(kind: &str, line: &str, piece: &str) -> Self {
         let (words, quoted) = split(line);
         let last = words.last().map(String::as_str).unwrap_or_default();
@@ -47,8 +46,7 @@ impl CommandLine {
         }
     }
 
-    /// Joins `--profile NAME` to `--profile=NAME`. Otherwise a profile with the name of a command would be taken for
-    /// the command.
+    /// Joins `--profile NAME` to `--profile=NAME`, or a profile with the name of a command would be taken for one.
     pub(super) fn with_global_values_joined(mut self, root: &clap::Command) -> Self {
         let takes_value = |word: &OsString| {
             let long = word.to_str().and_then(|word| word.strip_prefix("--"));
@@ -90,8 +88,7 @@ impl CommandLine {
     }
 }
 
-/// Splits the last command of a line into words without quotes, and returns whether a quote is open. Nothing is
-/// expanded.
+/// Splits the last command of a line into words without quotes, unexpanded; returns whether a quote is open.
 fn split(line: &str) -> (Vec<String>, bool) {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

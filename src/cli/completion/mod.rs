@@ -1,7 +1,5 @@
-//! Shell completion: commands, flags, and values that this machine has seen.
-//!
-//! Completion must be fast and silent. It uses neither the service nor the keyring, writes nothing, and offers less
-//! if something cannot be read.
+//! Shell completion: commands, flags, and values that this machine has seen. It uses neither the service nor the keyring,
+//! writes nothing, and offers less if something cannot be read.
 
 mod command_line;
 mod known;

@@ -1,5 +1,4 @@
-//! The values of arguments, by the arguments' names. A new command with a `<BOOKING>` argument is completed without
-//! further code.
+//! The values of arguments, by their names. A new `<BOOKING>` argument is completed without further code.
 
 use std::ffi::OsStr;
 use std::sync::Arc;

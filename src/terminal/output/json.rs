@@ -16,8 +16,7 @@ pub(crate) fn compact(raw: &str) -> String {
     lay_out(raw, None)
 }
 
-/// A valid JSON text with one member or element per line, each level indented by `indent` blanks. There is no line
-/// feed at the end.
+/// A valid JSON text with one member or element per line, each level indented, without a line feed at the end.
 pub(crate) fn pretty(raw: &str, indent: usize) -> String {
     lay_out(raw, Some(indent))
 }

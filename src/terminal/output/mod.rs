@@ -197,8 +197,7 @@ impl Output {
         self.to_stdout(text).map(drop)
     }
 
-    /// Writes what a question is about to stderr, where prompts are. Also with `--quiet`: without it, the question cannot
-    /// be answered.
+    /// Writes what a question is about to stderr, where prompts are; also with `--quiet`, or it cannot be answered.
     pub(crate) fn show(&self, page: &Page) {
         self.to_stderr(&redact(&page.render(&self.stderr.now())));
     }
@@ -221,8 +220,7 @@ impl Output {
         self.labelled(Tone::Warn, "warning:", text);
     }
 
-    /// Writes to stderr that something was not done, before the result that shows why. Only for a person: a script has the
-    /// result and the exit code.
+    /// Writes that something was not done, before the result that shows why. A script has that and the exit code.
     pub(crate) fn refused(&self, what: &'static str, text: &str) {
         if self.is_human() {
             self.labelled(Tone::Bad, what, text);
@@ -239,8 +237,7 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{}", visible(text));
     }
 
-    /// Writes a line of a log to stderr, from any thread: `first`, and beside it the text. A terminal wraps the text within
-    /// its column.
+    /// Writes a line of a log to stderr, from any thread: `first`, and beside it the text, wrapped within its column.
     pub(crate) fn log(style: StreamStyle, first: &str, text: &str) {
         if !style.terminal {
             return Output::trace(&format!("{first} {text}"));
@@ -337,8 +334,7 @@ impl Output {
     }
 }
 
-/// Applies the filter to a result. If it fails, the error carries the document, because the call may already have
-/// changed something.
+/// Applies the filter. If it fails, the error carries the document, because the call may have changed something.
 fn filtered(filter: &Filter, view: &dyn View) -> Result<String> {
     let document = view.json();
     filter.run(document.value()).map_err(|mut error| {

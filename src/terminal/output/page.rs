@@ -1,5 +1,4 @@
-//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and the stream's
-//! style.
+//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and the style.
 
 use unicode_width::UnicodeWidthStr;
 

@@ -63,10 +63,8 @@ impl Pager {
         rows.sum::<usize>() >= self.rows
     }
 
-    /// Shows a text and waits until the reader has seen enough.
-    ///
-    /// # Errors
-    /// What to warn of, if the pager could not be started; the text was not shown then. `None` if nobody chose it.
+    /// Shows a text until the reader has seen enough. If the pager cannot be started, the error is a warning; `None` if
+    /// nobody chose the pager.
     pub(super) fn show(&self, text: &str) -> Result<(), Option<String>> {
         self.run(text).map_err(|error| {
             let command = &self.command;

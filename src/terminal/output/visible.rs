@@ -1,5 +1,4 @@
-//! Making untrusted text safe for a terminal: a venue's name must not move the cursor, reverse the line or hide text, and
-//! a response must not show the key that it was sent.
+//! Making untrusted text safe for a terminal: it must not move the cursor, reverse the line, hide text or show a key.
 
 use std::borrow::Cow;
 
@@ -38,12 +37,11 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(spelled)
 }
 
-/// Reads a text character by character and decides which characters are invisible.
+/// Decides character by character which ones are invisible.
 ///
-/// Three invisible characters belong to ordinary names and stay where each follows a visible character that it changes:
-/// U+200C and U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the colored form of an emoji. In
-/// every other position they are escaped, as are all other variation selectors, because terminals do not have the shapes
-/// that those select.
+/// Three belong to names and stay where each follows a visible character that it changes: U+200C and U+200D shape
+/// Persian and Indic words and join emoji, and U+FE0F selects the colored form of an emoji. Elsewhere they are escaped,
+/// as are all other variation selectors, because terminals do not have the shapes that those select.
 #[derive(Default)]
 pub(super) struct Eye {
     /// The preceding character, if it was visible.
@@ -97,8 +95,7 @@ const JOINER: char = '\u{200d}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether `c` is an emoji, or in a block of the scripts whose letters joiners shape: Arabic and its neighbours, those of
-/// India and Southeast Asia, and Mongolian.
+/// Whether `c` is an emoji, or of a script whose letters joiners shape: Arabic, Indic, Southeast Asian, Mongolian.
 fn is_joinable(c: char) -> bool {
     let is_shaped = matches!(
         c,
@@ -109,8 +106,7 @@ fn is_joinable(c: char) -> bool {
     !is_hidden(c) && (is_shaped || is_emoji(c))
 }
 
-/// Whether `c` is in a block of the emoji that have a plain and a colored form (Unicode's
-/// emoji-variation-sequences.txt), digits excluded.
+/// Whether `c` is in a block of emoji with a plain and a colored form (Unicode's emoji-variation-sequences.txt).
 fn is_emoji(c: char) -> bool {
     matches!(
         c,

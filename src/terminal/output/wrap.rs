@@ -2,10 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Breaks a text at blanks. A word longer than a line stays whole, so that an id can be copied.
-///
-/// A bookctl command in the text is not broken where it fits on a line of its own; a longer one has its own lines, broken
-/// as a shell continues them.
+/// Breaks a text at blanks; a word longer than a line stays whole, so that an id can be copied. A bookctl command is not
+/// broken where it fits on a line of its own; a longer one has its own lines, broken as a shell continues them.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     // No text has more columns than bytes.
     if text.len() <= width {

@@ -11,11 +11,9 @@ use crate::platform::system::process;
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
 
-/// Opens `initial` in the editor `command` and waits for it to exit. The file's name tells the editor that it
-/// is JSON. Returns `None` if the text comes back empty or unchanged.
+/// Opens `initial` in the editor `command`, a command line. Returns `None` if the text comes back empty or unchanged.
 ///
-/// `command` is a command line with words of its own. The file has a private folder (0700), because editors leave backups
-/// next to what they edit; it is removed with everything in it.
+/// The file has a private folder (0700), because editors leave backups next to what they edit.
 pub(super) fn edit(command: &str, initial: &str) -> io::Result<Option<String>> {
     let folder = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
     create_folder(&folder)?;

@@ -12,8 +12,7 @@ use crate::platform::signals::Continued;
 use crate::platform::system::process;
 use crate::platform::system::tty::{self, Modes, Typed};
 
-/// How often the countdown, a moved clock and the terminal's size are checked. The size is polled because a handler
-/// for the resize signal cannot be removed again.
+/// How often the countdown, a moved clock and the size are checked: a handler for the resize signal cannot be removed.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The state of a question. It takes keys and draws frames, or takes lines, and does not touch the terminal.
@@ -61,11 +60,10 @@ pub(super) async fn escaped(_restored_last: Modes) -> Result<(), PromptError> {
 }
 
 /// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
-/// terminal. `modes` is what made the terminal raw. It is restored on every way out,
-/// after the screen is tidied.
+/// terminal. `modes` made the terminal raw, and is restored on every way out, after the screen is tidied.
 ///
-/// Ctrl-Z suspends the process, with the terminal restored. When the process continues, however it was stopped, the
-/// terminal is made raw again and the question is redrawn, because a shell may have used both in the meantime.
+/// Ctrl-Z suspends the process, with the terminal restored. When it continues, the terminal is made raw again and the
+/// question is redrawn, because a shell may have used both in the meantime.
 pub(super) async fn ask(
     modes: Modes,
     widget: &mut dyn Widget,

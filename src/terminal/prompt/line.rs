@@ -77,8 +77,7 @@ impl Line {
         words.len() - last.map_or(0, str::len)
     }
 
-    /// The part of the line that fits into `columns`, and the cursor's column in it. The cursor is always visible. A
-    /// leading `…` marks text that is cut off on the left.
+    /// The part of the line that fits into `columns`, with the cursor, and its column. A leading `…` marks a cut.
     pub(super) fn view(&self, columns: usize) -> (String, usize) {
         let cell = |character: char| {
             if self.is_hidden {

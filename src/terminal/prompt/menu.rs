@@ -94,8 +94,7 @@ impl<'a> Menu<'a> {
         KeyEffect::Stay
     }
 
-    /// Keeps the rows that contain every word of the filter, ignoring case and accents. The selection stays on the marked row
-    /// if that one matches.
+    /// Keeps the rows that contain every word of the filter, ignoring case and accents, and the marked row if it matches.
     fn narrow(&mut self) {
         let Some(filter) = &self.filter else { return };
         let filter = fold(&filter.text);

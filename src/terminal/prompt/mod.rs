@@ -1,16 +1,12 @@
-//! Asking questions. They go to standard error. Without a terminal nothing is asked, and the error names the flag
-//! that answers the question.
+//! Asking questions, on standard error. Without a terminal nothing is asked, and the error names the flag that answers.
 //!
-//! Live questions share one event loop: it takes keys and draws frames, without a thread and without a blocking read.
-//! A sandbox in the same process keeps serving, and a deadline is kept to the second. Ctrl-C, Ctrl-D on an empty
-//! line and closing the terminal all end a question in the same way. Esc goes back a question, and declines where none
-//! comes before.
+//! Live questions share one event loop: it takes keys and draws frames, without a thread and without a blocking read. A
+//! sandbox in the same process keeps serving, and a deadline is kept to the second. Ctrl-C, Ctrl-D on an empty line and
+//! closing the terminal all end a question. Esc goes back a question, and declines where none comes before.
 //!
-//! dialoguer draws the parts (see `theme`). Its widgets block their thread until there is an answer: a deadline cannot count
-//! down beside them, and the sandbox in this process would stand still. Measured with version 0.12: SIGTERM leaves the
-//! terminal raw after `Input` and `Select`; Ctrl-C in `Password` ends the process with the echo still off; `Select` counts
-//! bytes as columns, and erases its own question above rows of wide characters. The fallback (see `fallback`) is for
-//! terminals that cannot be redrawn.
+//! dialoguer draws the parts (see `theme`). Its widgets block their thread until there is an answer. Measured with version
+//! 0.12: SIGTERM leaves the terminal raw after `Input` and `Select`; Ctrl-C in `Password` ends the process with the echo
+//! off; `Select` counts bytes as columns. The fallback is for terminals that cannot be redrawn.
 
 mod editor;
 mod event_loop;
@@ -33,8 +29,7 @@ use theme::Theme;
 use crate::outcome::Error;
 use crate::platform::system::tty::Modes;
 
-/// Asks questions, or refuses to. Every `async` method needs a tokio runtime with I/O and time. It may be dropped at
-/// any moment; the terminal is then restored.
+/// Asks questions, or refuses to. An `async` method may be dropped at any moment; the terminal is then restored.
 pub(crate) struct Prompter<'a> {
     environment: TerminalEnv,
     theme: Theme,
@@ -62,10 +57,7 @@ impl Prompter<'_> {
         self.environment.refusal().is_none()
     }
 
-    /// Whether this can be asked.
-    ///
-    /// # Errors
-    /// Where nothing can be asked: the error names what answers the question instead.
+    /// Whether this can be asked; else the error names what answers the question instead.
     pub(crate) fn check(&self, question: &Question) -> Result<(), PromptError> {
         self.environment.refusal().map_or(Ok(()), |reason| {
             let what = &question.what;
@@ -82,8 +74,7 @@ impl Prompter<'_> {
         let _ = screen::write(&format!("{hint}\r\n"));
     }
 
-    /// Asks to select one of many rows, which typing filters; further lines of a row are for the filter alone. Returns its
-    /// index. `default` is selected at first.
+    /// Asks for one of many rows, which typing filters, also by their further lines. Returns its index.
     pub(crate) async fn pick(
         &self,
         question: &Question,
@@ -107,8 +98,7 @@ impl Prompter<'_> {
         Ok(menu.text().to_owned())
     }
 
-    /// Asks to select one of a few options, the first by default. Returns its index. Typing does not filter them, so
-    /// that no key can leave an option as the only one that Enter takes.
+    /// Asks for one of a few options. Typing does not filter them, so that no key leaves one alone for Enter to take.
     pub(crate) async fn choose(
         &self,
         question: &Question,
@@ -120,8 +110,7 @@ impl Prompter<'_> {
         Ok(menu.answer)
     }
 
-    /// Asks for a line of text, and trims it. An empty line is the default. A line that `check` rejects is asked for
-    /// again.
+    /// Asks for a line of text until `check` accepts it. An empty line is the default.
     pub(crate) async fn text(
         &self,
         question: &Question,
@@ -133,7 +122,7 @@ impl Prompter<'_> {
         Ok(input.answer)
     }
 
-    /// Asks for yes or no, as a word and Enter. Enter alone is `default`, and Esc is no unless it goes back. What was typed
+    /// Asks for yes or no, as a word and Enter; Enter alone is `default`, Esc is no unless it goes back. What was typed
     /// before the question was drawn does not count.
     pub(crate) async fn confirm(
         &self,
@@ -162,8 +151,7 @@ impl Prompter<'_> {
         }
     }
 
-    /// Opens `initial`, a JSON text, in the user's editor (`command`, from `$VISUAL` or `$EDITOR`). Returns `None` if the text
-    /// comes back unchanged or empty.
+    /// Opens a JSON text in the user's editor (`$VISUAL` or `$EDITOR`). `None` if it comes back unchanged or empty.
     pub(crate) fn edit(
         &self,
         question: &Question,

@@ -73,8 +73,7 @@ impl Question {
         self
     }
 
-    /// Says where the default of a secret comes from ("the sandbox's inbox"), because a plain terminal must not show the
-    /// secret itself.
+    /// Says where the default of a secret comes from ("the sandbox's inbox"): a plain terminal must not show the secret.
     pub(crate) fn taken_from(mut self, source: &'static str) -> Self {
         self.source = Some(source);
         self
@@ -132,10 +131,7 @@ impl From<io::Error> for PromptError {
     }
 }
 
-/// The time at which a question expires, on the clock that decides it.
-///
-/// The service's clock may differ from this machine's, and a sandbox's clock can be moved while a question is open.
-/// The clock is therefore read again each time, instead of adding up elapsed time.
+/// The time at which a question expires. The service's clock is read again each time, because it may be moved.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline<'a> {
     at: Timestamp,

@@ -22,8 +22,7 @@ impl Size {
         }
     }
 
-    /// The columns that may be written. The last one stays free, because terminals disagree about where the cursor is
-    /// after it has been filled.
+    /// The columns that may be written: terminals disagree about where the cursor is after the last one has been filled.
     pub(super) fn usable(self) -> usize {
         self.columns.saturating_sub(1).max(1)
     }
@@ -37,8 +36,7 @@ pub(super) struct Frame {
     pub(super) cursor: Option<(usize, usize)>,
 }
 
-/// Moves to the first row of `old` on a terminal that is now `columns` wide. A terminal that became narrower has
-/// wrapped the old lines into several rows.
+/// Moves to the first row of `old`, whose lines a terminal that became narrower has wrapped into several rows.
 fn to_top(old: &Frame, columns: usize) -> String {
     let columns = columns.max(1);
     let rows_of = |line: &String| columns_of(line).div_ceil(columns).max(1);
@@ -100,8 +98,7 @@ impl Screen {
         let out = match shown {
             // Bracketed paste: the terminal marks what was pasted.
             None => format!("\x1b[?2004h{}", repaint(None, &frame, size.columns)),
-            // Overwritten, a line that a narrower terminal has broken would still count as broken, and would be joined
-            // to the next one when the terminal becomes wider. So it is cleared.
+            // Overwritten, a line that a narrower terminal broke would be joined to the next one when it becomes wider.
             Some((shown, at)) if at.columns != size.columns => {
                 let top = to_top(shown, size.columns);
                 format!("{top}\x1b[J{}", repaint(None, &frame, size.columns))

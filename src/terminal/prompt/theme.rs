@@ -40,8 +40,7 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
 }
 
 impl Theme {
-    /// The marks (`?`, `❯`, `✔`, `✘`) stay without color, because meaning never depends on color alone. The caller
-    /// decides whether there is color, not the libraries.
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without color, because meaning never depends on color alone.
     pub(super) fn new(color: bool) -> Self {
         let style = || Style::new().for_stderr().force_styling(color);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
@@ -114,8 +113,7 @@ impl Theme {
         below(line(&lines[0]), &lines[1..], indent, style)
     }
 
-    /// `✔ Name · Ada`: what stays on the screen. An answer without room on the line goes below it, so that nothing of it is
-    /// lost.
+    /// `✔ Name · Ada`: what stays on the screen. An answer without room on the line goes below it.
     pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> Vec<String> {
         let styles = &self.styles;
         let line =

@@ -83,8 +83,7 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// What was not taken: every value that says something, with its path. An amount and its currency are one value, as
-    /// are the texts of a list.
+    /// What was not taken: every value that says something, with its path. An amount with its currency is one value.
     pub(crate) fn rest(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         self.collect(self.value, String::new(), &mut found);

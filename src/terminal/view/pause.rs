@@ -70,8 +70,7 @@ fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
     members.collect()
 }
 
-/// Adds what is needed, where it was sent, the service's own words, and when it expires. Takes from the booking's
-/// fields what it shows.
+/// Adds what is needed, where it was sent, the service's own words, and when it expires.
 pub(super) fn pause<'a>(
     page: &mut Page,
     fields: &mut Fields<'a>,

@@ -1,5 +1,4 @@
-//! The card and cancellation terms and the price of a slot or a booking, in words. What is not understood stands as it
-//! came.
+//! Terms and prices of a slot or a booking in words. What is not understood stands as it came.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -67,8 +66,7 @@ impl TermsReader {
         self.worded(fields, fee.as_ref(), full, short)
     }
 
-    /// Terms with an amount, which has words of its own. The service's own text says the rest in its own way, else `full`
-    /// does.
+    /// Terms with an amount. The service's own text says the rest in its own way, else `full` does.
     fn worded<'a>(
         &self,
         mut fields: Fields<'a>,
@@ -77,8 +75,7 @@ impl TermsReader {
         mut short: Option<String>,
     ) -> Option<Terms> {
         let text = fields.text("text");
-        // If they are an object of their own at the service, its id says nothing to a person, and neither does the currency
-        // of an amount that is not there.
+        // An object's own id says nothing to a person, and neither does the currency of no amount.
         fields.scalar("id");
         if text.is_some() || amount.is_some() {
             fields.text("currency");

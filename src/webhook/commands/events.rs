@@ -96,10 +96,7 @@ pub(crate) fn ago(length: Duration) -> Timestamp {
     since.unwrap_or(Timestamp::MIN)
 }
 
-/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest.
-///
-/// # Errors
-/// `unknown_event` (6) if there is none.
+/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest; else the error (6).
 pub(crate) fn find(context: &Context, id: &str) -> Result<EventRow> {
     let webhooks = context.webhooks()?;
     let found = if id == LAST {

@@ -212,8 +212,7 @@ impl Display<'_> {
     }
 }
 
-/// The file of `--ready-file`: its presence says that the listener is ready, its content where. It is removed when this
-/// is dropped.
+/// The file of `--ready-file`, which holds the address as long as the listener is ready: dropping this removes it.
 struct ReadyFile(PathBuf);
 
 impl ReadyFile {

@@ -49,11 +49,8 @@ impl WebhookSecrets {
     }
 }
 
-/// Finds the webhook secrets: those on standard input if `from_stdin`, else those in `BOOKCTL_WEBHOOK_SECRET`, else the
-/// one that `auth login --webhook-secret-stdin` stored for the profile and its origin, else a local sandbox's own.
-///
-/// # Errors
-/// `no_secret` (3) if there is none; `usage` (2) if standard input has none; `config` (3) if the variable has none.
+/// The webhook secrets: on standard input if `from_stdin`, else in `BOOKCTL_WEBHOOK_SECRET`, else stored for the profile
+/// and its origin, else a local sandbox's own.
 pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
     if from_stdin {
         let text = if context.prompter.interactive() {

@@ -151,8 +151,7 @@ impl Ledger {
                 faults.push((place, fault));
             }
         }
-        // The check of the order is the last one. A handler that reads bookings finds no invented one, and has no status
-        // for it.
+        // The check of the order is the last one. A handler that reads bookings has no status of an invented one.
         let Ordered { id, status, .. } = ordered;
         let held = self.bookings.get(id).map_or("unknown", String::as_str);
         if held != status && (held == OUTDATED || !ordered.is_invented) {

@@ -1,6 +1,5 @@
-//! The received events and the attempts to forward them: `webhooks.db`, beside the journal.
-//!
-//! One write at a time, each on the disk when it returns. Other processes may read meanwhile.
+//! The received events and the attempts to forward them: `webhooks.db`, beside the journal. One write at a time, each on
+//! the disk when it returns. Other processes may read meanwhile.
 
 mod history;
 mod queue;
@@ -111,9 +110,6 @@ pub(crate) struct Webhooks {
 
 impl Webhooks {
     /// Opens the database, and creates it (0600 in a 0700 folder) if there is none.
-    ///
-    /// # Errors
-    /// `webhooks` (3) if it cannot be used.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
         ownership::refuse_others(path)?;
         let connection = sqlite::open(path, &KIND).map_err(|why| unusable(path, &why))?;
@@ -175,11 +171,7 @@ impl Webhooks {
         .await
     }
 
-    /// Locks the file that only one listener of a service can hold. The lock ends with the process, however it ends; the
-    /// file remains.
-    ///
-    /// # Errors
-    /// `config` (3) if another listener holds it.
+    /// Locks the file that only one listener of a service can hold (3). The lock ends with the process; the file remains.
     pub(crate) fn lock_listener(&self) -> Result<File> {
         let digest = hex::encode(&sha256([self.origin.as_bytes()])[..8]);
         let path = self.path.with_file_name(format!("listener-{digest}"));

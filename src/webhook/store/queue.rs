@@ -8,8 +8,7 @@ use crate::outcome::Result;
 use crate::webhook::event::Event;
 use crate::webhook::handler::{HandlerVerdict, HeaderLine};
 
-/// The error of an attempt until its response is recorded. It stays if the listener is killed before: the app may have
-/// received the event.
+/// The error of an attempt until its response is recorded: if the listener is killed before, the app may have the event.
 const UNKNOWN: &str = "no response was recorded";
 
 /// A delivery whose signature verified.
@@ -36,9 +35,7 @@ pub(crate) struct QueuedDelivery {
 }
 
 impl Webhooks {
-    /// Stores an event unless it was stored before, in this state; returns it is stored, and whether it is new. It
-    /// is on the disk when this returns.
-    ///
+    /// Stores an event unless it was stored before, in this state; returns how it is stored, and whether it is new.
     /// An event with the id of another kind of event is another event. To take it for a duplicate would lose it.
     pub(crate) async fn receive(
         &self,
@@ -103,8 +100,7 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt before it is sent. A replay is sent whatever the event's state, other attempts only while it is
-    /// waiting: `None` if it is not.
+    /// Records an attempt before it is sent. `None` if the event waits no more, unless this is a replay.
     pub(crate) async fn begin_attempt(
         &self,
         number: i64,
@@ -140,8 +136,7 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt's response, and the event's new state with the time of its retry; `None` leaves the event as it
-    /// is.
+    /// Records an attempt's response. `event` is its new state with the time of its retry; `None` leaves it as it is.
     pub(crate) async fn end_attempt(
         &self,
         number: i64,
