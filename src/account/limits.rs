@@ -77,7 +77,7 @@ struct LimitList {
 }
 
 impl Draw for LimitList {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let rows = self.limits.iter().map(|seen| {
             let tone = if seen.remaining == 0 {
                 Tone::Bad
@@ -95,9 +95,7 @@ impl Draw for LimitList {
                 resets.into(),
             ]
         });
-        let mut page = Page::default();
         let headers = vec!["endpoint", "left", "of", "resets"];
         page.table(headers, rows.collect(), vec![]);
-        page
     }
 }

@@ -1,6 +1,6 @@
 //! What exists before a service is chosen. Commands that repair the configuration use only this.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use crate::outcome::{Error, Result};
 use crate::platform::lock_wait::LockWaitSettings;
 use crate::platform::system::tty;
 use crate::terminal::output::{Output, Terminals};
-use crate::terminal::prompt::{Prompter, TerminalEnv};
+use crate::terminal::prompt::Prompter;
 
 /// The parts of a [`Context`](super::Context) that do not depend on a service.
 pub(crate) struct Startup {
@@ -38,17 +38,20 @@ impl Startup {
         );
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
-        let prompter = Prompter::new(TerminalEnv {
-            stdin_is_terminal: terminals.stdin,
-            stderr_is_terminal: terminals.stderr,
-            no_input: flags.no_input,
-            machine_output: !out.is_human(),
-            no_input_in_environment: Environment::on(environment.no_input.as_ref()),
-            ci: Environment::on(environment.ci.as_ref()),
-            term_is_dumb: is_dumb(environment.term.as_deref()),
-            accessible: Environment::on(environment.accessible.as_ref()),
-            color: out.stderr_style().color,
-        });
+        let is_on = |variable: &Option<OsString>| Environment::on(variable.as_ref());
+        // What the user set comes first, so that the reason is one they can change. Questions go to stderr.
+        let reasons = [
+            (flags.no_input, "--no-input is set"),
+            (!out.is_human(), "--json and --jq never prompt"),
+            (is_on(&environment.no_input), "BOOKCTL_NO_INPUT is set"),
+            (is_on(&environment.ci), "CI is set"),
+            (!terminals.stdin, "standard input is not a terminal"),
+            (!terminals.stderr, "standard error is not a terminal"),
+        ];
+        let mut reasons = reasons.into_iter();
+        let refusal = reasons.find_map(|(stands, reason)| stands.then_some(reason));
+        let is_plain = is_on(&environment.accessible) || is_dumb(environment.term.as_deref());
+        let prompter = Prompter::new(refusal, is_plain, out.stderr_style().color);
         Ok(Startup {
             out,
             prompter,

@@ -157,8 +157,7 @@ impl View for AnswerList {
         self.document.clone()
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let rows = self.rows().into_iter().enumerate().map(|(row, element)| {
             let number = self.recent.map(|_| format!("@{}", row + 1).into());
             let cells = self.columns.iter().map(|(_, cell)| cell(element));
@@ -167,7 +166,6 @@ impl View for AnswerList {
         let headings = self.columns.iter().map(|(heading, _)| *heading);
         let headings = self.recent.map(|_| "").into_iter().chain(headings);
         page.table(headings.collect(), rows.collect(), vec![]);
-        page
     }
 }
 

@@ -116,8 +116,7 @@ struct ServeReady {
 }
 
 impl Draw for ServeReady {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         page.heading(Tone::Good, "sandbox", &self.base_url);
         let elsewhere = self.reached_elsewhere.map(|port| {
             format!("other computers reach it at this computer's address, port {port}")
@@ -134,6 +133,5 @@ impl Draw for ServeReady {
             page.secret(format!("  {line}"));
         }
         page.line("");
-        page
     }
 }

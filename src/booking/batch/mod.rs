@@ -200,12 +200,10 @@ struct RowRequest {
 }
 
 impl Draw for RowRequest {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let body = self.request.get("body").map(Value::to_string);
         let number = TableCell::from(self.row.to_string());
-        let mut page = Page::default();
         page.columns(vec![(number, 4), (body.unwrap_or_default().into(), 0)]);
-        page
     }
 }
 
@@ -234,7 +232,7 @@ impl View for ResultLine<'_> {
         ])
     }
 
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let result = self.result;
         let number = TableCell::from(result.keyed.row.number.to_string());
         let guest = result.keyed.row.guest();
@@ -261,8 +259,6 @@ impl View for ResultLine<'_> {
         };
         let mut cells = vec![(number, self.digits), (state, 15), (guest, GUEST)];
         cells.extend(rest.into_iter().map(|cell| (cell, 0)));
-        let mut page = Page::default();
-        page.row(cells);
-        page
+        page.columns(cells);
     }
 }

@@ -242,8 +242,7 @@ impl View for ApiView {
         ])
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         if let Some(head) = &self.head {
             for line in head.to_string().lines() {
                 page.line(self.shown(line));
@@ -253,7 +252,6 @@ impl View for ApiView {
         if let Some(body) = &self.body {
             page.json(self.shown(body.text()));
         }
-        page
     }
 }
 

@@ -61,8 +61,7 @@ impl View for Explained {
         json!({ "codes": codes.collect::<Vec<Value>>() }).into()
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         if let [entry] = self.0.as_slice() {
             page.heading(Tone::Strong, entry.name, entry.kind.as_str());
             page.sentence(format!("{}.", capitalised(entry.meaning)));
@@ -75,7 +74,7 @@ impl View for Explained {
                 let refused = exit_for_refusal(Some(entry.name), 422);
                 page.field("for a change", told(refused));
             }
-            return page;
+            return;
         }
         let rows = self.0.iter().map(|entry| {
             let exit = entry.exit.code().to_string();
@@ -90,6 +89,5 @@ impl View for Explained {
         });
         let headers = vec!["code", "group", "exit", "retry", "meaning"];
         page.table(headers, rows.collect(), vec![]);
-        page
     }
 }

@@ -213,12 +213,10 @@ impl View for Topic {
         json!({ self.name: rows.collect::<Vec<_>>() }).into()
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         page.line(self.intro).line("");
         let cells = |row: &Vec<String>| row.iter().cloned().map(TableCell::from).collect();
         let rows = self.rows.iter().map(cells);
         page.table(self.headers.to_vec(), rows.collect(), vec![]);
-        page
     }
 }

@@ -145,12 +145,11 @@ struct StatusView {
 }
 
 impl Draw for StatusView {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         page.field("journal", &self.place);
         let Some(summary) = &self.summary else {
             page.line("None yet. The first booking request creates it.");
-            return page;
+            return;
         };
         page.field("kind", self.kind);
         page.field("version", summary.version.to_string());
@@ -167,7 +166,6 @@ impl Draw for StatusView {
             indexed => indexed.map(|_| "with an index"),
         };
         page.field_if("searches", searches);
-        page
     }
 }
 
@@ -182,14 +180,13 @@ struct RecoveryView {
 }
 
 impl Draw for RecoveryView {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let Some(kept) = &self.kept else {
             page.line(format!(
                 "There is no damaged journal at {}. Nothing was changed.",
                 self.journal
             ));
-            return page;
+            return;
         };
         page.line(format!("New journal: {}", self.journal));
         page.line(format!("Old journal: {kept}"));
@@ -198,7 +195,6 @@ impl Draw for RecoveryView {
                 .to_owned(),
             count => format!("Copied {}.", plural(count, "attempt", "attempts")),
         });
-        page
     }
 }
 
@@ -213,21 +209,18 @@ struct InitView {
 }
 
 impl Draw for InitView {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let already = if self.made { "" } else { " already" };
         let place = &self.place;
         page.line(format!("The journal at {place} is prepared{already}."));
         if let Some(why) = &self.search_not_indexed {
             page.line(format!("Searches have no index, because the server {why}."));
         }
-        page
     }
 }
 
 impl Draw for Copied {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let (attempts, bookings) = (self.attempts, self.bookings);
         page.line(format!(
             "Copied {attempts} attempts and {bookings} bookings."
@@ -237,6 +230,5 @@ impl Draw for Copied {
                 "Left out {key}: the shared journal has another request under this key."
             ));
         }
-        page
     }
 }

@@ -207,7 +207,7 @@ struct SecretsList {
 }
 
 impl Draw for SecretsList {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let rows = self.profiles.iter().map(|row| {
             let tone = if row.source == NONE {
                 Tone::Dim
@@ -233,9 +233,7 @@ impl Draw for SecretsList {
                 detail.into(),
             ]
         });
-        let mut page = Page::default();
         let headers = vec!["profile", "origin", "key from", "kind", "key", "note"];
         page.table(headers, rows.collect(), vec![]);
-        page
     }
 }

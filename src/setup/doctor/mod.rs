@@ -245,8 +245,7 @@ impl Checks {
 }
 
 impl Draw for Checks {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         for check in &self.checks {
             let (tone, label) = match check.state {
                 CheckState::Ok => (Tone::Good, "ok     "),
@@ -261,7 +260,6 @@ impl Draw for Checks {
                 format!("{name}: {detail}{}", fix.unwrap_or_default()),
             );
         }
-        page
     }
 }
 

@@ -195,12 +195,11 @@ impl LearnReport {
 }
 
 impl Draw for LearnReport {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        self.heading(&mut page);
+    fn draw(&self, page: &mut Page) {
+        self.heading(page);
         page.field("sent", format!("{} reads, nothing else", self.calls));
         for shown in self.documents.iter().filter(|it| !self.is_seen || !it.read) {
-            self.document(&mut page, shown);
+            self.document(page, shown);
         }
         for Refused { why, setting } in &self.refused {
             page.labelled(Tone::Warn, "refused", why);
@@ -222,7 +221,7 @@ impl Draw for LearnReport {
             page.line(format!("    {} = {}", setting.key, setting.value));
         }
         let Some(name) = self.profile.as_deref().map(shell::word) else {
-            return page;
+            return;
         };
         if self.is_check && !self.settings.is_empty() {
             page.next(format!("bookctl profile learn {name}"));
@@ -233,6 +232,5 @@ impl Draw for LearnReport {
             page.next(format!("bookctl doctor --probe --profile {name}"));
             page.next(format!("bookctl profile set {name} read_only=false"));
         }
-        page
     }
 }

@@ -204,7 +204,7 @@ impl ProfileList {
 }
 
 impl Draw for ProfileList {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let rows = self.profiles.iter().map(|row| {
             let current = if row.current { "current" } else { "" };
             let is_read_only = row.settings.as_ref().is_some_and(|it| it.read_only);
@@ -215,16 +215,13 @@ impl Draw for ProfileList {
                 if is_read_only { "read-only" } else { "" }.into(),
             ]
         });
-        let mut page = Page::default();
         let headers = vec!["profile", "state", "address", "access"];
         page.table(headers, rows.collect(), vec![]);
-        page
     }
 }
 
 impl Draw for ProfileView {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let (tone, state) = if self.current {
             (Tone::Good, "current")
         } else {
@@ -233,7 +230,7 @@ impl Draw for ProfileView {
         page.heading(tone, state, self.name.as_str());
         page.field("address", self.address());
         let Some(settings) = &self.settings else {
-            return page;
+            return;
         };
         for assignment in settings.assignments() {
             page.field("setting", assignment);
@@ -241,6 +238,5 @@ impl Draw for ProfileView {
         if !self.current {
             page.next(format!("bookctl profile use {}", shell::word(&self.name)));
         }
-        page
     }
 }

@@ -36,12 +36,18 @@ pub(crate) use visible::visible;
 pub(crate) trait View {
     /// The JSON document; the service's own where there is one.
     fn json(&self) -> Document;
-    fn page(&self) -> Page;
+    fn draw(&self, page: &mut Page);
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        self.draw(&mut page);
+        page
+    }
 }
 
 /// A [`View`] whose document is its fields.
 pub(crate) trait Draw: Serialize {
-    fn page(&self) -> Page;
+    fn draw(&self, page: &mut Page);
 }
 
 impl<T: Draw> View for T {
@@ -49,8 +55,8 @@ impl<T: Draw> View for T {
         Document::serialized(self)
     }
 
-    fn page(&self) -> Page {
-        Draw::page(self)
+    fn draw(&self, page: &mut Page) {
+        Draw::draw(self, page);
     }
 }
 
@@ -62,8 +68,8 @@ impl<P: Fn(&Document) -> Page> View for DocumentView<P> {
         self.0.clone()
     }
 
-    fn page(&self) -> Page {
-        self.1(&self.0)
+    fn draw(&self, page: &mut Page) {
+        *page = self.1(&self.0);
     }
 }
 

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::json;
 use super::style::{StreamStyle, Tone};
-use super::table::{self, Cell, cut};
+use super::table::{self, Cell};
 use super::visible::{visible, visible_rows};
 use super::wrap::{wrap, wrap_command};
 
@@ -26,7 +26,6 @@ enum Block {
         pipe: Vec<usize>,
     },
     Columns(Vec<(Cell, usize)>),
-    Row(Vec<(Cell, usize)>),
     Next(String),
     Command(String),
     Secret(String),
@@ -98,11 +97,6 @@ impl Page {
     /// Adds one line of cells with their minimum widths, for rows that arrive one by one, so that no table can be laid out.
     pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
         self.push(Block::Columns(cells))
-    }
-
-    /// The same, but never more than one line on a terminal: a cell without room is left out, and the last is cut.
-    pub(crate) fn row(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
-        self.push(Block::Row(cells))
     }
 
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
@@ -231,7 +225,6 @@ impl Sheet<'_> {
             Block::Secret(line) => self.line(&visible_rows(line)),
             Block::Json(raw) => self.line(&json::pretty(raw, 2)),
             Block::Columns(cells) => self.columns(cells),
-            Block::Row(cells) => self.row(cells),
             Block::Table { rows, .. } if rows.is_empty() => {}
             Block::Table { headers, rows, .. } => {
                 self.line(&table::lay_out(headers, rows, style));
@@ -258,9 +251,7 @@ impl Sheet<'_> {
             }
             Block::Secret(line) => self.line(&visible_rows(line)),
             Block::Json(raw) => self.line(&json::compact(raw)),
-            Block::Columns(cells) | Block::Row(cells) => {
-                self.tabs(cells.iter().map(|(cell, _)| cell));
-            }
+            Block::Columns(cells) => self.tabs(cells.iter().map(|(cell, _)| cell)),
             Block::Table { rows, pipe, .. } => {
                 for row in rows {
                     match pipe.as_slice() {
@@ -312,29 +303,6 @@ impl Sheet<'_> {
             self.line(&format!("{start}{}", self.style.tint(last.tone, &line)));
             start = " ".repeat(indent);
         }
-    }
-
-    /// Writes one line, whatever has room on it.
-    fn row(&mut self, cells: &[(Cell, usize)]) {
-        let (mut line, mut width) = (String::new(), 0);
-        for (place, (cell, least)) in cells.iter().enumerate() {
-            let mut shown = cell.shown();
-            let room = self.style.width.saturating_sub(width);
-            if shown.width() > room {
-                if place + 1 < cells.len() || room < LEAST_CUT {
-                    continue;
-                }
-                shown = cut(&shown, room).into_owned();
-            }
-            if shown.is_empty() && *least == 0 {
-                continue;
-            }
-            let blanks = least.saturating_sub(shown.width()) + 1;
-            width += shown.width() + blanks;
-            line += &self.style.tint(cell.tone, &shown);
-            line.extend(std::iter::repeat_n(' ', blanks));
-        }
-        self.line(line.trim_end());
     }
 }
 

@@ -54,26 +54,20 @@ impl Terminals {
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
-        let (height, width) = size(stdout);
+        let term = if stdout {
+            Term::stdout()
+        } else {
+            Term::stderr()
+        };
+        let (height, width) = term.size();
         Terminals {
             stdin: std::io::stdin().is_terminal(),
             stdout,
             stderr,
-            width,
-            height,
+            width: width.into(),
+            height: height.into(),
         }
     }
-}
-
-/// Rows and columns of the terminal.
-fn size(of_stdout: bool) -> (usize, usize) {
-    let term = if of_stdout {
-        Term::stdout()
-    } else {
-        Term::stderr()
-    };
-    let (height, width) = term.size();
-    (height.into(), width.into())
 }
 
 /// The narrowest terminal that anything is fitted to.
@@ -124,7 +118,7 @@ impl StreamStyle {
     /// The same with the terminal's present width: a person may have changed it since the start.
     pub(crate) fn now(mut self) -> Self {
         if self.terminal {
-            self.width = size(std::io::stdout().is_terminal()).1.max(NARROWEST);
+            self.width = Terminals::detect().width.max(NARROWEST);
         }
         self
     }

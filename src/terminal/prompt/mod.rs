@@ -18,7 +18,7 @@ mod screen;
 mod text_input;
 mod theme;
 
-pub(crate) use question::{Deadline, PromptError, Question, TerminalEnv};
+pub(crate) use question::{Deadline, PromptError, Question};
 
 use event_loop::Widget;
 use menu::Menu;
@@ -31,35 +31,36 @@ use crate::platform::system::tty::Modes;
 
 /// Asks questions, or refuses to. An `async` method may be dropped at any moment; the terminal is then restored.
 pub(crate) struct Prompter<'a> {
-    environment: TerminalEnv,
-    theme: Theme,
+    /// Why nothing can be asked, if so.
+    refusal: Option<&'static str>,
+    /// Whether a question is printed and its answer read as a line, with nothing redrawn.
+    is_plain: bool,
+    color: bool,
     deadline: Option<Deadline<'a>>,
 }
 
 impl Prompter<'_> {
-    pub(crate) fn new(environment: TerminalEnv) -> Self {
-        Self {
-            environment,
-            theme: Theme::new(environment.color),
+    pub(crate) fn new(refusal: Option<&'static str>, is_plain: bool, color: bool) -> Self {
+        Prompter {
+            refusal,
+            is_plain,
+            color,
             deadline: None,
         }
     }
 
     /// The same, for questions that end with [`PromptError::TooLate`] at the deadline.
     pub(crate) fn until<'a>(&self, deadline: Option<Deadline<'a>>) -> Prompter<'a> {
-        Prompter {
-            deadline,
-            ..Prompter::new(self.environment)
-        }
+        Prompter { deadline, ..*self }
     }
 
     pub(crate) fn interactive(&self) -> bool {
-        self.environment.refusal().is_none()
+        self.refusal.is_none()
     }
 
     /// Whether this can be asked; else the error names what answers the question instead.
     pub(crate) fn check(&self, question: &Question) -> Result<(), PromptError> {
-        self.environment.refusal().map_or(Ok(()), |reason| {
+        self.refusal.map_or(Ok(()), |reason| {
             let what = &question.what;
             let why = format!("{what} is missing, and prompts are disabled: {reason}");
             let hint = format!("pass {}", question.flag);
@@ -69,7 +70,7 @@ impl Prompter<'_> {
 
     /// Says that the question before is asked again.
     pub(crate) fn take_back(&self) {
-        let hint = self.theme.hint("The last answer above no longer counts.");
+        let hint = Theme::new(self.color).hint("The last answer above no longer counts.");
         // Nobody can be told if stderr is closed.
         let _ = screen::write(&format!("{hint}\r\n"));
     }
@@ -164,9 +165,9 @@ impl Prompter<'_> {
 
     async fn ask(&self, widget: &mut dyn Widget) -> Result<(), PromptError> {
         self.check(widget.question())?;
-        let is_live = !self.environment.is_plain();
-        match is_live.then(Modes::raw) {
-            Some(Ok(modes)) => event_loop::ask(modes, widget, self.deadline, &self.theme).await,
+        let theme = Theme::new(self.color);
+        match (!self.is_plain).then(Modes::raw) {
+            Some(Ok(modes)) => event_loop::ask(modes, widget, self.deadline, &theme).await,
             _ => fallback::ask(widget, self.deadline).await,
         }
     }

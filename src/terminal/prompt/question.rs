@@ -1,4 +1,4 @@
-//! A question, when it expires, and whether a person can be asked at all.
+//! A question, and when it expires.
 
 use std::borrow::Cow;
 use std::io;
@@ -159,48 +159,6 @@ pub(super) fn countdown(left: SignedDuration) -> String {
         format!("{minutes:02}:{seconds:02}")
     } else {
         format!("{hours}:{minutes:02}:{seconds:02}")
-    }
-}
-
-/// The facts about the process that decide whether questions can be asked, and how.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TerminalEnv {
-    pub(crate) stdin_is_terminal: bool,
-    /// Questions are written to standard error, because standard output carries only results.
-    pub(crate) stderr_is_terminal: bool,
-    /// `--no-input`
-    pub(crate) no_input: bool,
-    /// `--json` or `--jq`: a script reads the output, so nobody can answer.
-    pub(crate) machine_output: bool,
-    /// `BOOKCTL_NO_INPUT`
-    pub(crate) no_input_in_environment: bool,
-    /// `CI`: a build machine may have a terminal that nobody looks at.
-    pub(crate) ci: bool,
-    /// `TERM=dumb`, or no `TERM` at all
-    pub(crate) term_is_dumb: bool,
-    /// `BOOKCTL_ACCESSIBLE`: numbered lists and plain lines, for screen readers and braille.
-    pub(crate) accessible: bool,
-    pub(crate) color: bool,
-}
-
-impl TerminalEnv {
-    /// Why nothing can be asked, if so. What the user set comes first, so that the reason is one they can change.
-    pub(super) fn refusal(&self) -> Option<&'static str> {
-        let reasons = [
-            (self.no_input, "--no-input is set"),
-            (self.machine_output, "--json and --jq never prompt"),
-            (self.no_input_in_environment, "BOOKCTL_NO_INPUT is set"),
-            (self.ci, "CI is set"),
-            (!self.stdin_is_terminal, "standard input is not a terminal"),
-            (!self.stderr_is_terminal, "standard error is not a terminal"),
-        ];
-        let mut reasons = reasons.into_iter();
-        reasons.find_map(|(stands, reason)| stands.then_some(reason))
-    }
-
-    /// Whether a question is printed and its answer read as a line, with nothing redrawn.
-    pub(super) fn is_plain(&self) -> bool {
-        self.accessible || self.term_is_dumb
     }
 }
 

@@ -38,8 +38,7 @@ impl View for BookingView<'_> {
         self.booking.document().clone()
     }
 
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let fields = &mut Fields::of(self.booking.value());
         fields.scalar("id");
         fields.text("status");
@@ -52,11 +51,11 @@ impl View for BookingView<'_> {
             _ => (tone_of(&status), status_cell(&status)),
         };
         page.heading(tone, state, self.booking.id());
-        self.state(&mut page, fields);
-        self.visit(&mut page, fields);
-        self.terms(&mut page, fields);
-        self.since(&mut page, fields);
-        self.changes(&mut page, fields);
+        self.state(page, fields);
+        self.visit(page, fields);
+        self.terms(page, fields);
+        self.since(page, fields);
+        self.changes(page, fields);
         // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
@@ -65,7 +64,6 @@ impl View for BookingView<'_> {
         for command in self.commands() {
             page.next(command);
         }
-        page
     }
 }
 

@@ -48,8 +48,7 @@ impl RequestView {
 }
 
 impl Draw for RequestView {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         page.line(format!("{} {}", self.method, self.path));
         for (name, value) in &self.headers {
             page.line(format!("{name}: {}", plain(value)));
@@ -57,6 +56,5 @@ impl Draw for RequestView {
         if let Some(body) = &self.body {
             page.line(body.to_string());
         }
-        page
     }
 }

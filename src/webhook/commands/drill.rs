@@ -141,8 +141,7 @@ async fn final_ledger(handler: &Handler, url: &Url, checks: &[DrillCheck]) -> Re
 }
 
 impl Draw for Report {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let rows = self.checks.iter().map(|finding| {
             let is_ok = finding.faults.is_empty();
             let tone = if is_ok { Tone::Good } else { Tone::Bad };
@@ -160,7 +159,6 @@ impl Draw for Report {
             page.line(format!("{check}: {faults}. {}", sentence(finding.why)));
         }
         page.line(format!("{} passed, {} failed", self.passed, self.failed));
-        page
     }
 }
 

@@ -133,7 +133,7 @@ fn tone(state: EventState) -> Tone {
 }
 
 impl Draw for EventList {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let rows = self.events.iter().zip(1..).map(|(row, number)| {
             let event = &row.event;
             let received = row.received_at.to_zoned(system_zone());
@@ -158,9 +158,7 @@ impl Draw for EventList {
             "state",
             "app",
         ];
-        let mut page = Page::default();
         page.table(headers, rows.collect(), (1..8).collect());
-        page
     }
 }
 
@@ -219,8 +217,7 @@ struct Verification {
 }
 
 impl Draw for Received {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let (row, event) = (&self.row, &self.row.event);
         page.heading(tone(row.state), row.state.as_str(), &event.id);
         page.field("kind", event.shown_kind());
@@ -272,6 +269,5 @@ impl Draw for Received {
             "bookctl webhook events replay {} --to URL",
             event.id
         ));
-        page
     }
 }

@@ -29,8 +29,7 @@ pub(crate) struct ListenReady {
 }
 
 impl Draw for ListenReady {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         page.heading(Tone::Good, "listening", &self.url);
         page.field_if("forward to", self.forward_to.as_deref());
         if self.left > 0 {
@@ -55,12 +54,11 @@ impl Draw for ListenReady {
             let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
             page.secret(format!("  {line}")).line("");
         }
-        page
     }
 }
 
 impl Draw for ListenerEvent {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let at = self.at.to_zoned(system_zone());
         let time = at.strftime("%H:%M:%S").to_string();
         let mut cells = vec![(time.into(), TIME)];
@@ -73,9 +71,7 @@ impl Draw for ListenerEvent {
             ]);
         }
         cells.push((self.result(), 0));
-        let mut page = Page::default();
         page.columns(cells);
-        page
     }
 }
 
@@ -108,8 +104,7 @@ pub(crate) struct ListenSummary {
 }
 
 impl Draw for ListenSummary {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let it = &self.summary;
         let received = format!(
             "{} received, {} duplicates, {} refused",
@@ -124,6 +119,5 @@ impl Draw for ListenSummary {
         if it.abandoned > 0 {
             page.next("bookctl webhook events list --state abandoned");
         }
-        page
     }
 }

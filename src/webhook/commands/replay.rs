@@ -133,7 +133,7 @@ struct ReplayedEvent {
 }
 
 impl Draw for Replayed {
-    fn page(&self) -> Page {
+    fn draw(&self, page: &mut Page) {
         let rows = self.events.iter().map(|it| {
             let tone = if it.delivered { Tone::Good } else { Tone::Bad };
             vec![
@@ -144,8 +144,6 @@ impl Draw for Replayed {
             ]
         });
         let headers = vec!["event", "kind", "booking", "app"];
-        let mut page = Page::default();
         page.table(headers, rows.collect(), vec![]);
-        page
     }
 }

@@ -134,8 +134,7 @@ struct Sent {
 }
 
 impl Draw for Sent {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         let (tone, state) = if self.delivered {
             (Tone::Good, "delivered")
         } else {
@@ -149,6 +148,5 @@ impl Draw for Sent {
         if rest > 0 {
             page.field("", format!("… {rest} more bytes; --json prints all"));
         }
-        page
     }
 }

@@ -62,14 +62,12 @@ struct Signed {
 }
 
 impl Draw for Signed {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         // A single cell, which is not wrapped: a line break would change the header.
         page.columns(vec![(
             TableCell::from(format!("{}: {}", self.header, self.value)),
             0,
         )]);
-        page
     }
 }
 

@@ -155,8 +155,7 @@ struct Verdict {
 }
 
 impl Draw for Verdict {
-    fn page(&self) -> Page {
-        let mut page = Page::default();
+    fn draw(&self, page: &mut Page) {
         page.heading(Tone::Good, "verified", "the signature is valid");
         let at = self.signed_at.map_or(String::new(), |at| format!("{at}, "));
         let age = self.age_seconds.unsigned_abs();
@@ -166,6 +165,5 @@ impl Draw for Verdict {
             "ago"
         };
         page.field("signed", format!("{at}{age} s {when}"));
-        page
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Params, Row, params};
 use serde::Serialize;
 
 use super::{EventState, Webhooks, event, moment};
@@ -88,12 +88,7 @@ impl Webhooks {
             query.since.map_or(i64::MIN, Timestamp::as_millisecond),
             query.limit.map_or(-1, i64::from),
         ];
-        self.read(|connection| {
-            connection
-                .prepare(&sql)?
-                .query_map(values, event_row)?
-                .collect()
-        })
+        self.rows(&sql, values, event_row)
     }
 
     pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
@@ -115,14 +110,9 @@ impl Webhooks {
     pub(crate) fn bodies(&self, after: i64, limit: u32) -> Result<Vec<(i64, Timestamp, Vec<u8>)>> {
         let sql = "SELECT number, received_at, body FROM events \
                    WHERE origin = ? AND number > ? AND booking IS NOT NULL ORDER BY number LIMIT ?";
-        self.read(|connection| {
-            connection
-                .prepare(sql)?
-                .query_map(params![self.origin, after, limit], |row| {
-                    let received_at = moment(row.get("received_at")?);
-                    Ok((row.get("number")?, received_at, row.get("body")?))
-                })?
-                .collect()
+        self.rows(sql, params![self.origin, after, limit], |row| {
+            let received_at = moment(row.get("received_at")?);
+            Ok((row.get("number")?, received_at, row.get("body")?))
         })
     }
 
@@ -141,26 +131,30 @@ impl Webhooks {
     /// An event's attempts, oldest first.
     pub(crate) fn attempts(&self, number: i64) -> Result<Vec<AttemptRow>> {
         let sql = "SELECT * FROM attempts WHERE event = ? ORDER BY number";
-        self.read(|connection| {
-            connection
-                .prepare(sql)?
-                .query_map([number], |row| {
-                    let response: Option<String> = row.get("response")?;
-                    Ok(AttemptRow {
-                        attempt: ForwardAttempt {
-                            number: row.get("number")?,
-                            status: row.get("status")?,
-                            error: row.get("error")?,
-                            latency_ms: row.get("latency_ms")?,
-                        },
-                        replay: row.get("replay")?,
-                        url: row.get("url")?,
-                        begun_at: moment(row.get("begun_at")?),
-                        response: response.and_then(|it| serde_json::from_str(&it).ok()),
-                    })
-                })?
-                .collect()
+        self.rows(sql, [number], |row| {
+            let response: Option<String> = row.get("response")?;
+            Ok(AttemptRow {
+                attempt: ForwardAttempt {
+                    number: row.get("number")?,
+                    status: row.get("status")?,
+                    error: row.get("error")?,
+                    latency_ms: row.get("latency_ms")?,
+                },
+                replay: row.get("replay")?,
+                url: row.get("url")?,
+                begun_at: moment(row.get("begun_at")?),
+                response: response.and_then(|it| serde_json::from_str(&it).ok()),
+            })
         })
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        self.read(|connection| connection.prepare(sql)?.query_map(values, row)?.collect())
     }
 
     /// How many events are still to be forwarded.
