@@ -70,9 +70,9 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
             run(&out, &parser)
         }
         Plan::Configuration(run) => Startup::new(&cli.flags, environment, out)
-            .and_then(|startup| block_on(unless_interrupted(run(startup)))),
+            .and_then(|startup| app::block_on(unless_interrupted(run(startup)))),
         Plan::Context(needs, run) => Startup::new(&cli.flags, environment, out)
-            .and_then(|startup| block_on(run_in_context(startup, needs, run))),
+            .and_then(|startup| app::block_on(run_in_context(startup, needs, run))),
     };
     outcome.unwrap_or_else(|error| {
         if cli.flags.verbose {
@@ -83,17 +83,6 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         plain.report(&error);
         error.exit
     })
-}
-
-fn block_on(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::io("the runtime cannot be started", error))?;
-    let outcome = runtime.block_on(command);
-    // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
-    runtime.shutdown_background();
-    outcome
 }
 
 async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> Result<Exit> {

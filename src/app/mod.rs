@@ -18,6 +18,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use crate::outcome::{Error, Result};
 use crate::platform::signals::EndSignals;
 
+/// Runs a future on a runtime of its own.
+pub(crate) fn block_on<T>(running: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::io("the runtime cannot be started", error))?;
+    let outcome = runtime.block_on(running);
+    // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
+    runtime.shutdown_background();
+    outcome
+}
+
 /// Listens for the signals that end a command, which are awaited next to it.
 pub(crate) fn listen_for_signals() -> Result<EndSignals> {
     EndSignals::listen().map_err(|error| Error::io("signals cannot be listened for", error))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::app::block_on;
 use crate::config::{Environment, Paths, SharedJournal};
 use crate::journal::Actor;
 use crate::outcome::{Code, Error, Result};
@@ -87,13 +88,7 @@ fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
     };
     let account = SharedJournal::account(profile, &journal.address);
     let vault = Vault::new(paths.secrets.clone());
-    let look = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::io("the runtime cannot be started", error))?;
-        runtime.block_on(vault.find(&account, Item::JournalPassword))
-    };
+    let look = move || block_on(vault.find(&account, Item::JournalPassword));
     let found = std::thread::spawn(look).join();
     let found = found.unwrap_or_else(|_| Err(Error::journal("the keyring failed")))?;
     Ok(found.map(|found| Secret::expose(&found.secret).to_owned()))

@@ -132,11 +132,6 @@ impl Error {
         Error::new(Code::Journal, message)
     }
 
-    /// The error for an unusable file of received deliveries (3).
-    pub(crate) fn webhooks(message: impl Into<String>) -> Self {
-        Error::new(Code::Webhooks, message)
-    }
-
     /// What failed, and the innermost cause. If `cause` is an error for the user already, it stays as it is.
     pub(crate) fn caused(
         code: Code,

@@ -177,13 +177,11 @@ fn flag_rows() -> Vec<Vec<String>> {
 /// The settings of a profile's adapter: names, expressions by kind, and how times are read.
 fn adapter_rows() -> Vec<Vec<String>> {
     let mut all = rows(Dialect::TABLE.iter().map(|it| [it.0, it.1, it.2]));
-    for (_, kind, what) in ReadKind::TABLE {
-        let meaning = format!("expression that reads {what}");
-        all.push(vec![format!("read.{kind}"), String::new(), meaning]);
-    }
-    for (_, kind, what) in WriteKind::TABLE {
-        let meaning = format!("expression that writes {what}");
-        all.push(vec![format!("write.{kind}"), String::new(), meaning]);
+    let read = ReadKind::TABLE.iter().map(|it| ("read", it.1, it.2));
+    let written = WriteKind::TABLE.iter().map(|it| ("write", it.1, it.2));
+    for (does, kind, what) in read.chain(written) {
+        let meaning = format!("expression that {does}s {what}");
+        all.push(vec![format!("{does}.{kind}"), String::new(), meaning]);
     }
     let times = "whether times without an offset are the venue's own, in requests as well";
     all.extend(rows([["local_times", "false", times]]));

@@ -87,37 +87,3 @@ fn reply(shell: Shell, line: &CommandLine, candidates: &[CompletionCandidate]) -
     }
     reply
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn candidate(value: &str, about: &str) -> CompletionCandidate {
-        CompletionCandidate::new(value).help(Some(about.to_owned().into()))
-    }
-
-    #[test]
-    fn bash_gets_the_piece_that_it_replaces_and_what_is_said_of_it_only_in_a_list() {
-        let mut line = CommandLine {
-            kept: "--slot=".len(),
-            ..CommandLine::default()
-        };
-        let two = [
-            candidate("--slot=@1", "early"),
-            candidate("--slot=@2", "late"),
-        ];
-        assert_eq!(reply(Shell::Bash, &line, &two), "@1\n@2\n");
-        line.listing = true;
-        assert_eq!(reply(Shell::Bash, &line, &two), "@1  (early)\n@2  (late)\n");
-        assert_eq!(reply(Shell::Bash, &line, &two[..1]), "@1\n");
-    }
-
-    #[test]
-    fn a_file_with_a_blank_stays_one_word_in_bash() {
-        let file = [candidate("my answer.json", "")];
-        let mut line = CommandLine::default();
-        assert_eq!(reply(Shell::Bash, &line, &file), "my\\ answer.json\n");
-        line.quoted = true;
-        assert_eq!(reply(Shell::Bash, &line, &file), "my answer.json\n");
-    }
-}

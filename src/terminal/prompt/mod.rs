@@ -145,7 +145,7 @@ impl Prompter<'_> {
 
     /// Completes when a person presses Esc: while something is waited for. Never where nobody is asked.
     pub(crate) async fn escape(&self) -> Result<(), PromptError> {
-        let is_live = self.interactive() && !self.environment.is_plain();
+        let is_live = self.interactive() && !self.is_plain;
         match is_live.then(Modes::raw) {
             Some(Ok(modes)) => event_loop::escaped(modes).await,
             _ => std::future::pending().await,

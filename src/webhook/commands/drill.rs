@@ -10,9 +10,8 @@ use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::Booking;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
-use crate::webhook::drill::DrillCheck;
 use crate::webhook::drill::plan::Subject;
-use crate::webhook::drill::report::{Finding, Ledger, Report};
+use crate::webhook::drill::{DrillCheck, Finding, Ledger, Report};
 use crate::webhook::handler::{Handler, endpoint};
 
 /// How long a handler that answers first may take to handle all events.

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
-use super::{Delivery, DrillCheck};
+use super::{Delivery, DrillCheck, Ordered};
 use crate::secrets::Secret;
 use crate::service::mapping::Dialect;
 use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
@@ -19,18 +19,6 @@ const CONCURRENT_DUPLICATES: usize = 8;
 const OUT_OF_TOLERANCE: i64 = 15 * 60;
 const WRONG_SECRET: &str = "whsec_of_somebody_else";
 const WRONG_V1: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-
-/// The status that a handler should have in the end for the booking whose events come out of order.
-#[derive(Clone, Debug)]
-pub(crate) struct Ordered {
-    pub(crate) id: String,
-    /// For an invented booking the status of its newest event. Its older events have [`OUTDATED`].
-    pub(crate) status: String,
-    pub(crate) is_invented: bool,
-}
-
-/// The status in the older events, which come later.
-pub(crate) const OUTDATED: &str = "processing";
 
 /// The booking that the events are about, and how they are signed.
 pub(crate) struct Subject<'a> {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use super::event::{Event, IdSource};
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::crypto::sha256;
 use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite::{self, JournalMode, Kind};
@@ -142,7 +142,10 @@ impl Webhooks {
             Ok(written) => {
                 written.map_err(|error: rusqlite::Error| unusable(&self.path, &error.into()))
             }
-            Err(_) => Err(Error::webhooks("the webhook file could not be written")),
+            Err(_) => Err(Error::new(
+                Code::Webhooks,
+                "the webhook file could not be written",
+            )),
         }
     }
 
@@ -194,7 +197,7 @@ impl Webhooks {
 
 fn unusable(path: &Path, why: &SqlFailure) -> Error {
     let shown = path.display();
-    let error = Error::webhooks(format!("{} {shown} {why}", KIND.name));
+    let error = Error::new(Code::Webhooks, format!("{} {shown} {why}", KIND.name));
     if why.is_permanent() {
         error.hint(format!(
             "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
