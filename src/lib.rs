@@ -9,6 +9,7 @@ mod arbitrary;
 mod booking;
 mod cli;
 mod config;
+mod desk;
 mod journal;
 mod json;
 mod outcome;

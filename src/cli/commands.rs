@@ -13,7 +13,7 @@ pub(crate) use completions::Shell;
 pub(crate) use help::TOPICS;
 
 use crate::app::plan::{Needs, Plan, ServiceNeed};
-use crate::{account, booking, playground, setup, webhook};
+use crate::{account, booking, desk, playground, setup, webhook};
 
 /// All commands in the order of the help, where `overview` groups them.
 ///
@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Book(EagerBook),
     /// Book every row of a JSON lines or CSV file
     Batch(booking::batch::Args),
+    /// Show bookings on one live screen, search them and act on one
+    Desk(desk::Args),
     /// List and search the bookings that this computer knows
     Bookings(booking::find::Args),
     /// Show a booking's status, reason and next steps
@@ -119,6 +121,13 @@ impl Command {
             Command::Continue(args) => Plan::service(args, booking::pause::run),
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
+            Command::Desk(args) => {
+                let needs = Needs {
+                    service: ServiceNeed::Profile,
+                    is_server: true,
+                };
+                Plan::context(needs, args, desk::run)
+            }
             Command::Bookings(args) => Plan::service(args, booking::find::run),
             Command::Limits(_) => Plan::service((), account::limits::run),
             Command::Session(group) => {

@@ -10,7 +10,7 @@ use crate::terminal::output::wrap;
 const GROUPS: [(&str, &str); 5] = [
     ("sandbox", "Build and test"),
     ("search", "Book"),
-    ("bookings", "Support a guest"),
+    ("desk", "Support a guest"),
     ("auth", "Connect"),
     ("card", "commands"),
 ];

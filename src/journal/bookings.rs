@@ -129,12 +129,12 @@ pub(super) fn store(
         (stored(booking), terms, Searched::of(booking, asked, scope))
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
-         seen_at = excluded.seen_at, gone_at = NULL, day = excluded.day, guest = excluded.guest, email = excluded.email,
+         seen_at = excluded.seen_at, gone_at = NULL, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
          phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
          terms = coalesce(bookings.terms, excluded.terms),
          idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
     let write = format!(
-        "INSERT INTO bookings (origin, id, status, document, seen_at, day, guest, email, phone, venue, folded_id, terms,
+        "INSERT INTO bookings (origin, id, status, document, seen_at, visit, guest, email, phone, venue, folded_id, terms,
                                idempotency_key, profile, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) {}",
         if held.is_some() { CHANGED } else { "" }
@@ -146,7 +146,7 @@ pub(super) fn store(
         status.as_str(),
         &document,
         seen.seen_at,
-        &searched.day,
+        &searched.visit,
         &searched.guest,
         &searched.email,
         &searched.phone,

@@ -71,8 +71,9 @@ CREATE TABLE bookings (
     gone_at         TEXT,
     -- The terms of the slot that was booked, and when the booking was cancelled.
     terms           TEXT,
-    -- What it is searched by: its day by the venue's clock, and texts without case and accents.
-    day             TEXT,
+    -- What it is searched by: the time of the visit by the venue's clock, such as 2026-12-01T19:30, and texts without case
+    -- and accents.
+    visit           TEXT,
     guest           TEXT,
     email           TEXT,
     phone           TEXT,

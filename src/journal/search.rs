@@ -77,8 +77,10 @@ impl<'a> Query<'a> {
             all.push(format!("status = {}", query.parameter(status)));
         }
         if let Some((first, last)) = sought.days {
-            let [first, last] = [first, last].map(|day| query.parameter(day.to_string()));
-            all.push(format!("day BETWEEN {first} AND {last}"));
+            // Every time of the last day sorts before the tilde.
+            let [first, last] = [first.to_string(), format!("{last}~")];
+            let [first, last] = [first, last].map(|it| query.parameter(it));
+            all.push(format!("visit BETWEEN {first} AND {last}"));
         }
         if let Some(Actor { user, host }) = &sought.mine {
             let [user, host] = [user, host].map(|it| query.parameter(it));
@@ -122,7 +124,7 @@ impl<'a> Query<'a> {
             let today = query.parameter(today.to_string());
             let later = &query.order;
             query.order = format!(
-                "CASE WHEN day >= {today} AND status NOT IN ('failed', 'cancelled', 'expired') THEN day ELSE 'never' END, {later}"
+                "CASE WHEN visit >= {today} AND status NOT IN ('failed', 'cancelled', 'expired') THEN visit ELSE 'never' END, {later}"
             );
         }
         query

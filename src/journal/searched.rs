@@ -1,4 +1,4 @@
-//! What a booking is searched by, as it is stored with it: texts without case and accents, and its day.
+//! What a booking is searched by, as it is stored with it: texts without case and accents, and the time of the visit.
 
 use serde_json::Value as Json;
 
@@ -18,8 +18,8 @@ pub(super) struct Searched {
     pub(super) phone: Option<String>,
     pub(super) venue: Option<String>,
     pub(super) id: Option<String>,
-    /// The booking's day by the venue's clock.
-    pub(super) day: Option<String>,
+    /// By the venue's clock, to the minute.
+    pub(super) visit: Option<String>,
 }
 
 impl Searched {
@@ -47,9 +47,9 @@ impl Searched {
             phone: text(digits(&redact(&guest("phone")))),
             venue: text(fold(&redact(&format!("{name} {venue_id}")))),
             id: text(fold(booking.id())),
-            day: time
-                .and_then(|time| time.day_in(zone.as_ref()))
-                .map(|day| day.to_string()),
+            visit: time
+                .and_then(|time| time.local_in(zone.as_ref()))
+                .map(|local| local.strftime("%FT%H:%M").to_string()),
         }
     }
 }

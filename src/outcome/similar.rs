@@ -6,10 +6,7 @@ use strsim::levenshtein;
 const MOST: usize = 3;
 
 /// The names that contain `word`, else those that a few mistakes make of it; the nearest first.
-pub(crate) fn did_you_mean<'a>(
-    word: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub(crate) fn similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let word = word.to_lowercase();
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     let mut found: Vec<(usize, &str)> = names
@@ -22,7 +19,15 @@ pub(crate) fn did_you_mean<'a>(
         .collect();
     found.sort_unstable();
     found.dedup();
-    meant(found.iter().map(|(_, name)| *name))
+    found.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
+/// `did you mean 'a' or 'b'?`, of the names that are similar.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    meant(similar(word, names).into_iter())
 }
 
 /// `did you mean 'a' or 'b'?`

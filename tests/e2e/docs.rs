@@ -9,7 +9,7 @@ use crate::explained::codes;
 use crate::harness::{Home, text};
 
 /// Puts `generated` between the marks of a document, or compares it with what stands there.
-fn check(document: &str, begin: &str, generated: &str) {
+pub(crate) fn check(document: &str, begin: &str, generated: &str) {
     const END: &str = "<!-- end -->";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
     let text = std::fs::read_to_string(&path).unwrap();

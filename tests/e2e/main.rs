@@ -64,6 +64,7 @@ mod unix {
     pub(crate) mod crash_team;
     pub(crate) mod create_storm;
     pub(crate) mod cut_answers;
+    pub(crate) mod desk;
     pub(crate) mod dialect;
     pub(crate) mod docs;
     pub(crate) mod doctor;

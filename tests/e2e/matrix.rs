@@ -79,6 +79,7 @@ const LINES: &[&str] = &[
     "modify BOOKING",
     "cancel PAUSED",
     "cancel BOOKING --yes",
+    "desk",
     "bookings",
     "bookings --open",
     "bookings forget",
@@ -325,7 +326,7 @@ fn at_a_narrow_terminal_without_colour_or_anybody_to_ask_nothing_is_asked_broken
 }
 
 /// Whether there is a sequence that sets colours or weight.
-fn coloured(raw: &str) -> bool {
+pub(crate) fn coloured(raw: &str) -> bool {
     raw.split("\u{1b}[").skip(1).any(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != ';');
         end.is_some_and(|end| rest[end..].starts_with('m'))

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The rooms, the lowest first. The longest name that fits counts.
 const ORDER: &str = "arbitrary json outcome platform secrets service::time service::documents \
-    service::mapping config sandbox service journal webhook terminal app booking account setup \
+    service::mapping config sandbox service journal webhook terminal app booking desk account setup \
     webhook::commands playground cli lib main";
 
 type Modules = BTreeMap<String, String>;

@@ -6,7 +6,7 @@ use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, FoundBookings, KeptBooking, SearchCriteria};
 use crate::json::plain;
-use crate::outcome::similar::did_you_mean;
+use crate::outcome::similar::{did_you_mean, similar};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
@@ -314,11 +314,7 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
         return Ok(());
     }
     let text = texts.join(" ");
-    let kept = kept(context, None)?.kept;
-    let names: Vec<String> = kept
-        .iter()
-        .filter_map(|kept| kept.booking.guest())
-        .collect();
+    let names = guests(context)?;
     let words = || names.iter().flat_map(|name| name.split_whitespace());
     let meant = text
         .split_whitespace()
@@ -331,4 +327,18 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
         "Only what this computer knows was searched. If the booking was made elsewhere: bookctl show ID, or bookctl bookings --open",
     );
     Ok(())
+}
+
+fn guests(context: &Context) -> Result<Vec<String>> {
+    let kept = kept(context, None)?.kept.into_iter();
+    Ok(kept.filter_map(|kept| kept.booking.guest()).collect())
+}
+
+/// The words of guests' names that a word of the text may stand for.
+pub(crate) fn similar_words(context: &Context, text: &str) -> Result<Vec<String>> {
+    let names = guests(context)?;
+    let words = || names.iter().flat_map(|name| name.split_whitespace());
+    let meant = text.split_whitespace();
+    let meant = meant.flat_map(|word| similar(word, words()));
+    Ok(meant.map(str::to_owned).collect())
 }

@@ -180,6 +180,11 @@ fn timeline_page(id: &str, booking: Option<&Booking>, rows: &[history::TimelineR
     let status = booking.map(Booking::status);
     let status = status.unwrap_or(Status::Other("unknown".to_owned()));
     page.heading(tone_of(&status), status_cell(&status), id);
+    add_timeline(&mut page, rows);
+    page
+}
+
+pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
     // One clock in the first column, and the reader's own beside it where it differs.
     let own = system_zone();
     let mut clocks = vec![("time (UTC)", TimeZone::UTC)];
@@ -198,5 +203,4 @@ fn timeline_page(id: &str, booking: Option<&Booking>, rows: &[history::TimelineR
     let headers = clocks.iter().map(|(header, _)| *header);
     let headers = headers.chain(["what", "details"]).collect();
     page.table(headers, cells.collect(), vec![]);
-    page
 }

@@ -75,6 +75,16 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
     assert_eq!(ids(&journal, &within, None), "Bk_4 Bk_3 Bk_2");
     assert_eq!(ids(&journal, &within, Some(2)), "Bk_4 Bk_3");
     assert!(journal.find(&within, Some(2)).unwrap().more);
+    // The next visit first, by its time.
+    let early = json!({"id": "Bk_9", "status": "confirmed", "datetime": "2026-11-13T08:15:00+01:00", "customer": {"name": "Early"}});
+    journal
+        .update(&Booking::from_document(early.into()).unwrap())
+        .unwrap();
+    let coming = SearchCriteria {
+        coming: Some("2026-11-12".parse().unwrap()),
+        ..sought("", "", "")
+    };
+    assert_eq!(ids(&journal, &coming, Some(4)), "Bk_4 Bk_9 Bk_7 Bk_8");
 }
 
 #[test]

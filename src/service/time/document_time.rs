@@ -44,11 +44,16 @@ impl DocumentTime {
         Offset::from_seconds(i32::try_from(ahead).ok()?).ok()
     }
 
-    /// The day on the clock of this zone, else as it is written, else in UTC.
-    pub(crate) fn day_in(&self, zone: Option<&TimeZone>) -> Option<Date> {
+    /// What the clock of this zone shows, else as it is written, else in UTC.
+    pub(crate) fn local_in(&self, zone: Option<&TimeZone>) -> Option<DateTime> {
         let in_zone = |zone: &TimeZone| self.instant.map(|it| zone.to_datetime(it));
         let local = zone.and_then(in_zone).or(self.local);
-        Some(local.or_else(|| in_zone(&TimeZone::UTC))?.date())
+        local.or_else(|| in_zone(&TimeZone::UTC))
+    }
+
+    /// The day of that.
+    pub(crate) fn day_in(&self, zone: Option<&TimeZone>) -> Option<Date> {
+        self.local_in(zone).map(DateTime::date)
     }
 
     /// The instant, with the clock of this zone where the time has no offset. A local time that the zone skips or

@@ -85,6 +85,8 @@ pub(crate) struct Output {
     stderr: StreamStyle,
     pager: Option<Pager>,
     quiet: bool,
+    /// What is written to stderr while a whole screen is drawn there.
+    held: RefCell<Option<String>>,
     /// The progress bar on stderr. It is suspended while anything else is written.
     progress: RefCell<Option<ProgressBar>>,
 }
@@ -105,6 +107,7 @@ impl Output {
             stderr: style(terminals.stderr),
             pager: Pager::of(prefs, &terminals, environment),
             quiet,
+            held: RefCell::default(),
             progress: RefCell::new(None),
         }
     }
@@ -253,9 +256,26 @@ impl Output {
         let _ = write!(io::stderr().lock(), "{}", page.render(&style.now()));
     }
 
+    /// Holds back what is written to stderr, until [`Output::release`]: a whole screen is drawn there.
+    pub(crate) fn hold(&self) {
+        self.held.replace(Some(String::new()));
+    }
+
+    pub(crate) fn release(&self) {
+        self.held.take();
+    }
+
+    /// What was held back since the last time, without color.
+    pub(crate) fn held(&self) -> Option<String> {
+        let mut held = self.held.borrow_mut();
+        let text = std::mem::take(held.as_mut()?);
+        let text = console::strip_ansi_codes(text.trim()).into_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
     /// Whether progress bars are shown. Where they are not, long waits need a note.
     pub(crate) fn redraws(&self) -> bool {
-        self.stderr.live && !self.quiet
+        self.stderr.live && !self.quiet && self.held.borrow().is_none()
     }
 
     pub(crate) fn progress(&self, text: &str) -> Progress {
@@ -325,6 +345,9 @@ impl Output {
     }
 
     fn to_stderr(&self, text: &str) {
+        if let Some(held) = self.held.borrow_mut().as_mut() {
+            return held.push_str(text);
+        }
         self.beside_progress(|| {
             // Nobody can be told if stderr is closed.
             let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -5,8 +5,8 @@ use unicode_width::UnicodeWidthChar;
 use crate::platform::key::Key;
 
 #[derive(Debug, Default)]
-pub(super) struct Line {
-    pub(super) text: String,
+pub(crate) struct Line {
+    pub(crate) text: String,
     /// Byte offset of the cursor, always on a character boundary.
     at: usize,
     /// Whether each character is shown as `*`.
@@ -30,7 +30,7 @@ impl Line {
     }
 
     /// Applies a key. Returns `false` if the key has no meaning in a line.
-    pub(super) fn press(&mut self, key: Key) -> bool {
+    pub(crate) fn press(&mut self, key: Key) -> bool {
         match key {
             Key::Char(character) => {
                 self.text.insert(self.at, character);
@@ -78,7 +78,7 @@ impl Line {
     }
 
     /// The part of the line that fits into `columns`, with the cursor, and its column. A leading `…` marks a cut.
-    pub(super) fn view(&self, columns: usize) -> (String, usize) {
+    pub(crate) fn view(&self, columns: usize) -> (String, usize) {
         let cell = |character: char| {
             if self.is_hidden {
                 ('*', 1)

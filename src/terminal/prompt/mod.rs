@@ -11,6 +11,7 @@
 mod editor;
 mod event_loop;
 mod fallback;
+mod full_screen;
 mod line;
 mod menu;
 mod question;
@@ -18,7 +19,10 @@ mod screen;
 mod text_input;
 mod theme;
 
-pub(crate) use question::{Deadline, PromptError, Question};
+pub(crate) use full_screen::{FullScreen, wait_for_enter};
+pub(crate) use line::Line;
+pub(crate) use question::{Deadline, PromptError, Question, countdown};
+pub(crate) use screen::{Size, write};
 
 use event_loop::Widget;
 use menu::Menu;
@@ -58,6 +62,12 @@ impl Prompter<'_> {
         self.refusal.is_none()
     }
 
+    /// Why a command cannot have the whole screen, if so.
+    pub(crate) fn why_no_screen(&self) -> Option<&'static str> {
+        let plain = "TERM is dumb or not set, or BOOKCTL_ACCESSIBLE is set";
+        self.refusal.or(self.is_plain.then_some(plain))
+    }
+
     /// Whether this can be asked; else the error names what answers the question instead.
     pub(crate) fn check(&self, question: &Question) -> Result<(), PromptError> {
         self.refusal.map_or(Ok(()), |reason| {
@@ -72,7 +82,7 @@ impl Prompter<'_> {
     pub(crate) fn take_back(&self) {
         let hint = Theme::new(self.color).hint("The last answer above no longer counts.");
         // Nobody can be told if stderr is closed.
-        let _ = screen::write(&format!("{hint}\r\n"));
+        let _ = write(&format!("{hint}\r\n"));
     }
 
     /// Asks for one of many rows, which typing filters, also by their further lines. Returns its index.

@@ -152,7 +152,7 @@ impl<'a> Deadline<'a> {
 }
 
 /// `mm:ss` below an hour, `h:mm:ss` above. Rounds up, so `00:01` is shown until the very end.
-pub(super) fn countdown(left: SignedDuration) -> String {
+pub(crate) fn countdown(left: SignedDuration) -> String {
     let seconds = left.as_secs() + i64::from(left.subsec_nanos() > 0);
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours == 0 {

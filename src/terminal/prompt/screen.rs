@@ -8,13 +8,13 @@ use super::theme::columns_of;
 
 /// The terminal's size in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
+pub(crate) struct Size {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
 }
 
 impl Size {
-    pub(super) fn of_terminal() -> Self {
+    pub(crate) fn of_terminal() -> Self {
         let (rows, columns) = Term::stderr().size();
         Size {
             rows: rows.into(),
@@ -23,7 +23,7 @@ impl Size {
     }
 
     /// The columns that may be written: terminals disagree about where the cursor is after the last one has been filled.
-    pub(super) fn usable(self) -> usize {
+    pub(crate) fn usable(self) -> usize {
         self.columns.saturating_sub(1).max(1)
     }
 }
@@ -143,7 +143,8 @@ impl Drop for Screen {
     }
 }
 
-pub(super) fn write(text: &str) -> io::Result<()> {
+/// Writes to the terminal past everything that is laid out.
+pub(crate) fn write(text: &str) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     stderr.write_all(text.as_bytes())?;
     stderr.flush()

@@ -81,6 +81,11 @@ impl Terminal {
 
     /// Runs any program.
     pub(crate) fn of_program(home: &Home, columns: u16, program: &[&str]) -> Self {
+        Self::of_size(home, (ROWS.get(), columns), program)
+    }
+
+    /// Runs any program on a screen of so many rows and columns.
+    pub(crate) fn of_size(home: &Home, (rows, columns): (u16, u16), program: &[&str]) -> Self {
         let mut command = Command::new("sh");
         home.enter(&mut command);
         if !home.sets("TERM") {
@@ -89,7 +94,7 @@ impl Terminal {
         if !home.sets("BOOKCTL_PAGER") {
             command.env("BOOKCTL_PAGER", "cat");
         }
-        command.args(["-c", SHELL, "sh", &ROWS.to_string(), &columns.to_string()]);
+        command.args(["-c", SHELL, "sh", &rows.to_string(), &columns.to_string()]);
         command.args(program);
         let (mut pty, end) = open().unwrap();
         let command = pty_process::blocking::Command::from(command);
@@ -98,7 +103,11 @@ impl Terminal {
         Terminal {
             pty,
             shell,
-            screen: Parser::new(ROWS, NonZeroU16::new(columns).unwrap(), 0),
+            screen: Parser::new(
+                NonZeroU16::new(rows).unwrap(),
+                NonZeroU16::new(columns).unwrap(),
+                0,
+            ),
             raw: Vec::new(),
             broken: Vec::new(),
         }
@@ -165,10 +174,11 @@ impl Terminal {
 
     /// Gives the terminal another width, as a person does with the window.
     pub(crate) fn resize(&mut self, columns: u16) -> &mut Self {
-        self.pty.resize(Size::new(ROWS.get(), columns)).unwrap();
+        let (rows, _) = self.screen.screen().size();
+        self.pty.resize(Size::new(rows.get(), columns)).unwrap();
         self.screen
             .screen_mut()
-            .set_size(ROWS, NonZeroU16::new(columns).unwrap());
+            .set_size(rows, NonZeroU16::new(columns).unwrap());
         self
     }
 

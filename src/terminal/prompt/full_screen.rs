@@ -1,0 +1,117 @@
+//! A whole screen of the terminal for a command that stays: the other page, which leaves what stood there before untouched.
+
+use std::io;
+
+use super::screen::{Size, write};
+use super::theme::fit;
+use crate::platform::key::Key;
+use crate::platform::system::process;
+use crate::platform::system::tty::{self, Modes, Typed};
+
+/// The other page, cleared, with bracketed paste and without a cursor.
+const ENTER: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J";
+const LEAVE: &str = "\x1b[?2004l\x1b[?25h\x1b[?1049l";
+
+/// On drop, the page before and the terminal's modes are there again.
+pub(crate) struct FullScreen {
+    // Before the modes: what is typed is read in raw mode alone.
+    typed: Typed,
+    modes: Modes,
+    /// The lines as they stand there.
+    shown: Vec<String>,
+    size: Size,
+}
+
+impl FullScreen {
+    pub(crate) fn open() -> io::Result<Self> {
+        let modes = Modes::raw()?;
+        let mut screen = FullScreen {
+            typed: Typed::open()?,
+            modes,
+            shown: Vec::new(),
+            size: Size::of_terminal(),
+        };
+        screen.enter()?;
+        Ok(screen)
+    }
+
+    fn enter(&mut self) -> io::Result<()> {
+        self.shown.clear();
+        self.modes.enter()?;
+        write(ENTER)
+    }
+
+    /// The process continues after it was stopped: somebody else has used the terminal.
+    pub(crate) fn resume(&mut self) -> io::Result<()> {
+        self.enter()
+    }
+
+    /// Stops the process as Ctrl-Z does, with the terminal as it was. Returns when it continues.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        write(LEAVE)?;
+        self.modes.leave()?;
+        process::suspend()?;
+        self.enter()
+    }
+
+    /// The next key; `None` if the terminal is gone. Cancel safe.
+    pub(crate) async fn key(&mut self) -> io::Result<Option<Key>> {
+        self.typed.key().await
+    }
+
+    /// A key that has already been typed, if any.
+    pub(crate) async fn waiting(&mut self) -> io::Result<Option<Key>> {
+        self.typed.waiting().await
+    }
+
+    /// Shows these lines from the top, each cut to the terminal's width. Only what has changed is written.
+    pub(crate) fn draw(
+        &mut self,
+        lines: &[String],
+        cursor: Option<(usize, usize)>,
+        size: Size,
+    ) -> io::Result<()> {
+        let mut out = "\x1b[?25l".to_owned();
+        if size != self.size {
+            self.shown.clear();
+            self.size = size;
+            out += "\x1b[2J";
+        }
+        let shown = (0..size.rows).map(|row| {
+            let line = lines.get(row).map(String::as_str);
+            fit(line.unwrap_or_default(), size.usable())
+        });
+        let shown: Vec<String> = shown.collect();
+        for (row, line) in shown.iter().enumerate() {
+            if self.shown.get(row) != Some(line) {
+                out += &format!("\x1b[{};1H{line}\x1b[K", row + 1);
+            }
+        }
+        self.shown = shown;
+        if let Some((row, column)) = cursor {
+            out += &format!("\x1b[{};{}H\x1b[?25h", row + 1, column + 1);
+        }
+        write(&out)
+    }
+}
+
+impl Drop for FullScreen {
+    fn drop(&mut self) {
+        // Ignore errors: the terminal may be gone.
+        let _ = write(LEAVE);
+    }
+}
+
+/// Waits for Enter below what a command has written. Esc and Ctrl-C are as good.
+pub(crate) async fn wait_for_enter(text: &str) -> io::Result<()> {
+    let _restored_last = Modes::raw()?;
+    // What was typed ahead was meant for the command.
+    tty::discard()?;
+    write(&format!("\r\n{text}"))?;
+    let mut typed = Typed::open()?;
+    while !matches!(
+        typed.key().await?,
+        None | Some(Key::Enter | Key::Escape | Key::Interrupt)
+    ) {}
+    write("\r\n")
+}
