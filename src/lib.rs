@@ -34,7 +34,6 @@ use crate::config::Environment;
 pub use crate::outcome::Exit;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::process;
-use crate::terminal::output::Output;
 
 /// The commands with their arguments and help, as data: what manual pages are made of.
 pub fn command() -> clap::Command {
@@ -76,11 +75,6 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
             .and_then(|startup| app::block_on(run_in_context(startup, needs, run))),
     };
     outcome.unwrap_or_else(|error| {
-        if cli.flags.verbose {
-            for cause in error.inner_causes() {
-                Output::trace(&format!("caused by: {cause}"));
-            }
-        }
         plain.report(&error);
         error.exit
     })

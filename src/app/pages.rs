@@ -262,7 +262,7 @@ pub(crate) async fn find_venues(
     drop(progress);
     let failed = pages.document.value().get("providers_failed");
     let failed = failed.and_then(Value::as_array).into_iter().flatten();
-    let failed: Vec<String> = failed.map(provider_name).collect();
+    let failed: Vec<String> = failed.map(plain).collect();
     if !failed.is_empty() {
         context.out.warn(&format!(
             "{} did not respond; their venues are missing from the list",
@@ -271,13 +271,6 @@ pub(crate) async fn find_venues(
     }
     context.remember(|recent| recent.remember_venues(&pages.items));
     Ok(pages)
-}
-
-/// A provider by its name, or by the object that has one.
-fn provider_name(provider: &Value) -> String {
-    let names = ["provider", "name", "id"];
-    let named = names.iter().find_map(|name| provider.get(name));
-    plain(named.unwrap_or(provider))
 }
 
 /// The state of a session that waits for its code.

@@ -1,6 +1,6 @@
 //! What exists before a service is chosen. Commands that repair the configuration use only this.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -9,7 +9,6 @@ use crate::app::flags::Flags;
 use crate::config::{Environment, Paths, Target, TargetOptions, resolve};
 use crate::outcome::{Error, Result};
 use crate::platform::lock_wait::LockWaitSettings;
-use crate::platform::system::tty;
 use crate::terminal::output::{Output, Terminals};
 use crate::terminal::prompt::Prompter;
 
@@ -50,8 +49,8 @@ impl Startup {
         ];
         let mut reasons = reasons.into_iter();
         let refusal = reasons.find_map(|(stands, reason)| stands.then_some(reason));
-        let is_plain = is_on(&environment.accessible) || is_dumb(environment.term.as_deref());
-        let prompter = Prompter::new(refusal, is_plain, out.stderr_style().color);
+        let style = out.stderr_style();
+        let prompter = Prompter::new(refusal, !style.live, style.color);
         Ok(Startup {
             out,
             prompter,
@@ -89,11 +88,6 @@ impl Startup {
         let environment = Environment::text(self.environment.profile.as_ref());
         self.options.profile.clone().or(environment)
     }
-}
-
-/// Whether the terminal cannot redraw. Only on Windows is TERM usually not set.
-fn is_dumb(term: Option<&OsStr>) -> bool {
-    term.map_or(cfg!(unix), |term| term == "dumb") || !tty::knows_escapes()
 }
 
 /// Refuses a clock before 1970 or after 9999, as a machine with an empty battery shows: idempotency keys begin with the

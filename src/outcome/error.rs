@@ -83,8 +83,6 @@ pub(crate) struct ErrorReport {
     pub(crate) idempotency_key: Option<String>,
     /// The body of the service's answer, unchanged.
     pub(crate) body: Option<Document>,
-    /// The error that led to this one, with what was being done as its context.
-    source: Option<anyhow::Error>,
 }
 
 impl Error {
@@ -108,7 +106,6 @@ impl Error {
             retry_after: None,
             idempotency_key: None,
             body: None,
-            source: None,
         }))
     }
 
@@ -135,29 +132,15 @@ impl Error {
     /// What failed, and the innermost cause. If `cause` is an error for the user already, it stays as it is.
     pub(crate) fn caused(
         code: Code,
-        what: impl fmt::Display + Send + Sync + 'static,
+        what: impl fmt::Display,
         cause: impl Into<anyhow::Error>,
     ) -> Self {
-        let cause = match said_already(cause.into()) {
-            Ok(error) => return error,
-            Err(cause) => cause,
-        };
-        let message = format!("{what}: {}", reason(cause.as_ref()));
-        let mut error = Error::new(code, message);
-        error.source = Some(cause.context(what));
-        error
-    }
-
-    /// The causes that the message leaves out, from the outermost to the innermost.
-    pub(crate) fn inner_causes(&self) -> impl Iterator<Item = String> {
-        let chain = self.source.iter().flat_map(|source| source.chain().skip(1));
-        let mut causes: Vec<String> = chain.map(ToString::to_string).collect();
-        causes.pop();
-        causes.into_iter()
+        said_already(cause.into())
+            .unwrap_or_else(|cause| Error::new(code, format!("{what}: {}", reason(cause.as_ref()))))
     }
 
     /// The error for failed local I/O (1); `what` failed because of `error`.
-    pub(crate) fn io(what: impl fmt::Display + Send + Sync + 'static, error: io::Error) -> Self {
+    pub(crate) fn io(what: impl fmt::Display, error: io::Error) -> Self {
         Error::caused(Code::Io, what, error)
     }
 
@@ -234,11 +217,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
-    }
-}
+impl std::error::Error for Error {}
 
 impl Deref for Error {
     type Target = ErrorReport;

@@ -280,22 +280,3 @@ fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
     assert!(fields.values().all(|value| !value.is_null()), "{error}");
     assert_eq!(error["request"], "GET /v1/bookings/bk_nobody");
 }
-
-/// A message ends with the innermost cause; who looks for the reason finds the others, too.
-#[test]
-fn verbose_shows_the_causes_that_a_message_leaves_out() {
-    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x");
-    let file = home.folder().join("authorities.pem");
-    let encoded = "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n";
-    fs::write(&file, encoded).unwrap();
-    let home = home.with_profile(
-        "p",
-        "https://127.0.0.1:9",
-        &format!("ca_file = '{}'\n", file.display()),
-    );
-    let verbose = home.run(["status", "--verbose"]).exits(3);
-    verbose.says("caused by: builder error");
-    let terse = home.run(["status"]).exits(3);
-    let terse = terse.says("authorities.pem: invalid certificate encoding");
-    assert!(!terse.stderr.contains("caused by"), "{terse}");
-}

@@ -77,12 +77,7 @@ impl Context {
         self.target.journal().is_some() || self.paths.journal.exists()
     }
 
-    pub(crate) fn shared_journal(&self) -> Result<Option<Database>> {
-        let shared = self.target.journal();
-        shared.map(|shared| self.database(shared)).transpose()
-    }
-
-    fn database(&self, shared: &SharedJournal) -> Result<Database> {
+    pub(crate) fn database(&self, shared: &SharedJournal) -> Result<Database> {
         shared_journal::database(&self.out, &self.environment, &self.paths, shared)
     }
 

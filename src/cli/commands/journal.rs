@@ -4,6 +4,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::app::Context;
+use crate::config::SharedJournal;
 use crate::journal::{Copied, Recovery, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::plural;
@@ -107,14 +108,12 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
 }
 
 fn init(context: &Context) -> Result<Exit> {
-    let place = shared(context)?;
-    let database = context.shared_journal()?;
-    let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
-    let prepared = prepare(database)?;
+    let shared = shared(context)?;
+    let prepared = prepare(context.database(shared)?)?;
     // Opened as every other command opens it.
     let summary = context.journal()?.summary()?;
     context.out.emit(&InitView {
-        place,
+        place: shared.address.to_string(),
         made: prepared.is_new,
         version: summary.version,
         search_indexed: summary.search_is_indexed,
@@ -123,13 +122,12 @@ fn init(context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn shared(context: &Context) -> Result<String> {
-    let shared = context.target().journal().ok_or_else(|| {
+fn shared(context: &Context) -> Result<&SharedJournal> {
+    context.target().journal().ok_or_else(|| {
         Error::config("the journal is a file of this computer, which needs no preparation").hint(
             "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
         )
-    })?;
-    Ok(shared.address.to_string())
+    })
 }
 
 #[derive(Serialize)]

@@ -175,7 +175,7 @@ impl Output {
         match &self.format {
             Format::Human => Ok(view.page().render(&self.stdout.now())),
             Format::Json if self.stdout.terminal && !is_line => {
-                Ok(json::pretty(view.json().text(), 2) + "\n")
+                Ok(json::pretty(view.json().text()) + "\n")
             }
             Format::Json => Ok(json::compact(view.json().text()) + "\n"),
             Format::Jq(filter) => filtered(filter, view),

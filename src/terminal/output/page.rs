@@ -223,7 +223,7 @@ impl Sheet<'_> {
                 self.hanging(&start, label.len() + 1, &visible(line));
             }
             Block::Secret(line) => self.line(&visible_rows(line)),
-            Block::Json(raw) => self.line(&json::pretty(raw, 2)),
+            Block::Json(raw) => self.line(&json::pretty(raw)),
             Block::Columns(cells) => self.columns(cells),
             Block::Table { rows, .. } if rows.is_empty() => {}
             Block::Table { headers, rows, .. } => {
