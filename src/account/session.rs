@@ -204,8 +204,8 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
         };
         confirmation.check(&context.prompter)?;
         let its = format!("{id}{}", whose(context, &id).await?);
-        confirmation.question =
-            format!("Disconnect {} and delete its saved sign-in?", visible(&its));
+        context.out.note("This deletes the guest's saved sign-in.");
+        confirmation.question = format!("Disconnect {}?", visible(&its));
         confirmation.ask(&context.prompter).await?;
     }
     let mut document = send_once(context, call).await?;

@@ -22,7 +22,8 @@ use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::service::client::{Answer, Call, Client, Connection, Trace};
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::{Adapter, Dialect};
-use crate::terminal::output::Output;
+use crate::service::time::duration::in_units;
+use crate::terminal::output::{Output, Progress};
 use crate::webhook::Webhooks;
 
 /// The time limit of one request, including its answer, without `--timeout`.
@@ -182,6 +183,12 @@ impl Context {
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: shows_calls.then(|| Box::new(Output::trace) as Trace),
         }
+    }
+
+    /// Shows that a request is under way, and how long each try may take.
+    pub(crate) fn requesting(&self, what: &str) -> Progress {
+        let limit = in_units(self.timeout.unwrap_or(REQUEST_TIMEOUT).as_secs());
+        self.out.progress(&format!("{what}, up to {limit} a try"))
     }
 
     /// The key in the environment, else the one that is stored for the profile and exactly this origin.

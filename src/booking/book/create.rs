@@ -82,7 +82,7 @@ pub(crate) async fn create_booking(
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
         context.in_flight.replace(InFlight::creating(key));
-        let progress = context.out.progress("booking");
+        let progress = context.requesting("sending the booking request");
         let shows_it = |body: &Document| sender.is_shown_in(body);
         let (sent, in_doubt) = client.send_create(&sender.call, &shows_it).await;
         drop(progress);

@@ -170,7 +170,8 @@ async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> 
 async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>) -> Result<()> {
     let mut page = Page::default();
     let venue = before.venue_name().or_else(|| before.venue_id());
-    let about = [Some(before.id().to_owned()), before.guest(), venue];
+    let when = before.value().get("datetime").map(time_text);
+    let about = [before.guest(), when, venue, Some(before.id().to_owned())];
     let about: Vec<String> = about.into_iter().flatten().collect();
     page.heading(Tone::Strong, "change", about.join(" · "));
     page.field_if("note", finish::booking_view(context, before).restrictions());

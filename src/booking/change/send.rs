@@ -98,7 +98,7 @@ pub(crate) async fn send_guarded(
 ) -> Result<Result<Answer, Failure>> {
     let client = context.client()?;
     let send = async || {
-        let _progress = context.out.progress(doing);
+        let _progress = context.requesting(doing);
         client.send(call).await
     };
     guard(context, call, in_flight, send).await

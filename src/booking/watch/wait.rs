@@ -27,6 +27,7 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
 
 /// The booking that the service answers with, whichever it is.
 pub(crate) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
+    let _progress = context.requesting("reading the booking");
     in_answer(context, id, context.read(show_call(valid(id)?)).await)
 }
 

@@ -33,7 +33,7 @@ const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sen
 const CUT: &str = "guest,venue,name,address";
 /// The width of such a column at which names are told apart.
 const RECOGNIZABLE: usize = 16;
-const LEAST_CUT: usize = 10;
+const LEAST_CUT: usize = 8;
 /// The district of an address stands at its end.
 const WHOLE_ADDRESS: usize = 32;
 

@@ -125,17 +125,22 @@ impl<'a> Menu<'a> {
 
 impl Widget for Menu<'_> {
     fn press(&mut self, key: Key) -> KeyEffect {
-        self.problem = None;
+        let is_stray = self.problem.take().is_some() && self.filter.is_none();
         let last = self.found.len().saturating_sub(1);
         match key {
             Key::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
             Key::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
             Key::PageUp => self.at = self.at.saturating_sub(MOST_ROWS - 2),
             Key::PageDown => self.at = (self.at + MOST_ROWS - 2).min(last),
+            // What was typed was not meant for this question, and neither is its end.
+            Key::Enter if is_stray => return KeyEffect::Stay,
             Key::Enter => return self.enter(),
             Key::EndOfInput => return KeyEffect::Interrupted,
             Key::Home if self.filter.is_none() => self.at = 0,
             Key::End if self.filter.is_none() => self.at = last,
+            Key::Char(_) if self.filter.is_none() => {
+                self.problem = Some("choose with the arrow keys, then Enter".to_owned());
+            }
             _ => {
                 if self.filter.as_mut().is_some_and(|filter| filter.press(key)) {
                     self.narrow();
