@@ -27,7 +27,8 @@ enum FaultsAction {
     /// Add a fault
     ///
     /// `drop_after` handles the request and closes the connection without a response. The preset flaky answers one request
-    /// in five with 503, slow waits 3s, down closes the connection. A webhook takes delay, drop, duplicate and reorder.
+    /// in five with 503, slow waits 3s, down closes the connection. A webhook
+    /// takes delay, drop, duplicate, reorder, unsigned and old.
     #[command(after_help = "Examples:\n  \
         bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
         bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
@@ -57,7 +58,7 @@ struct FaultFlags {
     #[arg(long, value_name = "CALL", required_unless_present = "preset")]
     on: Option<String>,
     /// Choose what happens to the request or delivery
-    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"], required_unless_present = "preset")]
+    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder", "unsigned", "old"], required_unless_present = "preset")]
     kind: Option<String>,
     /// Fail this many requests, or always [default: 1, with --rate always]
     #[arg(long, value_name = "N", value_parser = json_or_text)]

@@ -9,6 +9,7 @@ pub(crate) mod lists;
 pub(crate) mod load;
 pub(crate) mod open;
 pub(crate) mod organization;
+pub(crate) mod report;
 pub(crate) mod requests;
 pub(crate) mod reset;
 pub(crate) mod run;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Open(open::Args),
     Inbox(lists::InboxArgs),
     Requests(requests::Args),
+    Report(report::Args),
     Clock(clock::Args),
     Keys(lists::KeysArgs),
     Bookings(lists::BookingsArgs),
@@ -74,6 +76,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Load(args) => load::run(context, args).await,
         Command::Env(args) => env::run(context, args).await,
         Command::Requests(args) => requests::run(context, args).await,
+        Command::Report(args) => report::run(context, args).await,
         Command::Inbox(args) => lists::inbox(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,

@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
+use super::report::ReportFlags;
 use super::start::{Files, start};
 use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -22,6 +23,7 @@ use crate::sandbox::{Options, StoreLocation};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox run -- pytest\n  \
+    bookctl sandbox run --report=report.md --fail-on findings -- pytest\n  \
     bookctl sandbox run --scenario payment -- \\\n    \
       sh -c 'bookctl book \"$BOOKCTL_SANDBOX_VENUE\" --dry-run …'")]
 pub(crate) struct Args {
@@ -30,6 +32,8 @@ pub(crate) struct Args {
     scenario: Option<String>,
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    report: ReportFlags,
     /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -80,6 +84,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let ended = ended(&mut command, program).await;
     // What cannot be deleted is left to the system, as everything in its folder for temporary files.
     let _ = std::fs::remove_dir_all(&home);
+    let ended = match ended {
+        Ok(exit) => args.report.write(context, &variables.base_url, exit).await,
+        Err(error) => Err(error),
+    };
     let _ = stop.send(());
     let _ = server.await;
     ended

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
@@ -97,7 +97,8 @@ impl DeliveryWorker<'_> {
             self.busy.insert(delivery.due.booking);
             let client = self.client();
             self.in_flight.spawn(async move {
-                let attempt = match delivery.fault.as_ref().map(|it| it.kind) {
+                let fault = delivery.fault.as_ref().map(|it| it.kind);
+                let mut attempt = match fault {
                     Some(FaultKind::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
                     Some(FaultKind::Duplicate) => {
                         let _first = attempt(client.clone(), &delivery).await;
@@ -105,6 +106,7 @@ impl DeliveryWorker<'_> {
                     }
                     _ => attempt(client, &delivery).await,
                 };
+                attempt.fault = fault;
                 (delivery, attempt)
             });
         }
@@ -137,15 +139,20 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
     };
     let mut attempt = DeliveryAttempt::default();
     let body = &delivery.due.body;
-    let signature = sign(&delivery.secret, Timestamp::now(), body.as_bytes());
-    let request = client
+    let fault = delivery.fault.as_ref().map(|it| it.kind);
+    let hours = i64::from(fault == Some(FaultKind::Old));
+    let signed_at = Timestamp::now() - SignedDuration::from_hours(hours);
+    let signature = sign(&delivery.secret, signed_at, body.as_bytes());
+    let mut request = client
         .post(&delivery.url)
-        .header("content-type", "application/json")
-        .header("booking-signature", signature)
+        .header("content-type", "application/json");
+    if fault != Some(FaultKind::Unsigned) {
+        request = request.header("booking-signature", signature);
+    }
+    let request = request
         .header("booking-delivery-attempt", delivery.due.number)
-        .body(body.clone())
-        .build();
-    let response = match request {
+        .body(body.clone());
+    let response = match request.build() {
         Ok(request) => {
             attempt.request = Some(Content {
                 headers: header_fields(request.headers()),

@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 
+pub(crate) use http::report::Report;
 pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
@@ -78,7 +79,7 @@ impl Sandbox {
     /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.
     pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
         self.store
-            .organization(Organization::MAIN)
+            .look(|tx| tx.organization(Organization::MAIN))
             .map(|it| it.unwrap_or_else(|| Organization::fresh(Organization::MAIN)))
             .map(|it| it.webhook_secret)
             .map_err(|error| store::explain(&self.options.database, &error))

@@ -41,6 +41,10 @@ impl Seen<'_> {
             .keyed("a key")
             .post("/v1/bookings", json!({}));
         service.get("/v1/sessions?state=active");
+        let broken = json!({"on": "POST /v1/bookings", "kind": "status", "status": 503});
+        self.call("POST", "/sandbox/faults", Some(broken));
+        service.live().keyed("lost").post("/v1/bookings", json!({}));
+        self.get("/sandbox/report");
         let bytes = Some(vec![0xff, 0xfe]);
         service.live().raw("POST", "/v1/bookings", bytes);
         service.connect("ada", "+441632960001");
@@ -67,6 +71,8 @@ impl Seen<'_> {
             "/sandbox/organization",
             Some(json!({"webhook_url": receiver.url})),
         );
+        let unsigned = json!({"on": "webhook", "kind": "unsigned"});
+        self.call("POST", "/sandbox/faults", Some(unsigned));
         self.call("POST", &format!("{path}/resend"), None);
         self.delivery(|it| it["event_id"] == *event && it["state"] == "delivered");
         self.get(&path);
@@ -244,7 +250,8 @@ fn control_15_every_field_of_a_request_does_something() {
     }
     for (name, of) in [("FaultPreset", "preset"), ("FaultKind", "kind")] {
         for value in described::schema(name)["enum"].as_array().unwrap() {
-            let of_webhook = ["drop", "duplicate", "reorder"].contains(&value.as_str().unwrap());
+            let of_webhook = ["drop", "duplicate", "reorder", "unsigned", "old"]
+                .contains(&value.as_str().unwrap());
             let on = if of_webhook { "webhook" } else { "any" };
             service
                 .post("/sandbox/faults", json!({"on": on, of: value}))

@@ -65,6 +65,13 @@ fn answers(stdout: &str) -> usize {
     stdout.trim().parse().unwrap()
 }
 
+/// Both walks send booking requests without a key, and break no other rule.
+fn finds_the_missing_keys_alone(served: &Served) {
+    let output = served.home().ok(["sandbox", "report", "--json"]);
+    let found = super::report::codes(&output.json());
+    assert_eq!(found, ["no_idempotency_key"], "{output}");
+}
+
 #[test]
 #[ignore = "needs other languages' clients"]
 fn a_generated_python_client_is_strictly_typed_and_walks_the_whole_life_cycle() {
@@ -107,6 +114,7 @@ fn a_generated_python_client_is_strictly_typed_and_walks_the_whole_life_cycle() 
     life.args(["life.py", served.base_url()]);
     let (stdout, _) = done(life.current_dir(&folder));
     assert!(answers(&stdout) > 35, "{stdout}");
+    finds_the_missing_keys_alone(&served);
 }
 
 #[test]
@@ -151,4 +159,5 @@ fn a_generated_typescript_client_is_strictly_typed_and_walks_the_whole_life_cycl
     let served = Served::start();
     let (stdout, _) = run("life.ts", &[served.base_url()]);
     assert!(answers(&stdout) > 30, "{stdout}");
+    finds_the_missing_keys_alone(&served);
 }

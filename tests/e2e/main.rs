@@ -102,6 +102,7 @@ mod unix {
     pub(crate) mod profile;
     pub(crate) mod readme;
     pub(crate) mod recipes;
+    mod report;
     pub(crate) mod requests;
     pub(crate) mod requests_shown;
     pub(crate) mod rooms;

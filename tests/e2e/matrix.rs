@@ -159,6 +159,7 @@ const LINES: &[&str] = &[
     "sandbox deliveries resend evt_nobody",
     "sandbox requests",
     "sandbox requests show req_nobody",
+    "sandbox report",
     "sandbox load no-such-file",
     "sandbox env",
     "sandbox reset",

@@ -97,14 +97,7 @@ impl Args {
 }
 
 pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
-    if matches!(context.target(), Target::Embedded { .. }) {
-        return Err(Error::config(
-            "only a sandbox server keeps requests",
-        )
-        .hint(
-            "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
-        ));
-    }
+    refuse_embedded(context)?;
     let booking = args.filter.booking.as_deref();
     args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     match args.action {
@@ -126,6 +119,16 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             list.emit(context, "No requests found.")
         }
     }
+}
+
+/// Only a sandbox that is served has requests to show.
+pub(crate) fn refuse_embedded(context: &Context) -> Result<()> {
+    if !matches!(context.target(), Target::Embedded { .. }) {
+        return Ok(());
+    }
+    Err(Error::config("only a sandbox server keeps requests").hint(
+        "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
+    ))
 }
 
 async fn list(context: &Context, call: Call) -> Result<AnswerList> {

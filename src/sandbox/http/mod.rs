@@ -10,6 +10,7 @@ mod loopback;
 mod page;
 mod receive;
 mod reply;
+pub(crate) mod report;
 mod request;
 mod sessions;
 mod venues;

@@ -30,6 +30,7 @@ const SCRIPT: &str = concat!(
     include_str!("../page/requests.js"),
     include_str!("../page/webhooks.js"),
     include_str!("../page/setup.js"),
+    include_str!("../page/report.js"),
     include_str!("../page/main.js"),
 );
 

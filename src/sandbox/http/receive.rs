@@ -77,6 +77,10 @@ impl SandboxService {
                     .add(ChangeTopic::Request, exchange.number);
                 exchange
             }
+            Some(log) if exchange.method != "GET" => {
+                log.note_change();
+                Arc::new(exchange)
+            }
             _ => Arc::new(exchange),
         };
         if let Some(on_request) = &self.on_request {

@@ -1,6 +1,7 @@
 // Sections and the address: `#bookings/bk_1` is one booking.
 
 const sections = {
+  report: ['Report', reportView],
   bookings: ['Bookings', bookingsView, bookingView], requests: ['Requests', requestsView, requestView], messages: ['Messages', messagesView],
   deliveries: ['Deliveries', deliveriesView, deliveryView], webhook: ['Webhook', webhookView], clock: ['Clock', clockView], faults: ['Faults', faultsView],
   venues: ['Venues', venuesView], keys: ['Keys', keysView],

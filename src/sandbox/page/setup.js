@@ -30,6 +30,7 @@ function clockView() {
 const webhookFaults = {
   delay: ['delivers later, ms', 'delay_ms', '2000'], drop: ['loses the delivery, which is tried again'],
   duplicate: ['delivers twice'], reorder: ['delivers after the next event of the booking'],
+  unsigned: ['delivers without a signature'], old: ['delivers with a signature of an hour ago'],
 };
 
 const faultKinds = {

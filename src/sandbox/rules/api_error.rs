@@ -71,6 +71,7 @@ impl ApiError {
     pub(crate) const DELIVERY_NOT_FOUND: Self = Self::Fixed(404, "delivery not found", "", "No event with this id has a delivery.");
     pub(crate) const NOTHING_DUE: Self = Self::Fixed(409, "nothing is due: no booking and no webhook waits for a time", "", "No booking and no webhook of the sandbox waits for a time.");
     pub(crate) const FAULT_NOT_FOUND: Self = Self::Fixed(404, "fault not found", "", "No fault with this id is left.");
+    pub(crate) const NO_REQUESTS: Self = Self::Fixed(409, "the sandbox keeps no requests, because it was started with --no-request-log", "", "The sandbox was started with --no-request-log.");
     pub(crate) const REQUEST_NOT_FOUND: Self = Self::Fixed(404, "request not found; the sandbox keeps the last 1,000", "", "No request with this id is kept.");
 }
 
@@ -193,6 +194,14 @@ impl ApiError {
         );
         let reason = format!("The {said}; this protects the sandbox, and is not a rule of the service.");
         Self::Told(403, json!({"error": format!("the {said}")}), reason)
+    }
+
+    /// What one of the constants says.
+    pub(crate) const fn text(&self) -> Option<&'static str> {
+        match self {
+            Self::Fixed(_, text, ..) => Some(text),
+            _ => None,
+        }
     }
 
     /// The HTTP status and the body.

@@ -2,8 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac::{Context, HMAC_SHA256, Key};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use super::fault::FaultKind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryState {
@@ -22,20 +24,23 @@ impl DeliveryState {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeliveryAttempt {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     pub(crate) latency_ms: u64,
+    /// The fault that it met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<FaultKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) request: Option<Content>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response: Option<Content>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Content {
     pub(crate) headers: Map<String, Value>,
     pub(crate) body: String,

@@ -62,6 +62,10 @@ pub(crate) enum FaultKind {
     Duplicate,
     /// The webhook arrives after the next one of its booking.
     Reorder,
+    /// The webhook arrives without a signature.
+    Unsigned,
+    /// The webhook arrives with a signature of an hour ago.
+    Old,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,13 +154,13 @@ impl Fault {
 
     #[rustfmt::skip]
     fn mistake(&self, is_served: impl Fn(&str, &str) -> bool) -> Option<(&'static str, String)> {
-        use FaultKind::{Delay, Drop, Duplicate, Reorder, Status, Truncate};
+        use FaultKind::{Delay, Drop, Duplicate, Old, Reorder, Status, Truncate, Unsigned};
         let (kind, on) = (self.kind, self.on.as_str());
         let is_endpoint = on.split_once(' ').is_some_and(|(method, path)| is_served(method, path));
         let is_known = is_endpoint || on == ANY_REQUEST || on == WEBHOOK;
-        let fits = kind == Delay || matches!(kind, Drop | Duplicate | Reorder) == (on == WEBHOOK);
+        let fits = kind == Delay || matches!(kind, Drop | Duplicate | Reorder | Unsigned | Old) == (on == WEBHOOK);
         let (what, kinds) = match on {
-            WEBHOOK => ("webhooks", "delay, drop, duplicate and reorder"),
+            WEBHOOK => ("webhooks", "delay, drop, duplicate, reorder, unsigned and old"),
             _ => ("requests", "delay, status, drop_before, drop_after, truncate and garbage"),
         };
         let is_foreign = |is_given: bool, owner| is_given && kind != owner;
@@ -214,6 +218,8 @@ impl Fault {
             FaultKind::Drop => "A fault dropped the webhook.",
             FaultKind::Duplicate => "A fault sent the webhook twice.",
             FaultKind::Reorder => "A fault held the webhook back until the next one of its booking.",
+            FaultKind::Unsigned => "A fault sent the webhook without a signature.",
+            FaultKind::Old => "A fault sent the webhook with a signature of an hour ago.",
         };
         fixed.to_owned()
     }

@@ -44,6 +44,17 @@ pub(crate) struct DueDelivery {
     met: Option<u32>,
 }
 
+pub(crate) struct SentDelivery {
+    /// Its id.
+    pub(crate) event: String,
+    pub(crate) is_abandoned: bool,
+    /// Whether a fault held it back until the next event of its booking was sent.
+    pub(crate) is_after_the_next: bool,
+    /// Whether a fault held it back for a time.
+    pub(crate) is_delayed: bool,
+    pub(crate) attempts: Vec<DeliveryAttempt>,
+}
+
 #[derive(Serialize)]
 struct AttemptDocument<'a> {
     number: u32,
@@ -222,7 +233,7 @@ impl Tx<'_> {
         let row = (delivery.due.event, delivery.due.number, text(&document)?);
         self.run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)?;
         // The delivery of this booking that waited for this one goes on.
-        let go_on = "UPDATE deliveries SET next_attempt_at = ?, held_back = 0 \
+        let go_on = "UPDATE deliveries SET next_attempt_at = ?, held_back = 2 \
                      WHERE held_back = 1 AND event <> ? \
                      AND event IN (SELECT number FROM events WHERE booking = ?)";
         self.run(
@@ -285,6 +296,25 @@ impl Tx<'_> {
         Ok(Some(delivery))
     }
 
+    /// What a report reads of the deliveries.
+    pub(crate) fn sent_deliveries(&self, organization: Option<&str>) -> Result<Vec<SentDelivery>> {
+        let sql = "SELECT d.event, d.state, d.met, d.held_back FROM deliveries d \
+                   JOIN events e ON e.number = d.event \
+                   WHERE ?1 IS NULL OR e.organization = ?1 ORDER BY d.event";
+        self.all(sql, [organization], |row| {
+            let event = row.get("event")?;
+            let attempts = "SELECT attempt FROM attempts WHERE event = ? ORDER BY number";
+            let is_after_the_next = row.get::<_, u8>("held_back")? == 2;
+            Ok(SentDelivery {
+                event: IdKind::Event.id(event),
+                is_abandoned: row.get_ref("state")?.as_str()? == DeliveryState::Abandoned.as_str(),
+                is_after_the_next,
+                is_delayed: !is_after_the_next && row.get::<_, Option<u32>>("met")?.is_some(),
+                attempts: self.all(attempts, [event], |row| from_json(row, "attempt"))?,
+            })
+        })
+    }
+
     fn attempts(&self, event: i64, with_contents: bool) -> Result<Vec<Map<String, Value>>> {
         let sql = "SELECT attempt FROM attempts WHERE event = ? ORDER BY number";
         self.all(sql, [event], |row| {
@@ -298,7 +328,7 @@ impl Tx<'_> {
 
     fn set_state(&self, event: i64, state: DeliveryState, next: Option<Timestamp>) -> Result<()> {
         let sql = "UPDATE deliveries SET state = ?, next_attempt_at = ?, leased_until = NULL, \
-                   held_back = 0 WHERE event = ?";
+                   held_back = held_back & 2 WHERE event = ?";
         let row = (state.as_str(), next.map(Timestamp::as_millisecond), event);
         self.run(sql, row).map(drop)
     }

@@ -24,13 +24,12 @@ use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
 pub(crate) use changes::{ChangeFeed, ChangeTopic, ChangedRow, Tip};
-pub(crate) use deliveries::PendingDelivery;
+pub(crate) use deliveries::{PendingDelivery, SentDelivery};
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{OpenError, StoreLocation, explain, is_of_another_version};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
-use super::rules::organization::Organization;
 use crate::platform::sqlite;
 use queue::{Job, PendingWrite};
 use tx::{Clock, Handle};
@@ -85,14 +84,12 @@ impl Store {
         Ok(tx.now)
     }
 
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
-        Tx::begin(&self.lock())?.organization(id)
-    }
-
-    pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
-        let found = Tx::begin(&self.lock())?.organization_named(name)?;
-        let found = found.ok_or(ApiError::ORGANIZATION_UNKNOWN)?;
-        Ok(found.id)
+    /// Reads at once, without the changes that are due.
+    pub(crate) fn look<T>(
+        &self,
+        read: impl FnOnce(&Tx<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        read(&Tx::begin(&self.lock())?)
     }
 
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {

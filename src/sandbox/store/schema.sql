@@ -94,6 +94,7 @@ CREATE TABLE deliveries (
   leased_until INTEGER,
   -- The number of the attempt that has met its fault already.
   met INTEGER,
+  -- 1 while it waits for the next event of its booking, 2 after that was sent.
   held_back INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;

@@ -68,6 +68,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     control("GET", "/sandbox/stream", Work::Process(stream::answer)),
     control("GET", "/sandbox/requests", Work::Process(records::requests)),
     control("GET", "/sandbox/requests/{id}", Work::Process(records::request)),
+    control("GET", "/sandbox/report", Work::Process(records::report)),
     control("GET", "/sandbox/deliveries", Work::Read(records::deliveries)),
     control("GET", "/sandbox/deliveries/{event_id}", Work::Read(records::delivery)),
     control("POST", "/sandbox/deliveries/{event_id}/resend", Work::Write(records::resend, None)),

@@ -25,8 +25,10 @@ pub(crate) struct Exchange {
     /// When it was answered, by the sandbox's clock.
     pub(crate) at: Timestamp,
     /// When it came, in real time.
-    pub(super) came: SystemTime,
-    pub(super) duration: Duration,
+    pub(in super::super) came: SystemTime,
+    pub(in super::super) duration: Duration,
+    /// How often the controls had changed something before it: what a test does then is no retry.
+    pub(in super::super) changes: u32,
     pub(crate) method: Method,
     /// Path and query.
     pub(super) target: String,
@@ -42,7 +44,7 @@ pub(crate) struct Exchange {
 pub(crate) struct HttpMessage {
     pub(super) headers: Vec<(HeaderName, String)>,
     /// The first 64 KB.
-    pub(super) body: Bytes,
+    pub(in super::super) body: Bytes,
     /// How many bytes the whole body has.
     length: usize,
 }
@@ -66,7 +68,7 @@ impl HttpMessage {
         self.length = body.len();
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(in super::super) fn header(&self, name: &str) -> Option<&str> {
         let (_, value) = self.headers.iter().find(|(known, _)| known == name)?;
         Some(value)
     }
@@ -90,6 +92,7 @@ impl Exchange {
             at: Timestamp::UNIX_EPOCH,
             came: SystemTime::now(),
             duration: Duration::ZERO,
+            changes: 0,
             method: request.method.clone(),
             target: target.map_or("/", |it| it.as_str()).to_owned(),
             status: 0,
@@ -114,19 +117,19 @@ impl Exchange {
         size_of::<Self>() + self.target.len() + self.request.size() + self.response.size()
     }
 
-    fn fault_kind(&self) -> Option<FaultKind> {
+    pub(in super::super) fn fault_kind(&self) -> Option<FaultKind> {
         self.fault.as_ref().map(|it| it.kind)
     }
 
     /// The body of the service's own answer: empty if a fault answered instead.
-    pub(super) fn service_answer(&self) -> &[u8] {
+    pub(in super::super) fn service_answer(&self) -> &[u8] {
         if self.fault_kind() == Some(FaultKind::Status) {
             return &[];
         }
         &self.response.body
     }
 
-    pub(super) fn path(&self) -> &str {
+    pub(in super::super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
@@ -134,7 +137,7 @@ impl Exchange {
         self.target.split_once('?').map(|(_, query)| query)
     }
 
-    pub(super) fn organization(&self) -> Option<String> {
+    pub(in super::super) fn organization(&self) -> Option<String> {
         if self.status == 401 {
             return None;
         }
@@ -142,7 +145,7 @@ impl Exchange {
     }
 
     /// The booking in its path, or the one that it made.
-    pub(super) fn booking(&self) -> Option<String> {
+    pub(in super::super) fn booking(&self) -> Option<String> {
         self.subject_id(IdKind::Booking, "/v1/bookings")
     }
 
@@ -160,7 +163,7 @@ impl Exchange {
         kind.number(&made.id).map(|_| made.id)
     }
 
-    fn key(&self) -> Option<&str> {
+    pub(super) fn key(&self) -> Option<&str> {
         let value = self.request.header("authorization")?;
         let key = value.split_whitespace().last()?;
         (!key.eq_ignore_ascii_case("Bearer")).then_some(key)

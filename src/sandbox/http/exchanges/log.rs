@@ -1,12 +1,13 @@
 //! The last requests, in memory.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
 use super::exchange::Exchange;
+use crate::sandbox::rules::access;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::wire::IdKind;
@@ -22,7 +23,13 @@ struct LogEntries {
     exchanges: VecDeque<Arc<Exchange>>,
     size: usize,
     last: i64,
+    changes: u32,
+    /// Of each key, what its requests met that are no longer kept, and the first that did.
+    earlier: HashMap<String, HashMap<String, i64>>,
 }
+
+/// Codes in a response are the service's, unless a fault made it.
+const MOST_CODES: usize = 256;
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
@@ -31,6 +38,8 @@ impl ExchangeLog {
             exchanges: VecDeque::new(),
             size: 0,
             last: Timestamp::now().as_millisecond() << 21,
+            changes: 0,
+            earlier: HashMap::new(),
         }))
     }
 
@@ -39,6 +48,7 @@ impl ExchangeLog {
         let mut kept = self.lock();
         kept.last += 1;
         exchange.number = kept.last;
+        exchange.changes = kept.changes;
         kept.size += exchange.size();
         let exchange = Arc::new(exchange);
         kept.exchanges.push_back(Arc::clone(&exchange));
@@ -46,8 +56,27 @@ impl ExchangeLog {
             && let Some(oldest) = kept.exchanges.pop_front()
         {
             kept.size -= oldest.size();
+            kept.note(&oldest);
         }
         exchange
+    }
+
+    /// A control has changed something.
+    pub(in super::super) fn note_change(&self) {
+        self.lock().changes += 1;
+    }
+
+    /// What is kept, oldest first; and of the organizations, what earlier requests met first.
+    pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<(String, String, i64)>) {
+        let kept = self.lock();
+        let mut earlier = Vec::new();
+        for (key, met) in &kept.earlier {
+            let organization = access::key(key).map(|it| it.organization);
+            let organization = organization.unwrap_or_default();
+            let met = met.iter();
+            earlier.extend(met.map(|(code, first)| (organization.clone(), code.clone(), *first)));
+        }
+        (kept.exchanges.iter().cloned().collect(), earlier)
     }
 
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
@@ -64,6 +93,24 @@ impl ExchangeLog {
 
     fn lock(&self) -> MutexGuard<'_, LogEntries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LogEntries {
+    /// Remembers what a request met that is dropped.
+    fn note(&mut self, exchange: &Exchange) {
+        let key = exchange.key().unwrap_or_default();
+        if !self.earlier.contains_key(key) && self.earlier.len() < MOST {
+            self.earlier.insert(key.to_owned(), HashMap::new());
+        }
+        let Some(earlier) = self.earlier.get_mut(key) else {
+            return;
+        };
+        for code in exchange.met() {
+            if !earlier.contains_key(code) && earlier.len() < MOST_CODES {
+                earlier.insert(code.to_owned(), exchange.number);
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod exchange;
 mod har;
 mod log;
+mod met;
 mod notes;
 mod secrets;
 
@@ -13,3 +14,4 @@ pub(crate) use exchange::{Exchange, ExchangeDocument};
 pub(crate) use har::HarFile;
 pub(crate) use log::ExchangeLog;
 pub(super) use log::Filter;
+pub(super) use met::NO_KEY;

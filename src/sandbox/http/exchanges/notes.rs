@@ -7,10 +7,9 @@ use jiff::fmt::temporal::DateTimeParser;
 use serde_json::{Map, Value};
 
 use super::exchange::Exchange;
-use crate::sandbox::http::endpoints::{ENDPOINTS, Endpoint};
+use crate::sandbox::http::endpoints::Endpoint;
 use crate::sandbox::http::page;
 use crate::sandbox::rules::api_error::AccessScope;
-use crate::sandbox::rules::fault::covers;
 use crate::sandbox::rules::fields::nearest;
 use crate::sandbox::seed;
 
@@ -20,13 +19,7 @@ static DOCUMENT: LazyLock<Value> =
 impl Exchange {
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let path = self.path();
-        let endpoint = ENDPOINTS
-            .iter()
-            // A path without parameters comes first, as in the router.
-            .filter(|it| it.method == self.method && covers(it.path, path))
-            .min_by_key(|it| it.path.contains('{'));
-        let Some(endpoint) = endpoint else {
+        let Some(endpoint) = self.endpoint() else {
             return notes;
         };
         // A request without a key of the sandbox's was not looked at.
@@ -43,8 +36,7 @@ impl Exchange {
 
     /// An idempotency key that is missing or was used before.
     fn repeated(&self) -> Option<String> {
-        let key = self.request.header("idempotency-key");
-        let Some(key) = key.filter(|it| !it.trim().is_empty()) else {
+        let Some(key) = self.idempotency_key() else {
             let note =
                 "Idempotency-Key is missing: a booking request that is sent again books again";
             return Some(note.to_owned());
@@ -155,6 +147,7 @@ fn ignored(what: &str, within: &str, name: &str, known: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::http::endpoints::ENDPOINTS;
 
     #[test]
     fn a_name_that_is_nearly_known_is_recognized() {

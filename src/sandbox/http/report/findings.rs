@@ -1,0 +1,259 @@
+//! The rules that a client was seen to break. Each is a pure function of what was sent. What the wire cannot prove is no
+//! finding: a request after a control has changed something is what a test does next, and not a retry.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Finding;
+use crate::sandbox::http::exchanges::{Exchange, NO_KEY};
+use crate::sandbox::rules::fault::FaultKind;
+use crate::sandbox::store::SentDelivery;
+use crate::sandbox::wire::IdKind;
+
+/// A rule: its code, title, why it matters, and its section of the specification.
+#[rustfmt::skip]
+const RULES: [(&str, &str, &str, &str); 9] = [
+    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, nobody can find out whether it booked, and sending it again books again.", "Limits, 7"),
+    ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7"),
+    ("retry_after_ignored", "A request is sent before Retry-After is over", "It is refused again, and the limit is shared by the whole organization.", "Limits, 2"),
+    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: it uses up a try, or charges a card twice. Read the booking first.", "Endpoints, bookings"),
+    ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 2"),
+    ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Availability slot"),
+    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Endpoints"),
+    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can tell it that a booking is confirmed.", "Events, 5"),
+    ("old_accepted", "The handler accepts a delivery with an old signature", "Whoever recorded a delivery can send it again.", "Events, 5"),
+];
+
+/// Reads of a booking in a row from which on their pace is a client's.
+const POLLS: usize = 10;
+
+/// A request, with what several rules look at.
+pub(super) struct Sent<'a> {
+    pub(super) exchange: &'a Exchange,
+    pub(super) organization: Option<String>,
+    body: Value,
+}
+
+impl<'a> Sent<'a> {
+    pub(super) fn of(exchange: &'a Exchange) -> Self {
+        Self {
+            exchange,
+            organization: exchange.organization(),
+            body: serde_json::from_slice(&exchange.request.body).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn id(&self) -> String {
+        IdKind::Request.id(self.exchange.number)
+    }
+
+    /// Whether the other request is of the same client, as far as the wire shows, and came later without a change in between.
+    fn precedes(&self, other: &Self) -> bool {
+        let (this, other_exchange) = (self.exchange, other.exchange);
+        self.organization == other.organization
+            && this.changes == other_exchange.changes
+            && this.came < other_exchange.came
+    }
+
+    /// How long after the end of this one the other began, by the clock that was faster; `None` if it was before.
+    fn pause(&self, other: &Self) -> Option<Duration> {
+        let end = self.exchange.came + self.exchange.duration;
+        let real = other.exchange.came.duration_since(end).ok()?;
+        let passed = other.exchange.at.duration_since(self.exchange.at);
+        Some(real.max(passed.unsigned_abs()))
+    }
+
+    /// The code or the approval that it gives, if it gives one that the service may have taken.
+    fn answer(&self) -> Option<&Value> {
+        let path = self.exchange.path();
+        let field = if path.ends_with("/continue") {
+            ["otp", "psp_response"]
+        } else if path.ends_with("/verify") {
+            ["code", "code"]
+        } else {
+            return None;
+        };
+        let was_read = !matches!(self.exchange.status, 401..=404 | 413 | 429);
+        let given = field.iter().find_map(|it| self.body.get(it));
+        given.filter(|_| was_read)
+    }
+}
+
+/// The findings, in the order of the rules. `earlier` is the first request without a key of those that are no longer kept.
+pub(super) fn findings(
+    sent: &[Sent<'_>],
+    deliveries: &[SentDelivery],
+    earlier: Option<i64>,
+) -> Vec<Finding> {
+    let without_key = sent
+        .iter()
+        .filter(|it| it.exchange.is_create() && it.exchange.idempotency_key().is_none());
+    let without_key = without_key.map(Sent::id);
+    let unknown = sent.iter().filter(|it| {
+        let notes = it.exchange.notes();
+        notes.iter().any(|note| note.starts_with("unknown "))
+    });
+    let shown = [
+        earlier
+            .map(|it| IdKind::Request.id(it))
+            .into_iter()
+            .chain(without_key)
+            .collect(),
+        retried_with_another_key(sent),
+        sent_too_soon(sent),
+        answered_twice(sent),
+        polled(sent),
+        booked_for_others(sent),
+        unknown.map(Sent::id).collect(),
+        accepted(deliveries, FaultKind::Unsigned),
+        accepted(deliveries, FaultKind::Old),
+    ];
+    let found = RULES.into_iter().zip(shown);
+    found
+        .filter(|(_, requests)| !requests.is_empty())
+        .map(|((code, title, why, section), requests)| Finding {
+            code: code.to_owned(),
+            title: title.to_owned(),
+            why: why.to_owned(),
+            section: section.to_owned(),
+            requests,
+        })
+        .collect()
+}
+
+/// Each of the pairs once, in order.
+fn pairs<'a, 'b: 'a>(
+    sent: &'a [Sent<'b>],
+    shows: impl Fn(&Sent<'b>, &Sent<'b>) -> bool,
+) -> Vec<String> {
+    let mut numbers = Vec::new();
+    for (place, first) in sent.iter().enumerate() {
+        let mut later = sent[place + 1..].iter();
+        if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
+            numbers.extend([first.exchange.number, second.exchange.number]);
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+        .into_iter()
+        .map(|it| IdKind::Request.id(it))
+        .collect()
+}
+
+fn retried_with_another_key(sent: &[Sent<'_>]) -> Vec<String> {
+    // What was sent again with its own key was found out, whatever else was sent.
+    let is_repeated = |first: &Sent<'_>| {
+        let key = first.exchange.idempotency_key();
+        let same = sent
+            .iter()
+            .filter(|it| it.organization == first.organization && it.body == first.body)
+            .filter(|it| it.exchange.idempotency_key() == key);
+        same.count() > 1
+    };
+    pairs(sent, |first, second| {
+        let (one, other) = (first.exchange, second.exchange);
+        // A client that does not wait for a response that is held back has given it up.
+        let is_given_up =
+            one.fault_kind() == Some(FaultKind::Delay) && first.pause(second).is_none();
+        one.is_create()
+            && (one.is_in_doubt() || is_given_up)
+            && one.idempotency_key().is_some()
+            && other.is_create()
+            && one.idempotency_key() != other.idempotency_key()
+            && first.body == second.body
+            && !is_repeated(first)
+    })
+}
+
+fn sent_too_soon(sent: &[Sent<'_>]) -> Vec<String> {
+    pairs(sent, |first, second| {
+        let (one, other) = (first.exchange, second.exchange);
+        let name = |it: &Exchange| it.endpoint().map(|it| it.summary);
+        let wait = one.response.header("retry-after");
+        let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
+        let is_too_soon = |wait| first.pause(second).is_some_and(|pause| pause < wait);
+        one.status == 429 && wait.is_some_and(is_too_soon) && name(one) == name(other)
+    })
+}
+
+fn answered_twice(sent: &[Sent<'_>]) -> Vec<String> {
+    pairs(sent, |first, second| {
+        let is_same = first.answer().is_some() && first.answer() == second.answer();
+        is_same && first.exchange.path() == second.exchange.path()
+    })
+}
+
+/// Reads of an unfinished booking with nothing else about it in between.
+fn polled(sent: &[Sent<'_>]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut runs: HashMap<String, Vec<&Sent<'_>>> = HashMap::new();
+    for it in sent {
+        let Some(booking) = it.exchange.booking() else {
+            continue;
+        };
+        let run = runs.entry(booking).or_default();
+        let waits = it.exchange.met();
+        let waits = waits
+            .iter()
+            .any(|it| ["processing", "otp", "confirm_details", "payment_approval"].contains(it));
+        let goes_on = run.last().is_none_or(|last| last.precedes(it));
+        if it.exchange.method != "GET" || !waits || !goes_on {
+            run.clear();
+            continue;
+        }
+        run.push(it);
+        let pause = run[0].pause(it).unwrap_or_default();
+        let is_fast = pause < Duration::from_secs(run.len() as u64 - 1);
+        if run.len() >= POLLS && is_fast {
+            found.extend([run[0].id(), it.id()]);
+            run.clear();
+        }
+    }
+    found
+}
+
+fn booked_for_others(sent: &[Sent<'_>]) -> Vec<String> {
+    // Of each slot, the parties that it was offered for, and the last search that did.
+    let mut offers: HashMap<(Option<&str>, String), (HashSet<i64>, String)> = HashMap::new();
+    let mut found = Vec::new();
+    for it in sent {
+        let organization = it.organization.as_deref();
+        if it.exchange.path() == "/v1/availability/search" && it.exchange.status == 200 {
+            let answer: Value =
+                serde_json::from_slice(it.exchange.service_answer()).unwrap_or_default();
+            for slot in answer["slots"].as_array().into_iter().flatten() {
+                let (Some(slot), Some(party)) = (
+                    slot["availability_id"].as_str(),
+                    slot["party_size"].as_i64(),
+                ) else {
+                    continue;
+                };
+                let offer = offers.entry((organization, slot.to_owned())).or_default();
+                offer.0.insert(party);
+                offer.1 = it.id();
+            }
+        } else if it.exchange.is_create()
+            && it.exchange.status < 400
+            && let Some(slot) = it.body["availability_id"].as_str()
+            && let Some(party) = it.body["party_size"].as_i64()
+            && let Some((parties, search)) = offers.get(&(organization, slot.to_owned()))
+            && !parties.contains(&party)
+        {
+            found.extend([search.clone(), it.id()]);
+        }
+    }
+    found
+}
+
+/// The events that the handler took although it should not have.
+fn accepted(deliveries: &[SentDelivery], fault: FaultKind) -> Vec<String> {
+    let is_accepted = |it: &&SentDelivery| {
+        let mut attempts = it.attempts.iter();
+        attempts.any(|it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
+    };
+    let accepted = deliveries.iter().filter(is_accepted);
+    accepted.map(|it| it.event.clone()).collect()
+}

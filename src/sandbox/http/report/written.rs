@@ -1,0 +1,92 @@
+//! A report as JUnit XML, which CI shows beside the tests, and as Markdown, for a pull request.
+
+use std::fmt::Write;
+
+use super::{Report, Situation};
+
+/// A text within XML.
+fn xml(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A text within a cell of a Markdown table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+impl Report {
+    pub(crate) fn met(&self) -> usize {
+        self.situations.iter().filter(|it| it.met).count()
+    }
+
+    fn unmet(&self) -> impl Iterator<Item = &Situation> {
+        self.situations.iter().filter(|it| !it.met)
+    }
+
+    /// `2 findings; 14 of 87 situations met`
+    pub(crate) fn summary(&self) -> String {
+        let findings = match self.findings.len() {
+            1 => "1 finding".to_owned(),
+            count => format!("{count} findings"),
+        };
+        let (met, all) = (self.met(), self.situations.len());
+        format!("{findings}; {met} of {all} situations met")
+    }
+
+    pub(crate) fn junit(&self) -> String {
+        let mut cases = String::new();
+        for it in &self.findings {
+            let (title, why) = (xml(&it.title), xml(&it.why));
+            let (section, requests) = (xml(&it.section), it.requests.join(" "));
+            let _ = writeln!(
+                cases,
+                "    <testcase classname=\"findings\" name=\"{title}\"><failure message=\"{why} ({section})\">{requests}</failure></testcase>",
+            );
+        }
+        let findings = self.findings.len();
+        let mut situations = String::new();
+        for it in &self.situations {
+            let name = xml(&it.title);
+            let end = if it.met {
+                "/>".to_owned()
+            } else {
+                format!("><skipped message=\"{}\"/></testcase>", xml(&it.how))
+            };
+            let _ = writeln!(
+                situations,
+                "    <testcase classname=\"situations\" name=\"{name}\"{end}"
+            );
+        }
+        let (all, skipped) = (self.situations.len(), self.unmet().count());
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"bookctl sandbox\">\n  \
+             <testsuite name=\"findings\" tests=\"{findings}\" failures=\"{findings}\">\n{cases}  </testsuite>\n  \
+             <testsuite name=\"situations\" tests=\"{all}\" failures=\"0\" skipped=\"{skipped}\">\n{situations}  </testsuite>\n</testsuites>\n"
+        )
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = format!("## Sandbox report\n\n{}.\n", self.summary());
+        for it in &self.findings {
+            let requests = it.requests.join("`, `");
+            let _ = write!(
+                text,
+                "\n- **{}.** {} ({}) `{requests}`",
+                it.title, it.why, it.section
+            );
+        }
+        text.push_str("\n\n<details><summary>Never met</summary>\n\n| situation | why | how |\n| --- | --- | --- |\n");
+        for it in self.unmet() {
+            let (title, why, how) = (cell(&it.title), cell(&it.why), cell(&it.how));
+            let _ = writeln!(text, "| {title} | {why} | {how} |");
+        }
+        text.push_str("\n</details>\n");
+        for it in &self.situations {
+            if let Some(remark) = &it.remark {
+                let _ = write!(text, "\n{}: {remark}\n", it.title);
+            }
+        }
+        text
+    }
+}

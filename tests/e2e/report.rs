@@ -1,0 +1,310 @@
+//! What a test suite never met and what it got away with: clients of people who do not know the rules.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::harness::http::send;
+use crate::harness::{HANG, Home, Reply, Scripted, Served};
+
+const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
+
+struct Sandbox(Served);
+
+impl Sandbox {
+    fn start() -> Self {
+        let options = ["--ephemeral", "--no-limits", "--delivery-interval", "20ms"];
+        Self(Served::with(&Home::new(), &options))
+    }
+
+    fn call(&self, method: &str, path: &str, key: &str, body: &Value) -> (u16, Value) {
+        let headers = [KEY, ("Idempotency-Key", key)];
+        let headers = if key.is_empty() {
+            &headers[..1]
+        } else {
+            &headers
+        };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        send(self.0.base_url(), method, path, headers, &body)
+    }
+
+    fn control(&self, method: &str, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.call(method, path, "", body);
+        assert!(status < 300, "{answer}");
+        answer
+    }
+
+    fn fails(&self, fault: &Value) {
+        self.control("POST", "/sandbox/faults", fault);
+    }
+
+    fn order(&self, venue: &str) -> Value {
+        let clock = self.control("GET", "/sandbox/clock", &Value::Null);
+        let now: jiff::Timestamp = clock["now"].as_str().unwrap().parse().unwrap();
+        let day = (now + jiff::SignedDuration::from_hours(48)).strftime("%Y-%m-%d");
+        json!({"venue_id": venue, "datetime": format!("{day}T19:30:00Z"), "party_size": 2,
+            "customer": {"name": "Ada Lovelace"}})
+    }
+
+    /// A booking that a careful client makes.
+    fn book(&self, venue: &str, key: &str) -> String {
+        let (status, booking) = self.call("POST", "/v1/bookings", key, &self.order(venue));
+        assert_eq!(status, 201, "{booking}");
+        format!("/v1/bookings/{}", booking["id"].as_str().unwrap())
+    }
+
+    fn report(&self) -> Value {
+        self.control("GET", "/sandbox/report", &Value::Null)
+    }
+
+    /// The codes of the findings.
+    fn found(&self) -> Vec<String> {
+        codes(&self.report())
+    }
+
+    fn has_met(&self, code: &str) -> bool {
+        let report = self.report();
+        let mut situations = report["situations"].as_array().unwrap().iter();
+        situations.find(|it| it["code"] == code).unwrap()["met"] == true
+    }
+}
+
+pub(crate) fn codes(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let findings = findings.inspect(|it| assert!(it["requests"][0].is_string(), "{it}"));
+    findings
+        .map(|it| it["code"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Tries until it works. Each try is a new request, is it not?
+fn books_in_a_loop(sandbox: &Sandbox, order: &Value) {
+    for attempt in 0..5 {
+        let key = format!("try-{attempt}");
+        if sandbox.call("POST", "/v1/bookings", &key, order).0 == 201 {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_naive_retry_loop_is_found_to_change_its_key_and_not_to_wait() {
+    let sandbox = Sandbox::start();
+    let order = sandbox.order("ven_confirms");
+    sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 503}));
+    books_in_a_loop(&sandbox, &order);
+    assert_eq!(sandbox.found(), ["retry_with_another_key"]);
+    assert!(sandbox.has_met("server_error") && !sandbox.has_met("rate_limited"));
+
+    sandbox.fails(&json!({"preset": "rate_limited", "times": 1}));
+    let mut order = order;
+    order["party_size"] = json!(3);
+    books_in_a_loop(&sandbox, &order);
+    let both = ["retry_with_another_key", "retry_after_ignored"];
+    assert_eq!(sandbox.found(), both);
+    assert!(sandbox.has_met("rate_limited"));
+}
+
+#[test]
+fn a_poller_is_found_to_read_more_often_than_the_limit_allows() {
+    let sandbox = Sandbox::start();
+    sandbox.control("POST", "/sandbox/clock", &json!({"freeze": true}));
+    let booking = sandbox.book("ven_processing", "order-1");
+    let processing = |times: usize| {
+        for _ in 0..times {
+            let (_, booking) = sandbox.call("GET", &booking, "", &Value::Null);
+            assert_eq!(booking["status"], "processing");
+        }
+    };
+    processing(5);
+    assert_eq!(sandbox.found(), [""; 0]);
+    // A test that moves the clock between two reads does not poll.
+    sandbox.control("POST", "/sandbox/clock", &json!({"advance": "1s"}));
+    processing(5);
+    assert_eq!(sandbox.found(), [""; 0]);
+    processing(20);
+    assert_eq!(sandbox.found(), ["polling_too_fast"]);
+}
+
+#[test]
+fn a_client_that_sends_its_answers_again_is_found() {
+    let sandbox = Sandbox::start();
+    let booking = sandbox.book("ven_otp", "order-1");
+    let inbox = sandbox.control("GET", "/sandbox/inbox", &Value::Null);
+    let code = json!({"otp": inbox["messages"][0]["code"]});
+    let path = format!("{booking}/continue");
+    // A guest who mistypes a code does what guests do.
+    sandbox.call("POST", &path, "", &json!({"otp": "000000"}));
+    assert_eq!(sandbox.found(), [""; 0]);
+    sandbox
+        .fails(&json!({"on": "POST /v1/bookings/{id}/continue", "kind": "status", "status": 502}));
+    while sandbox.call("POST", &path, "", &code).0 != 200 {}
+    assert_eq!(sandbox.found(), ["answer_sent_twice"]);
+    assert!(sandbox.has_met("otp_confirmed") && sandbox.has_met("invalid_otp"));
+}
+
+#[test]
+fn a_careless_request_is_found_and_a_careful_client_is_not() {
+    let sandbox = Sandbox::start();
+    let order = sandbox.order("ven_confirms");
+    // The same key after an error, as the specification asks for; then what a test does next.
+    sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 500}));
+    for _ in 0..2 {
+        sandbox.call("POST", "/v1/bookings", "order-1", &order);
+    }
+    sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 500}));
+    sandbox.call("POST", "/v1/bookings", "order-2", &order);
+    assert!(sandbox.report().to_string().contains("may have given up"));
+    sandbox.control("DELETE", "/sandbox/faults", &Value::Null);
+    sandbox.call("POST", "/v1/bookings", "order-3", &order);
+    assert_eq!(sandbox.found(), [""; 0]);
+
+    let search =
+        json!({"venue_id": "ven_confirms", "datetime": order["datetime"], "party_size": 2});
+    let (_, slots) = sandbox.call("POST", "/v1/availability/search", "", &search);
+    let mut other = order;
+    other["availability_id"] = slots["slots"][0]["availability_id"].clone();
+    other["datetime"] = slots["slots"][0]["datetime"].clone();
+    sandbox.call("POST", "/v1/bookings", "order-4", &other);
+    assert_eq!(sandbox.found(), [""; 0]);
+    other["party_size"] = json!(4);
+    other["partySize"] = json!(4);
+    sandbox.call("POST", "/v1/bookings", "", &other);
+    let all = [
+        "no_idempotency_key",
+        "slot_for_another_party",
+        "unknown_field",
+    ];
+    assert_eq!(sandbox.found(), all);
+}
+
+#[test]
+fn a_handler_that_takes_everything_is_found() {
+    let sandbox = Sandbox::start();
+    let handler = Scripted::start(|request| {
+        // One that verifies is as it should be.
+        let is_strict = request.is("POST", "/strict");
+        let status = if is_strict && request.header("booking-signature").is_none() {
+            400
+        } else {
+            200
+        };
+        Reply::json(status, &json!({}))
+    });
+    for (path, kind) in [
+        ("strict", "unsigned"),
+        ("hook", "unsigned"),
+        ("hook", "old"),
+    ] {
+        let url = json!({"webhook_url": format!("{}/{path}", handler.base_url())});
+        sandbox.control("PUT", "/sandbox/organization", &url);
+        sandbox.fails(&json!({"on": "webhook", "kind": kind}));
+        let before = handler.requests().len();
+        sandbox.book("ven_confirms", &format!("{path}-{kind}"));
+        let deadline = Instant::now() + HANG;
+        let expected = match (path, kind) {
+            ("strict", _) => vec![],
+            (_, "unsigned") => vec!["unsigned_accepted"],
+            _ => vec!["unsigned_accepted", "old_accepted"],
+        };
+        let is_met = || sandbox.has_met(&format!("webhook_{kind}"));
+        while handler.requests().len() < before + 2 || !is_met() || sandbox.found() != expected {
+            assert!(
+                Instant::now() < deadline,
+                "{path} {kind}: {:?}",
+                sandbox.found()
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// What 1,000 requests have pushed out of the log still counts.
+#[test]
+fn a_long_suite_keeps_what_it_met_first() {
+    let sandbox = Sandbox::start();
+    let booking = sandbox.book("ven_otp", "order-1");
+    sandbox.call("POST", "/v1/bookings", "", &json!({}));
+    for _ in 0..1_000 {
+        sandbox.call("GET", "/v1/", "", &Value::Null);
+    }
+    sandbox.call("GET", &booking, "", &Value::Null);
+    assert_eq!(sandbox.found(), ["no_idempotency_key"]);
+    assert!(sandbox.has_met("validation_failed") && sandbox.has_met("otp"));
+}
+
+#[test]
+fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
+    let home = Home::new();
+    let own = env!("CARGO_BIN_EXE_bookctl");
+    let book = format!(
+        "{own} book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --quiet --json >/dev/null"
+    );
+    let run = |flags: &[&str], script: &str, code: i32| {
+        let words = [&["sandbox", "run"], flags, &["--", "sh", "-c", script]].concat();
+        home.run(words).exits(code)
+    };
+    let file = |name: &str| home.folder().join(name).display().to_string();
+    let (json_file, xml, markdown) = (file("r.json"), file("r.xml"), file("r.md"));
+    run(
+        &[&format!("--report={json_file}"), "--fail-on", "findings"],
+        &book,
+        0,
+    );
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(json_file).unwrap()).unwrap();
+    assert_eq!(codes(&report), [""; 0]);
+    run(
+        &[&format!("--report={xml}"), "--fail-on", "situations=90%"],
+        &book,
+        1,
+    );
+    let xml = std::fs::read_to_string(xml).unwrap();
+    assert!(
+        xml.contains("<testcase classname=\"situations\" name=\"POST /v1/bookings works\"/>"),
+        "{xml}"
+    );
+    assert!(
+        xml.contains("<skipped message=") && !xml.contains("<failure"),
+        "{xml}"
+    );
+    run(
+        &[
+            &format!("--report={markdown}"),
+            "--fail-on",
+            "situations=1%",
+        ],
+        &book,
+        0,
+    );
+    let markdown = std::fs::read_to_string(markdown).unwrap();
+    assert!(
+        markdown.contains("0 findings") && markdown.contains("| A booking expires |"),
+        "{markdown}"
+    );
+    let output = run(&["--report"], "exit 7", 7);
+    output.says("0 findings; 0 of");
+    run(&["--report=r.txt"], "true", 2).says(".json, .xml or .md");
+    run(&["--fail-on", "nothing"], "true", 2).says("use findings, or situations=80%");
+}
+
+#[test]
+fn a_served_sandbox_reports_for_a_person_and_for_one_organization() {
+    let served = Served::start();
+    let home = served.home();
+    home.booked("ven_confirms", &[], 0);
+    let output = home.ok(["sandbox", "report"]);
+    output.shows("0 findings");
+    output.shows("A booking expires");
+    let other = ["sandbox", "report", "--organization", "other", "--json"];
+    let report: Value = serde_json::from_str(&home.ok(other).stdout).unwrap();
+    let mut situations = report["situations"].as_array().unwrap().iter();
+    assert!(situations.all(|it| it["met"] == false), "{report}");
+    Home::new()
+        .run(["sandbox", "report"])
+        .exits(3)
+        .says("sandbox server");
+}
