@@ -80,7 +80,6 @@ impl Context {
         Ok(Context::with_target(setup, target))
     }
 
-    /// A context for a service that is already chosen.
     pub(crate) fn with_target(startup: Startup, target: Target) -> Self {
         Context {
             target,
@@ -169,7 +168,6 @@ impl Context {
         Ok(self.client.get_or_init(|| client))
     }
 
-    /// A connection to an address, or without one to the sandbox.
     fn connection(&self, base: String, url: Option<&BaseUrl>, key: KeySource) -> Connection {
         let service = self.target.service();
         let shows_calls = self.shows_calls.get();

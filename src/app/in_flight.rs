@@ -9,7 +9,6 @@ use crate::service::documents::booking::{Booking, Status};
 /// What an interrupt says: what is certain, and how to continue. The default: nothing was sent that could change anything.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
-    /// What is added to the message.
     said: String,
     hint: Option<String>,
     /// The key of a booking request that is on its way.
@@ -69,7 +68,6 @@ impl InFlight {
         InFlight::new(said, command)
     }
 
-    /// The status of a booking is known.
     pub(crate) fn known(booking: &Booking) -> Self {
         let (id, status) = (booking.id(), booking.status());
         let next = match status {
@@ -127,7 +125,6 @@ pub(crate) fn once_sent(error: Error) -> Error {
     error
 }
 
-/// The command that finds out the outcome of an open attempt.
 pub(crate) fn resume_command(key: &str) -> String {
     shell::command("attempts resume", key, "")
 }

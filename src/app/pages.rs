@@ -18,14 +18,11 @@ use crate::service::mapping::{
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
-/// How many pages are read at most, whatever they hold.
 const MOST_PAGES: usize = 50;
 /// How many requests of a rate limit are left for other commands.
 const KEPT_REQUESTS: u32 = 3;
-/// How long pages are asked for.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// The elements of a list, from all pages that were read.
 pub(crate) struct Pages<T> {
     /// The service's own document where there was one page, else the first one with its list extended.
     pub(crate) document: Document,
@@ -37,7 +34,6 @@ pub(crate) struct Pages<T> {
 type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, MappingError> + 'a;
 
 pub(crate) struct Listing<'a, T> {
-    /// What its elements are called.
     pub(crate) nouns: &'static str,
     pub(crate) limit: usize,
     /// What tells two elements apart.
@@ -273,7 +269,6 @@ pub(crate) async fn find_venues(
     Ok(pages)
 }
 
-/// The state of a session that waits for its code.
 pub(crate) const PENDING: &str = "pending";
 
 /// Whether a session is known to wait for the code that was sent to its person.
@@ -295,7 +290,6 @@ pub(crate) fn read_session(
     adapter.object(ReadKind::Session, Shape::Session, document)
 }
 
-/// Reads up to `limit` sessions, from as many pages as that takes.
 pub(crate) async fn find_sessions(
     context: &Context,
     call: Call,

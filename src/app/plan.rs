@@ -6,7 +6,6 @@ use crate::app::{Context, Startup};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::Output;
 
-/// What a command needs before it runs, and how to run it then.
 pub(crate) enum Plan {
     /// Only the program itself, so that it works with a broken configuration.
     Program(ProgramRun),
@@ -41,7 +40,6 @@ pub(crate) enum ServiceNeed {
 }
 
 impl Needs {
-    /// The needs of a command that runs to its end.
     pub(crate) const fn of(service: ServiceNeed) -> Self {
         Needs {
             service,

@@ -29,7 +29,6 @@ pub(crate) struct Startup {
 }
 
 impl Startup {
-    /// Finds the files and reads the environment.
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
         LockWaitSettings::set(
             flags.timeout,
@@ -83,7 +82,6 @@ impl Startup {
         resolve(&options, &self.environment, &self.paths)
     }
 
-    /// The profile that a flag or the environment names.
     pub(crate) fn named_profile(&self) -> Option<String> {
         let environment = Environment::text(self.environment.profile.as_ref());
         self.options.profile.clone().or(environment)

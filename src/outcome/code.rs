@@ -87,7 +87,6 @@ pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
 }
 
-/// The exit code of an HTTP status without a code.
 fn exit_for_status(http_status: u16) -> Exit {
     match http_status {
         401 => Exit::Unauthorized,
@@ -109,14 +108,12 @@ pub(crate) fn says_nothing_was_done(code: &str) -> bool {
 
 macro_rules! codes {
     ($($code:ident = $name:literal, $kind:ident, $exit:ident, $retry:ident, $meaning:literal, $next:literal;)*) => {
-        /// A booking status, or an error code of the service or of bookctl.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[expect(clippy::enum_variant_names, reason = "the names are the codes' own")]
         pub(crate) enum Code {
             $(#[doc = $meaning] $code,)*
         }
 
-        /// Every row, in the order of the table.
         pub(crate) const ALL: &[CodeEntry] = &[$(CodeEntry {
             code: Code::$code,
             name: $name,

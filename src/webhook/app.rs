@@ -26,13 +26,11 @@ const HOP_BY_HOP: [&str; 11] = [
     "upgrade",
 ];
 
-/// How received deliveries are sent on to a handler.
 pub(crate) struct App {
     pub(crate) handler: Handler,
     pub(crate) dialect: Dialect,
     /// Makes a new signature where the one that came is older than this; `None` sends all headers as they came.
     pub(crate) signing: Option<(Secret, SignedDuration)>,
-    /// Added to every delivery.
     pub(crate) headers: Vec<HeaderLine>,
 }
 

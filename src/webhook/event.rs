@@ -128,7 +128,6 @@ impl Event {
             .map(|reading| reading.item)
     }
 
-    /// Names the event by its body, where another one has its id.
     pub(super) fn name_by_body(&mut self, body: &[u8]) {
         self.id = digest(body);
         self.id_source = IdSource::Digest;
@@ -152,7 +151,6 @@ fn digest(body: &[u8]) -> String {
     format!("sha256:{}", hex::encode(sha256([body])))
 }
 
-/// The value under a name, or at a path.
 pub(super) fn at<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
     document
         .get(name)

@@ -128,7 +128,6 @@ impl Forwarder {
         Ok(LONGEST_SLEEP)
     }
 
-    /// Makes one attempt, and records it before and after.
     async fn forward(self: Arc<Self>, number: i64) {
         let url = self.app.handler.url.to_string();
         let delivery = match self.store.begin_attempt(number, url, false).await {

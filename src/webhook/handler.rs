@@ -22,7 +22,6 @@ const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
 const SHOWN_LINES: usize = 10;
 const SHOWN: usize = 1024;
 
-/// Writes a line of what `--verbose` shows.
 pub(crate) type Trace = fn(&str);
 
 /// A header's name and value. Values are bytes; each is the character U+0000 to U+00FF of that number, so that no byte is
@@ -46,7 +45,6 @@ pub(crate) fn endpoint(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// A handler's response, and how long it took.
 #[derive(Clone, Debug)]
 pub(crate) struct HandlerVerdict {
     pub(crate) outcome: Result<HandlerResponse, NoReply>,
@@ -60,7 +58,6 @@ pub(crate) struct HandlerResponse {
     pub(crate) headers: Map<String, Value>,
     /// Its beginning; invalid UTF-8 is replaced.
     pub(crate) body: String,
-    /// Whether more of the body came.
     pub(crate) truncated: bool,
 }
 

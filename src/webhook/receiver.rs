@@ -32,7 +32,6 @@ const LARGEST_BODY: usize = 1024 * 1024;
 /// How long the head of a request may take, and then its body: as long as the service waits for an answer.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How deliveries are received.
 pub(crate) struct Listening {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) adapter: Adapter,
@@ -52,7 +51,6 @@ pub(super) struct Receiver {
     pub(super) forwarder: Option<Arc<Notify>>,
 }
 
-/// The status of the response, and why.
 type DeliveryRejection = (StatusCode, String);
 
 fn refusal(status: StatusCode, why: &str) -> DeliveryRejection {
@@ -97,7 +95,6 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
 }
 
 impl Receiver {
-    /// Verifies, reads, stores and forwards a delivery.
     async fn receive(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<(), DeliveryRejection> {
         let received_at = Timestamp::now();
         let name = self.listening.adapter.dialect.signature_header();
@@ -178,7 +175,6 @@ impl Receiver {
         read.map_err(|_| refusal(StatusCode::INTERNAL_SERVER_ERROR, unread))
     }
 
-    /// Stores and forwards a delivery that verified.
     async fn accept(&self, delivery: ReceivedDelivery) -> Result<()> {
         let is_wanted =
             self.listening.kinds.is_empty() || self.listening.kinds.contains(&delivery.event.kind);

@@ -20,7 +20,6 @@ pub(crate) struct ListenerEvent {
     /// Why a delivery was refused or not stored, or what the warning says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// Whether it is shown, or counted alone.
     #[serde(skip)]
     pub(crate) is_shown: bool,
 }
@@ -32,7 +31,6 @@ pub(crate) enum ForwardOutcome {
     Kept,
     /// Stored, and about to be forwarded.
     Received,
-    /// An event with this id was stored before.
     Duplicate,
     Refused,
     /// The database could not be written.
@@ -45,7 +43,6 @@ pub(crate) enum ForwardOutcome {
     Abandoned,
 }
 
-/// The result of an attempt to forward an event.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ForwardAttempt {
     pub(crate) number: u32,

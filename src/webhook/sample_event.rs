@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::event::at;
 use crate::service::mapping::{Dialect, Path};
 
-/// The kinds of events ("Events", 2).
+/// "Events", 2.
 pub(crate) const KINDS: [&str; 7] = [
     "booking.created",
     "booking.requires_action",
@@ -72,7 +72,6 @@ impl SampleEvent {
         self.document.to_string().into_bytes()
     }
 
-    /// Sets the field at a path such as `data.object.status`.
     pub(crate) fn set(&mut self, path: &str, value: Value) {
         let mut place = &mut self.document;
         for name in path.split('.') {

@@ -91,7 +91,6 @@ impl Header {
     }
 }
 
-/// Removes spaces and tabs around a part.
 fn trim_blanks(mut part: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = part {
         part = rest;
@@ -103,13 +102,11 @@ fn trim_blanks(mut part: &[u8]) -> &[u8] {
 pub(crate) struct Verified {
     /// When it was signed, in seconds since 1970.
     pub(crate) time: i64,
-    /// The index of the secret that signed it.
     pub(crate) secret: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unverified {
-    /// Which part of the header is wrong.
     Malformed(&'static str),
     /// No `v1` matches the body under any of the secrets.
     Mismatch,

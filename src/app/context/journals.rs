@@ -16,7 +16,6 @@ use crate::secrets::Secret;
 use crate::service::documents::venue::Venue;
 
 impl Context {
-    /// The journal, opened on first use.
     pub(crate) fn journal(&self) -> Result<&Journal> {
         let journal = match self.journal.get() {
             Some(journal) => journal,
@@ -53,7 +52,6 @@ impl Context {
         }
     }
 
-    /// The fingerprint of the API key.
     fn account(&self) -> String {
         // Nothing is sent to a service without a key.
         let other = || match self.target.service() {
@@ -85,7 +83,6 @@ impl Context {
         shared_journal::maker(&self.environment)
     }
 
-    /// What this terminal saw, opened on first use.
     pub(crate) fn recent(&self) -> Result<&Recent> {
         opened(&self.recent, &self.paths.recent, &self.target.address())
     }
@@ -110,7 +107,6 @@ impl Context {
         }
     }
 
-    /// A venue from an earlier search.
     pub(crate) fn known_venue(&self, id: &str) -> Option<Venue> {
         self.recent().ok()?.venue(id).ok().flatten()
     }

@@ -15,7 +15,6 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::time::duration::in_units;
 use crate::terminal::prompt::Question;
 
-/// How often a wait checks the clock.
 const TICK: Duration = Duration::from_secs(1);
 /// The shortest wait. Without it, a reset "in 0 s" would be retried in a tight loop.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -188,7 +187,6 @@ impl Context {
         self.wait_out(pause, allowed).await.map(Some)
     }
 
-    /// Adds to a rate limit of a sandbox how to end it at once.
     fn with_a_sandboxs_hint(&self, mut error: Error) -> Error {
         if error.http_status == Some(429)
             && let Some(after) = error.retry_after
@@ -262,7 +260,6 @@ async fn sees_its_clock(client: &Client) -> bool {
     client.connection.loopback && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }
 
-/// Rounds a wait up to whole seconds.
 fn whole_seconds(wait: Duration) -> Duration {
     Duration::from_secs(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
 }

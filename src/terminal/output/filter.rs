@@ -13,7 +13,6 @@ use crate::platform::jq::{Expression, FilterError};
 pub(crate) struct Filter(Expression);
 
 impl Filter {
-    /// Compiles the expression. An error is a usage error.
     pub(crate) fn parse(source: &str) -> Result<Self> {
         let expression = Expression::compile(source).map_err(|why| {
             Error::usage(format!("--jq {source}: {why}")).hint("use a jq expression, e.g. --jq .id")

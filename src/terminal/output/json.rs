@@ -65,7 +65,6 @@ fn lay_out(raw: &str, is_pretty: bool) -> String {
     out
 }
 
-/// Copies a string, from after its opening quote up to its closing one.
 fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
     let mut eye = Eye::default();
     while let Some(c) = chars.next() {

@@ -138,7 +138,6 @@ impl Output {
         self.stderr.now()
     }
 
-    /// Writes a command's result to stdout.
     pub(crate) fn emit(&self, view: &dyn View) -> Result<()> {
         self.emit_read(view).map(drop)
     }
@@ -224,7 +223,6 @@ impl Output {
         }
     }
 
-    /// Writes a warning to stderr, also with `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
         self.labelled(Tone::Warn, "warning:", text);
     }
@@ -241,7 +239,6 @@ impl Output {
         self.show(page.labelled(tone, label, text));
     }
 
-    /// Writes a line of `--verbose` to stderr.
     pub(crate) fn trace(text: &str) {
         let _ = writeln!(io::stderr().lock(), "{}", visible(text));
     }
@@ -299,7 +296,6 @@ impl Output {
         progress
     }
 
-    /// Clears the progress bar before a prompt.
     pub(crate) fn make_room(&self) {
         if let Some(bar) = self.progress.borrow_mut().take() {
             bar.finish_and_clear();

@@ -159,7 +159,6 @@ impl Page {
     }
 }
 
-/// A page while it is rendered.
 struct Sheet<'a> {
     style: &'a StreamStyle,
     text: String,

@@ -14,15 +14,12 @@ const USUAL: &str = "less";
 /// The options of less where LESS is not set: end at once if all fits, keep colors, leave the text on the screen.
 const LESS: &str = "FRX";
 
-/// The program that shows output longer than the screen.
 #[derive(Clone, Debug)]
 pub(super) struct Pager {
     command: String,
-    /// Whether a person chose it.
     is_chosen: bool,
     /// The options of less, unless the environment has them.
     less: Option<&'static str>,
-    /// The rows of the screen.
     rows: usize,
     columns: usize,
 }
@@ -53,7 +50,6 @@ impl Pager {
         })
     }
 
-    /// Whether a text needs more rows than the screen has.
     pub(super) fn is_needed(&self, text: &str) -> bool {
         let rows = text.lines().map(|line| {
             let width = console::measure_text_width(line);

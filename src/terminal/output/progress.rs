@@ -9,7 +9,6 @@ use super::visible::visible;
 
 /// A spinner with a text, or a progress bar. Cleared on drop.
 pub(crate) struct Progress {
-    /// Other output suspends it.
     pub(super) bar: ProgressBar,
     /// The text of the outer spinner, restored on drop.
     outer: Option<String>,

@@ -15,7 +15,6 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// The color and redrawing settings of flags and environment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ColorPrefs {
     pub(crate) color: ColorChoice,
@@ -39,7 +38,6 @@ impl ColorPrefs {
     }
 }
 
-/// Which streams are terminals, and how wide they are.
 pub(crate) struct Terminals {
     pub(crate) stdin: bool,
     pub(crate) stdout: bool,
@@ -121,12 +119,10 @@ impl StreamStyle {
         self
     }
 
-    /// Colors a text that may have a tone.
     pub(crate) fn tint(&self, tone: Option<Tone>, text: &str) -> String {
         tone.map_or_else(|| text.to_owned(), |tone| self.paint(tone, text))
     }
 
-    /// Colors `text` if the stream has color.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         if !self.color {
             return text.to_owned();

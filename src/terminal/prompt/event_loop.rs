@@ -39,7 +39,6 @@ pub(super) trait Widget {
     fn take_line(&mut self, line: &str) -> Result<(), String>;
 }
 
-/// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum KeyEffect {
     Stay,

@@ -6,7 +6,6 @@ use super::screen::write;
 use crate::platform::signals::Continued;
 use crate::platform::system::tty::{self, Modes};
 
-/// Asks until an answer is accepted, or the deadline passes.
 pub(super) async fn ask(
     widget: &mut dyn Widget,
     deadline: Option<Deadline<'_>>,

@@ -14,7 +14,6 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A text, with the cursor at its end.
     pub(super) fn new(text: &str, is_hidden: bool) -> Self {
         Line {
             text: text.to_owned(),
@@ -23,7 +22,6 @@ impl Line {
         }
     }
 
-    /// Returns the text and clears the line.
     pub(super) fn take(&mut self) -> String {
         self.at = 0;
         std::mem::take(&mut self.text)

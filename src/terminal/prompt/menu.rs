@@ -25,9 +25,7 @@ pub(super) struct Menu<'a> {
     question: &'a Question,
     rows: &'a [String],
     filter: Option<Line>,
-    /// The indices of the rows that match the filter, in their order.
     found: Vec<usize>,
-    /// The selected one of `found`.
     at: usize,
     /// The row that was selected by an arrow key, or at first. A filter that hides it does not forget it.
     marked: usize,

@@ -90,19 +90,16 @@ impl Question {
         self
     }
 
-    /// Marks the answer as a lasting secret: never shown.
     pub(crate) fn hidden(mut self) -> Self {
         self.echo = Echo::Hidden;
         self
     }
 }
 
-/// Why a question has no answer.
 #[derive(Debug)]
 pub(crate) enum PromptError {
     /// The person pressed Esc: to go back to the question before, or to decline where none comes before.
     Back,
-    /// The deadline passed first.
     TooLate,
     /// Nothing can be asked here, the person left, or the terminal or the editor failed.
     Failed(Error),
@@ -139,7 +136,6 @@ pub(crate) struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// `clock` returns the service's current time.
     pub(crate) fn new(at: Timestamp, clock: &'a dyn Fn() -> Timestamp) -> Self {
         Self { at, clock }
     }

@@ -6,7 +6,6 @@ use console::Term;
 
 use super::theme::columns_of;
 
-/// The terminal's size in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) rows: usize,
@@ -52,7 +51,6 @@ fn to_top(old: &Frame, columns: usize) -> String {
     }
 }
 
-/// The bytes that replace `old` with `new`.
 fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
     // Hide the cursor while it moves.
     let mut out = "\x1b[?25l".to_owned();
@@ -110,7 +108,6 @@ impl Screen {
         Ok(())
     }
 
-    /// Replaces the question with `lines`.
     pub(super) fn finish(mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
         let last = lines.len().saturating_sub(1);
         let cursor = Some((last, 0));

@@ -20,7 +20,6 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     truncate_str(text, columns, "…").into_owned()
 }
 
-/// The width of a text in columns, ignoring colors.
 pub(super) fn columns_of(text: &str) -> usize {
     measure_text_width(text)
 }
@@ -157,7 +156,6 @@ fn broken(text: &str, columns: usize) -> Vec<String> {
     lines.map(|line| fit(&line, columns.max(1))).collect()
 }
 
-/// A line with further ones below it.
 fn below(first: String, others: &[String], indent: usize, style: &Style) -> Vec<String> {
     let others = others.iter();
     let others = others.map(|line| format!("{:indent$}{}", "", style.apply_to(line)));

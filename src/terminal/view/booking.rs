@@ -79,7 +79,6 @@ impl<'a> BookingView<'a> {
         next_step::commands(self.booking, &self.dialect, self.now, is_limited)
     }
 
-    /// What the state means, the reason, and what to do about it.
     fn state(&self, page: &mut Page, fields: &mut Fields<'a>) {
         let booking = self.booking;
         let status = booking.status();

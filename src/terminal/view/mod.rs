@@ -25,7 +25,6 @@ pub(crate) use venue_list::{venue_line, venue_place, venues_page};
 use crate::service::documents::booking::Status;
 use crate::terminal::output::{Page, TableCell, Tone};
 
-/// A sentence with its first letter in upper case.
 pub(crate) fn capitalised(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());

@@ -132,7 +132,6 @@ pub(super) fn pause<'a>(
     }
 }
 
-/// What is to be paid, in any shape.
 fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) -> Option<String> {
     let amount = action.get("amount")?;
     let currency = action.get("currency").filter(|it| it.is_string());

@@ -9,7 +9,6 @@ use crate::service::client::{Call, redacted, shown_headers, shown_path};
 use crate::service::mapping::Adapter;
 use crate::terminal::output::{Draw, Page};
 
-/// A request that is not sent.
 #[derive(Serialize)]
 pub(crate) struct RequestView {
     method: String,

@@ -17,7 +17,6 @@ pub(crate) struct Terms {
     pub(crate) short: String,
 }
 
-/// Reads terms and prices for one party.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TermsReader {
     pub(crate) certainty: Certainty,
@@ -27,7 +26,6 @@ pub(crate) struct TermsReader {
 }
 
 impl TermsReader {
-    /// What the guest's card is needed for.
     pub(crate) fn card(&self, terms: &Value) -> Option<Terms> {
         let mut fields = Fields::of(terms);
         let held = self.amount(&mut fields, "hold_amount");

@@ -83,7 +83,6 @@ fn texts(fields: &mut Fields<'_>, name: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Where a venue is: its address and its time zone.
 pub(crate) fn venue_place(venue: &Venue) -> Option<String> {
     let address = VenueDetails::of(venue).address;
     let is_new = |city: &&str| address.as_ref().is_none_or(|it| !it.contains(city));

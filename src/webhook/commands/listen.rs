@@ -169,7 +169,6 @@ fn forward_target(
     Ok(Some((app, args.retries.take().unwrap_or_default())))
 }
 
-/// Shows and counts what the listener reports.
 struct Display<'a> {
     context: &'a Context,
     totals: Totals,
@@ -226,7 +225,6 @@ impl ReadyFile {
         }
     }
 
-    /// Creates the file atomically, with its content.
     fn write(&self, address: &str) -> Result<()> {
         let new = beside(&self.0, ".new");
         // A pipe in its place would block, and a link lead elsewhere.

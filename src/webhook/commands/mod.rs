@@ -78,7 +78,6 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
     }
 }
 
-/// What `--verbose` shows deliveries with.
 fn trace(context: &Context) -> Option<Trace> {
     context.verbose.then_some(Output::trace)
 }
@@ -95,7 +94,6 @@ fn posting(context: &Context, what: String, to: &Url) {
     context.in_flight.replace(InFlight::other(said, hint));
 }
 
-/// The error for a handler that did not respond (15).
 fn no_response(why: &NoReply, url: &Url) -> Error {
     let code = match why {
         NoReply::TooLate => Code::Timeout,

@@ -16,10 +16,8 @@ use crate::app::input::read_stdin;
 /// What a secret looks like, for whoever gave something else.
 const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
 
-/// One secret, or several during a rotation.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookSecrets {
-    /// The first secret, with which bookctl signs.
     pub(crate) signing: Secret,
     /// All secrets, each of which verifies a delivery; the signing one is the first.
     pub(crate) all: Vec<Secret>,

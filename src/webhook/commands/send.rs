@@ -106,7 +106,6 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Refused)
 }
 
-/// The booking of the service that events are to be about.
 pub(crate) async fn of_service(context: &Context, id: Option<&str>) -> Result<Option<Booking>> {
     let Some(id) = id else {
         return Ok(None);
@@ -121,14 +120,12 @@ struct Sent {
     delivered: bool,
     url: String,
     status: u16,
-    /// The beginning of the response's body.
     body: String,
     elapsed_ms: u32,
     signature: String,
     event: Value,
     #[serde(skip)]
     answer: String,
-    /// The event's id and kind.
     #[serde(skip)]
     named: String,
 }

@@ -98,7 +98,6 @@ pub(crate) async fn read(source: Source) -> Result<Vec<u8>> {
         .map_err(|error| Error::unreadable(&name, error))
 }
 
-/// Parses seconds since 1970 or RFC 3339; returns seconds since 1970.
 pub(crate) fn second(text: &str) -> Result<i64, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text

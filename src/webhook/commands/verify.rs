@@ -125,7 +125,6 @@ fn unverified(why: Unverified, header: Option<&Header>) -> Error {
     error(cause, why.to_string(), hint)
 }
 
-/// The error for a signature that does not match, with the likely reason.
 fn explain(secrets: &[Secret], header: &Header, body: &[u8]) -> Error {
     let (cause, what) = diagnose(secrets, header, body)
         .unwrap_or_else(|| ("mismatch", Unverified::Mismatch.to_string()));

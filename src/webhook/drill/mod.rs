@@ -11,11 +11,9 @@ use serde_json::{Value, json};
 
 use super::handler::{Handler, HandlerVerdict, HeaderLine, NoReply};
 
-/// One test: the deliveries to send.
 #[derive(Debug, Default)]
 pub(crate) struct DrillCheck {
     pub(crate) name: &'static str,
-    /// The section of the service's specification.
     pub(crate) section: &'static str,
     /// Why it matters, as a sentence without a full stop.
     pub(crate) why: &'static str,
@@ -65,7 +63,6 @@ pub(crate) struct Report {
     pub(crate) url: String,
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    /// Whether the handler's own state was looked at.
     pub(crate) state_checked: bool,
     pub(crate) checks: Vec<Finding>,
 }
@@ -177,7 +174,6 @@ pub(crate) struct Ordered {
 /// The status in the older events, which come later.
 pub(crate) const OUTDATED: &str = "processing";
 
-/// The document at a handler's `--state-url`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub(crate) struct Ledger {
     /// Event id → how often it was handled.
@@ -225,7 +221,6 @@ impl Ledger {
     }
 }
 
-/// The ids of the events that should be handled once.
 fn genuine(checks: &[DrillCheck]) -> BTreeSet<&str> {
     let deliveries = checks.iter().flat_map(|check| &check.deliveries);
     let genuine = deliveries.filter(|it| it.counts && it.is_genuine);

@@ -11,9 +11,7 @@ use crate::webhook::signature::{DEFAULT_TOLERANCE, sign, verify};
 
 /// The size of the large body in bytes: the largest that the service accepts ("Limits", 3).
 const LARGE: usize = 1024 * 1024;
-/// Events that are sent concurrently.
 const MANY: usize = 32;
-/// Deliveries of one event that are sent concurrently.
 const CONCURRENT_DUPLICATES: usize = 8;
 /// A distance from now beyond every usual tolerance, in seconds.
 const OUT_OF_TOLERANCE: i64 = 15 * 60;

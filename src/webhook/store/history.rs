@@ -18,14 +18,12 @@ pub(crate) struct EventRow {
     #[serde(flatten)]
     pub(crate) event: Event,
     pub(crate) received_at: Timestamp,
-    /// How often it was delivered again.
     pub(crate) duplicates: u32,
     pub(crate) state: EventState,
     /// `None` unless it waits for another attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_attempt_at: Option<Timestamp>,
     pub(crate) attempts: u32,
-    /// Status or error of the last attempt.
     #[serde(skip)]
     pub(crate) last_result: Option<String>,
 }
@@ -116,7 +114,6 @@ impl Webhooks {
         })
     }
 
-    /// The headers and the raw body of an event.
     pub(crate) fn content(&self, number: i64) -> Result<(Vec<HeaderLine>, Vec<u8>)> {
         let sql = "SELECT headers, body FROM events WHERE number = ?";
         self.read(|connection| {
@@ -157,7 +154,6 @@ impl Webhooks {
         self.read(|connection| connection.prepare(sql)?.query_map(values, row)?.collect())
     }
 
-    /// How many events are still to be forwarded.
     pub(crate) fn waiting(&self) -> Result<u32> {
         let sql = "SELECT count(*) FROM events WHERE origin = ? AND state = 'waiting'";
         self.read(|connection| connection.query_row(sql, [&self.origin], |row| row.get(0)))

@@ -11,7 +11,6 @@ use crate::webhook::handler::{HandlerVerdict, HeaderLine};
 /// The error of an attempt until its response is recorded: if the listener is killed before, the app may have the event.
 const UNKNOWN: &str = "no response was recorded";
 
-/// A delivery whose signature verified.
 #[derive(Debug)]
 pub(crate) struct ReceivedDelivery {
     pub(crate) event: Event,
@@ -21,7 +20,6 @@ pub(crate) struct ReceivedDelivery {
     pub(crate) received_at: Timestamp,
 }
 
-/// An event with everything needed to post it to the app.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuedDelivery {
     pub(crate) event: Event,
