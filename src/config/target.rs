@@ -293,23 +293,6 @@ mod tests {
         "default_profile = 'live'\n[profiles.live]\nbase_url = 'https://api.example'\n";
 
     #[test]
-    fn a_profiles_own_retention_goes_before_the_files_and_the_files_before_the_default() {
-        let file = format!("retention = '2d'\n{LIVE}");
-        let own = format!("{file}retention = '0'\n");
-        for (file, profile, kept) in [
-            (LIVE, "live", "90d"),
-            (&file, "live", "2d"),
-            (&own, "live", "0"),
-            (&own, "sandbox", "2d"),
-        ] {
-            let target = resolve_with(Some(profile), &[], file).unwrap();
-            assert_eq!(target.retention().to_string(), kept, "{file}");
-        }
-        let error = resolve_with(None, &[], "retention = '90'\n").unwrap_err();
-        assert!(error.message.contains("line 1"), "{}", error.message);
-    }
-
-    #[test]
     fn a_key_given_with_an_address_never_travels_to_another_origin() {
         let variables = [
             ("BOOKCTL_BASE_URL", "http://127.0.0.1:9"),

@@ -13,8 +13,7 @@ use super::scope::Scope;
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, values};
 
-/// How many guests a transaction deletes at most, so that a booking request stays fast, and nobody waits long where a person
-/// deletes many. More than one request ever adds.
+/// How many guests a transaction deletes at most, so that nobody waits long for it. More than one request ever adds.
 const AT_ONCE: u32 = 1000;
 
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.

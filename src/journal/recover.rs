@@ -13,6 +13,7 @@ use super::Journal;
 use super::scope::Scope;
 use super::store::{KIND, into_error};
 use crate::outcome::{Code, Error, Result};
+use crate::platform::ownership::COMPANIONS;
 use crate::platform::private_file::{self, beside};
 use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite;
@@ -34,10 +35,8 @@ pub(crate) enum Recovery {
 const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
 /// Replaces the journal at `path` if it is damaged or was written by another version. A journal that is locked or not
-/// readable is left alone, with an error.
-///
-/// The new file takes its place in one step, complete. A process that is killed before has changed nothing, and of
-/// several at once one does it.
+/// readable is left alone, with an error. The new file takes its place in one step, complete. A process that is killed before
+/// has changed nothing, and of several at once one does it.
 pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     if !path.exists() {
         return Ok(Recovery::Missing);
@@ -131,7 +130,7 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
         private_file::rename(path, &kept)?;
     }
     // SQLite would apply the old rollback file or log to the new journal, also after a power cut.
-    for suffix in ["-journal", "-wal", "-shm"] {
+    for suffix in COMPANIONS {
         let companion = beside(path, suffix);
         if companion.exists() {
             private_file::rename(&companion, &beside(&kept, suffix))?;

@@ -95,10 +95,8 @@ impl Journal {
         begun.map_err(|refused| refused.idempotency_key(intent.key))
     }
 
-    /// Records how a run ended, and returns what is known of its attempt then.
-    ///
-    /// An attempt that was never sent is removed. An attempt that stays open gets its whole request back, even if a
-    /// person abandoned it or its guest was deleted in the meantime.
+    /// Records how a run ended, and returns what is known of its attempt then. One that was never sent is removed. One that
+    /// stays open gets its whole request back, even if a person abandoned it or its guest was deleted in the meantime.
     pub(crate) fn record_end(&self, run: &RunId, end: &RunEnd<'_>) -> Result<Ended> {
         let (ended, purged) =
             self.write(|statements, scope| write_end(statements, scope, run, end))?;

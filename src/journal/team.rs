@@ -50,11 +50,6 @@ fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
         "INSERT INTO bookctl_journal (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
     statements.execute("SET LOCAL statement_timeout = 0", &[])?;
     statements.execute("SET LOCAL lock_timeout = 0", &[])?;
-    let row = statements.first("SELECT current_setting('server_encoding')", &[])?;
-    let encoding: String = row.map_or(Ok(String::new()), |row| row.at(0))?;
-    if encoding != "UTF8" {
-        return Err(SqlFailure::Encoding(encoding));
-    }
     statements.execute(make, &[])?;
     statements.execute(fill, &[])?;
     let row = statements.first(&format!("{FIND_VERSION} FOR UPDATE"), &[])?;
@@ -110,9 +105,6 @@ pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
         }
         SqlFailure::OtherVersion { .. } => {
             "use the bookctl that prepared it, or prepare another database with `bookctl journal init`"
-        }
-        SqlFailure::Encoding(_) => {
-            "use a database in UTF8: `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
         }
         _ => "see the state of the journal with `bookctl journal status`",
     };

@@ -15,15 +15,6 @@ pub(crate) use crate::outcome::reason;
 
 pub(crate) const USER_AGENT: &str = concat!("bookctl/", env!("CARGO_PKG_VERSION"));
 
-/// The certificate authorities that a client trusts.
-pub(crate) enum Authorities {
-    /// None, for a client that only speaks http. Loading the system's takes longer than a request, and fails where there
-    /// are none.
-    None,
-    System,
-    SystemAnd(Vec<Certificate>),
-}
-
 /// Headers by name; the values of a repeated one are joined.
 pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
     let mut fields = Map::new();
@@ -59,8 +50,9 @@ pub(crate) async fn beginning(
 }
 
 /// A client that follows no redirect, so that a key or a signature never reaches another address. It is `direct` if it
-/// never uses a proxy.
-pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
+/// never uses a proxy. It trusts the system's authorities and these; or none, if it only speaks http: loading the system's
+/// takes longer than a request, and fails where there are none.
+pub(crate) fn builder(direct: bool, authorities: Option<Vec<Certificate>>) -> ClientBuilder {
     crypto::install_provider();
     let builder = Client::builder()
         .redirect(Policy::none())
@@ -69,9 +61,8 @@ pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
         .tcp_nodelay(true);
     let builder = if direct { builder.no_proxy() } else { builder };
     match authorities {
-        Authorities::None => builder.tls_certs_only([]),
-        Authorities::System => builder,
-        Authorities::SystemAnd(certificates) => builder.tls_certs_merge(certificates),
+        None => builder.tls_certs_only([]),
+        Some(further) => builder.tls_certs_merge(further),
     }
 }
 

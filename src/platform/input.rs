@@ -40,13 +40,7 @@ impl Source {
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         Ok(match self {
             Source::Stdin => Box::new(io::stdin().lock()),
-            Source::File(path) => {
-                // Opening a folder succeeds; only reading it fails, with a worse message.
-                if path.is_dir() {
-                    return Err(ErrorKind::IsADirectory.into());
-                }
-                Box::new(File::open(path)?)
-            }
+            Source::File(path) => Box::new(File::open(path)?),
         })
     }
 }
@@ -106,13 +100,6 @@ fn decoded(bytes: Vec<u8>) -> io::Result<String> {
         [0xfe, 0xff, ..] => return utf16(u16::from_be_bytes),
         _ => {}
     }
-    let are_nul = |place: usize| bytes.chunks_exact(2).all(|pair| pair[place] == 0);
-    let is_even = !bytes.is_empty() && bytes.len().is_multiple_of(2);
-    if is_even && (are_nul(0) || are_nul(1)) {
-        return Err(invalid(
-            "it is UTF-16 without a byte order mark, or not text",
-        ));
-    }
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
@@ -140,7 +127,6 @@ mod tests {
         assert_eq!(decoded("a\0b".into()).unwrap(), "a\0b");
         for (bytes, sentence) in [
             (&b"a\nb\nZo\xeb\n"[..], "line 3"),
-            (b"v\0e\0n\0", "UTF-16 without"),
             (b"\xff\xfeA\0B", "in the middle"),
             (b"\xff\xfe\x00\xd8", "UTF-16"),
         ] {

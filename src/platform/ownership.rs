@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use super::system::files::{RIGHT_OWNERS, other_owner};
 use crate::outcome::{Code, Error, Result};
 
+/// The suffixes of the files that SQLite keeps next to a database.
+pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
@@ -29,7 +31,7 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
 /// Like [`check`], for a database and the files that SQLite keeps next to it.
 pub(crate) fn check_database(path: &Path) -> io::Result<()> {
     check(path)?;
-    for suffix in ["-journal", "-wal", "-shm"] {
+    for suffix in COMPANIONS {
         let companion = beside(path, suffix);
         check_name(&companion)?;
         // SQLite opens it without asking what it is, and would wait for ever at a pipe.

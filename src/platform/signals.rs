@@ -16,8 +16,7 @@ static CAUGHT: OnceLock<Exit> = OnceLock::new();
 /// Waits for one signal. It has come when the function is ready.
 type SignalListener = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
 
-/// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C, Ctrl-Break, the closed console,
-/// and the end of the session, after which the process has some seconds.
+/// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C, Ctrl-Break and the closed console.
 pub(crate) struct EndSignals(Vec<(Exit, SignalListener)>);
 
 impl EndSignals {
@@ -40,25 +39,15 @@ impl EndSignals {
 
     #[cfg(windows)]
     pub(crate) fn listen() -> io::Result<Self> {
-        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close};
 
-        let (mut interrupt, mut ctrl_break) = (ctrl_c()?, ctrl_break()?);
-        let (mut close, mut logoff, mut shutdown) =
-            (ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?);
-        let listeners: [SignalListener; 5] = [
+        let (mut interrupt, mut ctrl_break, mut close) = (ctrl_c()?, ctrl_break()?, ctrl_close()?);
+        let listeners: [SignalListener; 3] = [
             Box::new(move |context| interrupt.poll_recv(context)),
             Box::new(move |context| ctrl_break.poll_recv(context)),
             Box::new(move |context| close.poll_recv(context)),
-            Box::new(move |context| logoff.poll_recv(context)),
-            Box::new(move |context| shutdown.poll_recv(context)),
         ];
-        let exits = [
-            Exit::Interrupted,
-            Exit::Terminated,
-            Exit::HungUp,
-            Exit::Terminated,
-            Exit::Terminated,
-        ];
+        let exits = [Exit::Interrupted, Exit::Terminated, Exit::HungUp];
         Ok(EndSignals(exits.into_iter().zip(listeners).collect()))
     }
 

@@ -7,7 +7,7 @@ use super::requests::refuse_embedded;
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::http_client::{self, Authorities};
+use crate::platform::http_client;
 use crate::sandbox::Report;
 use crate::service::client::Call;
 use crate::terminal::output::{DocumentView, Page, Tone};
@@ -113,7 +113,7 @@ impl ReportFlags {
 }
 
 async fn read(origin: &str) -> Result<Value> {
-    let client = http_client::build(http_client::builder(true, Authorities::None))?;
+    let client = http_client::build(http_client::builder(true, None))?;
     let failed = |error| Error::caused(Code::Network, "the sandbox does not report", error);
     let answer = client
         .get(format!("{origin}{PATH}"))

@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval_at};
 use super::rules::delivery::{Content, DeliveryAttempt, sign};
 use super::rules::fault::FaultKind;
 use super::store::{PendingDelivery, Store};
-use crate::platform::http_client::{self, Authorities, header_fields};
+use crate::platform::http_client::{self, header_fields};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an answer's body is kept, and how long it may take to come after the status.
@@ -124,7 +124,7 @@ impl DeliveryWorker<'_> {
 
     fn client(&mut self) -> Option<Client> {
         if self.client.is_none() {
-            let builder = http_client::builder(true, Authorities::System).timeout(TIMEOUT);
+            let builder = http_client::builder(true, Some(Vec::new())).timeout(TIMEOUT);
             self.client = http_client::build(builder).ok();
         }
         self.client.clone()

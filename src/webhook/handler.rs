@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::config::is_loopback;
 use crate::outcome::{Result, reason};
-use crate::platform::http_client::{self, Authorities, header_fields};
+use crate::platform::http_client::{self, header_fields};
 use crate::secrets::register_secret;
 
 /// How long a handler may take to respond ("Events", 6).
@@ -104,11 +104,7 @@ pub(crate) struct Handler {
 impl Handler {
     /// A client for the handler at `url`, which has `deadline` to respond. `trace` is told what is posted and comes back.
     pub(crate) fn new(url: Url, deadline: Duration, trace: Option<Trace>) -> Result<Self> {
-        let authorities = if url.scheme() == "http" {
-            Authorities::None
-        } else {
-            Authorities::System
-        };
+        let authorities = (url.scheme() != "http").then(Vec::new);
         // Loopback addresses are never reached through a proxy.
         let builder = http_client::builder(is_loopback(&url), authorities);
         Ok(Handler {

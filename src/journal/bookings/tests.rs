@@ -63,21 +63,6 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
 }
 
 #[test]
-fn a_booking_that_the_service_lost_is_in_no_list_until_it_is_seen_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
-    for id in ["bk_1", "bk_2"] {
-        made(&journal, id, &booking(id, "processing"));
-    }
-    journal.lose_all().unwrap();
-    assert_eq!(journal.lost().unwrap(), 2);
-    assert!(journal.bookings(None, None).unwrap().is_empty());
-    journal.update(&booking("bk_1", "processing")).unwrap();
-    assert_eq!(journal.lost().unwrap(), 1);
-    assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
-}
-
-#[test]
 fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");

@@ -73,10 +73,11 @@ fn read_slot(text: &str) -> Option<Slot> {
 impl Recent {
     pub(crate) fn remember_venues(&self, venues: &[Venue]) -> Result<()> {
         self.write(|connection| {
-            let mut insert = connection
-                .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
+            let insert =
+                "INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)";
             for venue in venues {
-                insert.execute(params![self.origin, venue.id(), venue.value().to_string(), now()])?;
+                let document = venue.value().to_string();
+                connection.execute(insert, params![self.origin, venue.id(), document, now()])?;
             }
             Ok(())
         })
@@ -92,13 +93,12 @@ impl Recent {
     ) -> Result<()> {
         self.write(|connection| {
             connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now() - KEEP_SLOTS_SECONDS])?;
-            let mut insert = connection.prepare(
-                "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?;
+            let insert = "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
             for slot in slots {
                 let document = slot.value().to_string();
-                insert.execute(params![self.origin, slot.id(), venue_id, provider, party_size, document, now()])?;
+                let row = params![self.origin, slot.id(), venue_id, provider, party_size, document, now()];
+                connection.execute(insert, row)?;
             }
             Ok(())
         })?;

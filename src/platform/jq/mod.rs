@@ -1,17 +1,13 @@
 //! jq expressions, each evaluated on a thread of its own, with limits on time, memory and recursion.
 //!
 //! Nothing can end a thread from outside. One that reaches a limit is left to itself until the process ends, which for a
-//! command is at once. What it may still do until then is use more memory.
-//!
-//! What stays: the growth of the process is known on Linux alone. Elsewhere, and where one single step asks for more
-//! memory than the system has, a greedy or endlessly recursive expression aborts the process. So callers write down what
-//! a call did before they evaluate anything on its result.
+//! command is at once. The growth of the process is known on Linux alone: elsewhere, and where one step asks for more memory
+//! than the system has, a greedy or endlessly recursive expression aborts the process. So callers write down what a call did
+//! before they evaluate anything on its result.
 
 mod evaluate;
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -34,34 +30,20 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     source: String,
-    /// Whether a thread is at it: until it is done, or for good where it has reached a limit. A server that meets such an
-    /// expression with each document must not leave a thread behind with each.
-    is_running: Arc<AtomicBool>,
 }
 
 /// Why an expression has no result.
 pub(crate) enum FilterError {
-    /// It does not fit the document, or returns too much.
+    /// What the expression did, as the predicate of a sentence: it does not fit the document, or has reached a limit.
     Failed(String),
-    /// The time limit was reached.
-    Endless,
-    /// The memory limit was reached.
-    Greedy,
     /// Ctrl-C or SIGTERM.
     Interrupted(Exit),
 }
 
 impl fmt::Display for FilterError {
-    /// What the expression did, as the predicate of a sentence.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FilterError::Failed(why) => write!(f, "failed: {why}"),
-            FilterError::Endless => write!(f, "did not end within {} s", LONGEST_RUN.as_secs()),
-            FilterError::Greedy => write!(
-                f,
-                "needs more than {} MB of memory, or recurses without end",
-                MOST_MEMORY / 1024 / 1024
-            ),
+            FilterError::Failed(why) => f.write_str(why),
             FilterError::Interrupted(_) => f.write_str("was interrupted"),
         }
     }
@@ -76,7 +58,6 @@ impl Expression {
         match on_its_thread(move || compile(&text).map(drop)) {
             Ok(()) => Ok(Expression {
                 source: source.to_owned(),
-                is_running: Arc::default(),
             }),
             Err(FilterError::Failed(why)) => Err(why),
             Err(_) => Err("cannot be compiled".to_owned()),
@@ -89,28 +70,12 @@ impl Expression {
 
     /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.
     pub(crate) fn run(&self, document: &str) -> Result<String, FilterError> {
-        if self.is_running.swap(true, Ordering::AcqRel) {
-            return Err(FilterError::Failed(
-                "an earlier document still keeps it busy".to_owned(),
-            ));
-        }
         signals::watch();
         let (source, document) = (self.source.clone(), document.to_owned());
-        let running = RunningGuard(Arc::clone(&self.is_running));
         on_its_thread(move || {
-            let outcome = evaluate(&source, &document);
-            drop(running);
-            outcome
+            let outputs = evaluate(&source, &document);
+            outputs.map_err(|why| format!("failed: {why}"))
         })
-    }
-}
-
-/// Says that nothing runs any more when it is dropped, also by a panic.
-struct RunningGuard(Arc<AtomicBool>);
-
-impl Drop for RunningGuard {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
     }
 }
 
@@ -124,24 +89,26 @@ fn on_its_thread<T: Send + 'static>(
         .spawn(move || sender.send(work()))
         .map_err(|error| FilterError::Failed(error.to_string()))?;
     let begun = Instant::now();
+    let failed = |why: String| Err(FilterError::Failed(why));
     loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(outcome) => return outcome.map_err(FilterError::Failed),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(FilterError::Failed("it broke".to_owned()));
-            }
+            Err(RecvTimeoutError::Disconnected) => return failed("broke".to_owned()),
             Err(RecvTimeoutError::Timeout) => {}
         }
         if let Some(exit) = signals::caught() {
             return Err(FilterError::Interrupted(exit));
         }
         if begun.elapsed() > LONGEST_RUN {
-            return Err(FilterError::Endless);
+            return failed(format!("did not end within {} s", LONGEST_RUN.as_secs()));
         }
         if let (Some(before), Some(now)) = (before, memory())
             && now.saturating_sub(before) > MOST_MEMORY
         {
-            return Err(FilterError::Greedy);
+            let megabytes = MOST_MEMORY / 1024 / 1024;
+            return failed(format!(
+                "needs more than {megabytes} MB of memory, or recurses without end"
+            ));
         }
     }
 }

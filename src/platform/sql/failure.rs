@@ -42,7 +42,6 @@ pub(crate) enum SqlFailure {
     /// No answer came in time, or another transaction held a row for too long.
     Late,
     NotPrepared,
-    Encoding(String),
     Unreadable,
     Other(String),
 }
@@ -87,9 +86,6 @@ impl fmt::Display for SqlFailure {
             SqlFailure::Conflict => f.write_str("was changed by others again and again"),
             SqlFailure::Late => write!(f, "did not respond in time (waited {waited} s)"),
             SqlFailure::NotPrepared => f.write_str("has no tables of bookctl yet"),
-            SqlFailure::Encoding(name) => {
-                write!(f, "has the encoding {name}, which cannot hold every name")
-            }
             SqlFailure::Unreadable => {
                 f.write_str("cannot be used: a column does not hold what is expected there")
             }

@@ -8,11 +8,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{JournalMode, Kind, connect, switch_journal};
+use crate::platform::ownership::COMPANIONS;
 use crate::platform::private_file::{self, beside};
 use crate::platform::sql::SqlFailure;
-
-/// The suffixes of the files that SQLite keeps next to a database.
-const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Creates the file if there is none. Removes the access of others from an existing one.
 pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {

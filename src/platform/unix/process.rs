@@ -27,8 +27,7 @@ pub(crate) fn prepare() {
     };
     let _ = setrlimit(Resource::Core, limit);
     // A write beyond the limit on file sizes (`ulimit -f`) raises SIGXFSZ, which ends a process that does not handle
-    // it. With a handler the write fails, and the error is reported. If the handler cannot be set, the process ends
-    // as before.
+    // it. With a handler the write fails, and the error is reported.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
@@ -48,10 +47,8 @@ pub(crate) fn exit_of(status: ExitStatus) -> Exit {
     Exit::of_program(code)
 }
 
-/// Passes the signal that `exit` stands for on to a program. A program that has ended ignores it.
-///
-/// Ctrl-C and Ctrl-\ reach all programs in the foreground of a terminal, so the program there has them already. Anywhere
-/// else somebody sent the signal to this process alone.
+/// Passes the signal that `exit` stands for on to a program. Ctrl-C and Ctrl-\ reach all programs in the foreground of a
+/// terminal, so a program there has them already; anywhere else the signal was sent to this process alone.
 pub(crate) fn pass_on(exit: Exit, process: u32) {
     let signal = match exit {
         Exit::Terminated => Signal::TERM,

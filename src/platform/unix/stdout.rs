@@ -34,9 +34,8 @@ pub(crate) async fn reader_gone() {
     std::future::pending().await
 }
 
-/// Writes a text to standard output. Returns a signal that arrived while the reader took nothing.
-///
-/// Writes in pieces that fit into a pipe, so that Ctrl-C ends the wait for a slow reader.
+/// Writes a text to standard output, in pieces that fit into a pipe: Ctrl-C ends the wait for a slow reader. Returns a signal
+/// that arrived while the reader took nothing.
 pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
     let mut stdout = io::stdout().lock();
     for piece in text.as_bytes().chunks(PIECE) {

@@ -10,7 +10,7 @@ use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::platform::http_client::{self, Authorities};
+use crate::platform::http_client;
 use crate::sandbox::{LIVE_KEY, Options, Sandbox, StoreLocation};
 
 /// A sandbox served on its own port, for as long as the runtime lives.
@@ -29,9 +29,7 @@ impl Served {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
-        let client = http_client::builder(true, Authorities::None)
-            .build()
-            .unwrap();
+        let client = http_client::builder(true, None).build().unwrap();
         Self { base, client }
     }
 

@@ -17,7 +17,7 @@ use super::rate_limit::{RateLimit, http_date};
 use super::wire_trace::WireTrace;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
-use crate::platform::http_client::{self, Authorities};
+use crate::platform::http_client;
 use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 use crate::service::mapping::Adapter;
@@ -261,9 +261,8 @@ fn unsendable_key() -> Failure {
 
 fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
     let authorities = match &connection.ca_file {
-        Some(file) => Authorities::SystemAnd(authorities(file)?),
-        None if connection.https => Authorities::System,
-        None => Authorities::None,
+        Some(file) => Some(authorities(file)?),
+        None => connection.https.then(Vec::new),
     };
     // Requests to this machine do not go through a proxy.
     let builder = http_client::builder(connection.loopback, authorities)

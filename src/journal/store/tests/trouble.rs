@@ -2,29 +2,6 @@
 
 use super::*;
 
-#[cfg(unix)]
-#[test]
-fn nothing_is_written_to_a_journal_that_was_set_aside_while_it_was_open() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let journal = open(&path, "o");
-    journal.run("before", &serde_json::json!({}));
-    let aside = folder.path().join("aside");
-    fs::rename(&path, &aside).unwrap();
-    let begin = || {
-        let begun = journal.begins("after", &serde_json::json!({}));
-        begun.map(drop).map_err(|error| error.message.clone())
-    };
-    assert!(begin().unwrap_err().contains("was moved"));
-    drop(open(&path, "o"));
-    assert!(begin().unwrap_err().contains("was moved"));
-    fs::rename(&aside, &path).unwrap();
-    let kept = open(&path, "o");
-    let kept = kept.open_attempts().unwrap();
-    let keys: Vec<_> = kept.iter().map(|it| &it.idempotency_key).collect();
-    assert_eq!(keys, ["before"]);
-}
-
 /// "No process writes to the old journal until the new one is in its place" (recover).
 #[test]
 fn who_holds_a_journal_lets_nobody_write() {
