@@ -111,7 +111,8 @@ impl BookingDraft {
         let like = named.booking(context).await?;
         let text = |pointer: &str| {
             let text = like.value().pointer(pointer).map(plain);
-            text.filter(|text| !text.is_empty())
+            // A service may mask a guest.
+            text.filter(|text| !text.is_empty() && !text.contains('*'))
         };
         let searches = self.vertical.is_some() || self.place.is_some();
         let options = &mut self.options;

@@ -147,7 +147,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     if found.more {
         context.out.note(&format!(
-            "Showing {} of more bookings. Use --limit to show more.",
+            "There are more bookings than these {}. Use --limit to show more.",
             args.limit
         ));
     }
