@@ -138,8 +138,7 @@ fn half_a_surrogate_a_number_beyond_all_and_a_byte_order_mark_are_tolerated() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let output = home.ok(["show", "bk_1", "--json"]);
     assert_eq!(output.stdout, format!("{document}\n"));
-    let card = home.ok(["show", "bk_1"]);
-    card.shows("Caf\u{fffd}");
+    home.ok(["show", "bk_1"]).shows("Caf\u{fffd}");
     let filtered = home.ok(["show", "bk_1", "--jq", "[.venue_name, .amount]"]);
     assert_eq!(
         filtered.stdout,

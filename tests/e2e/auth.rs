@@ -1,6 +1,8 @@
 //! Keys: stored, found for their own profile and address alone, and never seen.
 
-use crate::harness::{Home, Key, Output, Served, Terminal, has, text, words};
+use serde_json::json;
+
+use crate::harness::{Home, Key, Output, Served, Terminal, has, holds, text, words};
 
 const KEY: &str = "sk_live_sandbox";
 
@@ -70,9 +72,10 @@ fn a_status_says_where_a_key_comes_from_and_shows_its_end_alone() {
     let served = Served::start();
     let home = logged_in(&served);
     let row = status(&home);
-    assert_eq!(row["source"], "file");
-    assert_eq!(row["kind"], "live");
-    assert_eq!(row["origin"], served.base_url());
+    holds(
+        &row,
+        &json!({"source": "file", "kind": "live", "origin": served.base_url()}),
+    );
     let masked = text(&row, "key");
     assert!(
         masked.starts_with("sk_live_…") && !masked.contains("sandbox"),
@@ -159,10 +162,7 @@ fn a_webhook_secret_is_added_to_a_key_that_is_there() {
     let add = words("auth login --profile t --webhook-secret-stdin --storage file");
     home.feed(&add, "whsec_0123456789\n").exits(0);
     let row = status(&home);
-    assert_eq!(
-        (&row["source"], &row["webhook_secret"]),
-        (&"file".into(), &"file".into())
-    );
+    holds(&row, &json!({"source": "file", "webhook_secret": "file"}));
     let home = home.with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
     assert_eq!(status(&home)["webhook_secret"], "environment");
 }

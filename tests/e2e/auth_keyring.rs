@@ -4,7 +4,11 @@ use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::harness::{Home, Output, Running, SOON, Served, has, installed, skipped, text, words};
+use serde_json::json;
+
+use crate::harness::{
+    Home, Output, Running, SOON, Served, has, holds, installed, skipped, text, words,
+};
 
 const KEY: &str = "sk_live_sandbox";
 
@@ -179,10 +183,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     within_four_seconds(&|| {
         let doctor = home.json("doctor");
         let keyring = &doctor["checks"][1];
-        assert_eq!(
-            (&keyring["name"], &keyring["state"]),
-            (&"keyring".into(), &"ok".into())
-        );
+        holds(&keyring, &json!({"name": "keyring", "state": "ok"}));
         has(keyring, "detail", "not needed (the keyring did not respond");
     });
     home.ok(["profile", "add", "t", "--base-url", served.base_url()]);

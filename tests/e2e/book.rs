@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Served, has, text, words};
+use crate::harness::{GUEST, Home, Served, has, holds, text, words};
 
 /// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says so, and
 /// that nothing is really booked." (command line, Command tree)
@@ -89,9 +89,10 @@ fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
     let second = &slots["slots"][1];
     let book = ["book", "--slot", "@2", "--name", "Ada Lovelace", "--json"];
     let booking = home.ok(book).json();
-    assert_eq!(booking["venue_id"], json!(first));
-    assert_eq!(booking["datetime"], second["datetime"]);
-    assert_eq!(booking["party_size"], 4);
+    holds(
+        &booking,
+        &json!({"venue_id": first, "datetime": second["datetime"], "party_size": 4}),
+    );
 }
 
 #[test]

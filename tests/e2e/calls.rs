@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, has, text, words};
+use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, has, holds, text, words};
 
 /// Answers whatever comes with a document.
 fn anything() -> Scripted {
@@ -236,8 +236,7 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
         let call = ["api", method, "/v1/x"];
         let error = home.run(call.iter().chain(&["--json"]));
         let error = error.refused(exit, code);
-        assert_eq!(error["http_status"], status);
-        assert_eq!(error["body"], body);
+        holds(&error, &json!({"http_status": status, "body": body}));
         assert_eq!(error["request"], format!("{method} /v1/x"));
         // A person is shown what came, as `gh api` does.
         let human = home.run(call).exits(exit);

@@ -196,10 +196,11 @@ fn no_command_writes_a_secret_at(service: Service) {
     let home =
         Home::pointing_to(server.base_url(), KEY).with("BOOKCTL_WEBHOOK_SECRET", WEBHOOK_SECRET);
     for (arguments, input) in commands(&home) {
-        for form in [None, Some("--json"), Some("-v")] {
+        // With `-v`, everything that is said without it is said as well.
+        for form in ["--json", "-v"] {
             let words = arguments.iter().map(String::as_str);
-            let output = home.feed(words.chain(form), &input);
-            is_silent(&output, &format!("{service:?} {arguments:?} {form:?}"));
+            let output = home.feed(words.chain([form]), &input);
+            is_silent(&output, &format!("{service:?} {arguments:?} {form}"));
         }
     }
     files_hold_no_canary(&home);

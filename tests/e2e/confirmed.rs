@@ -1,6 +1,8 @@
 //! A confirmation is meant: a word and Enter, typed after the question was drawn.
 
-use crate::harness::{GUEST, Home, Key, Terminal};
+use serde_json::json;
+
+use crate::harness::{GUEST, Home, Key, Terminal, holds};
 
 /// Each command that asks, at the sandbox, with its question.
 fn asking(id: &str) -> [(Vec<&str>, &'static str); 3] {
@@ -17,8 +19,7 @@ fn asking(id: &str) -> [(Vec<&str>, &'static str); 3] {
 
 fn is_untouched(home: &Home, id: &str) {
     let booking = home.booking(id);
-    assert_eq!(booking["status"], "confirmed");
-    assert_eq!(booking["party_size"], 2);
+    holds(&booking, &json!({"status": "confirmed", "party_size": 2}));
     let all = home.json("sandbox bookings");
     assert_eq!(all["bookings"].as_array().unwrap().len(), 1);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Scripted, has, text};
+use crate::harness::{Home, Reply, Scripted, has, holds, text};
 
 /// Every code of the catalog.
 pub(crate) fn codes() -> Vec<Value> {
@@ -88,10 +88,7 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
 fn the_status_names_the_service_and_how_far_its_clock_is() {
     let home = Home::new();
     let document = home.json("status");
-    assert_eq!(
-        (&document["version"], &document["sandbox"]),
-        (&json!("v1"), &json!(true))
-    );
+    holds(&document, &json!({"version": "v1", "sandbox": true}));
     let human = home.ok(["status"]);
     for endpoint in document["endpoints"].as_array().unwrap() {
         let row = format!("{}\t{}\t", text(endpoint, "method"), text(endpoint, "path"));
@@ -111,8 +108,7 @@ fn the_status_names_the_service_and_how_far_its_clock_is() {
 fn the_status_of_a_service_that_says_little_is_shown_all_the_same() {
     let server = Scripted::start(|_| Reply::json(200, &json!({"hello": "there"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let human = home.ok(["status"]);
-    human.shows(server.base_url());
+    home.ok(["status"]).shows(server.base_url());
     let document = home.json("status");
     assert_eq!(document, json!({"hello": "there"}));
     let refusing = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));

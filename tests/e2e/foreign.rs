@@ -161,6 +161,7 @@ fn shows_everything(variant: &str) {
 macro_rules! variants {
     ($($name:ident = $variant:literal;)*) => {
         $(#[test]
+        #[ignore = "needs Python for the foreign service"]
         fn $name() {
             shows_everything($variant);
         })*

@@ -24,8 +24,7 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     let deeper = home.path().join("deeper");
     let home = Home::pointing_to(server.base_url(), "sk_live_x")
         .with("BOOKCTL_HOME", deeper.to_str().unwrap());
-    let output = home.run(booking(&[]));
-    output.exits(3).error();
+    home.run(booking(&[])).exits(3).error();
     assert!(server.creates().is_empty());
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::harness::Home;
 use crate::harness::listening::{App, Courier, Listening, SECRET, lines, signature, until};
+use crate::harness::{Home, holds};
 
 fn home(dialect: &str) -> Home {
     Home::new()
@@ -65,13 +65,9 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
     assert_eq!(courier.post(&body, &headers), Some(200));
     let output = listening.end();
     let (events, _) = lines(&output);
-    assert_eq!(
-        (
-            &events[0]["event_id"],
-            &events[0]["type"],
-            &events[0]["booking_id"]
-        ),
-        (&json!("e-9"), &json!("booking.confirmed"), &json!("bk_1"))
+    holds(
+        &events[0],
+        &json!({"event_id": "e-9", "type": "booking.confirmed", "booking_id": "bk_1"}),
     );
     assert!(!output.stderr.contains("event_id_field"), "{output}");
 }

@@ -55,6 +55,7 @@ mod unix {
     pub(crate) mod clients;
     pub(crate) mod command_tree;
     pub(crate) mod completion;
+    pub(crate) mod completion_shells;
     pub(crate) mod config;
     pub(crate) mod confirmed;
     pub(crate) mod controls;
@@ -92,9 +93,9 @@ mod unix {
     pub(crate) mod packaging;
     pub(crate) mod page;
     pub(crate) mod page_setup;
+    pub(crate) mod page_stream;
     pub(crate) mod paged;
     pub(crate) mod pager;
-    pub(crate) mod peers;
     pub(crate) mod picture;
     pub(crate) mod pipes;
     pub(crate) mod power_cut;
@@ -116,6 +117,7 @@ mod unix {
     pub(crate) mod support_day;
     pub(crate) mod team;
     pub(crate) mod team_batches;
+    pub(crate) mod team_server;
     pub(crate) mod teams;
     pub(crate) mod timeline;
     pub(crate) mod times;

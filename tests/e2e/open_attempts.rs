@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{asked, booking, creating, home};
 use crate::harness::listening::until;
-use crate::harness::{HANG, Home, Reply, Served, each, has, text, words};
+use crate::harness::{HANG, Home, Reply, Served, each, has, holds, text, words};
 #[cfg(unix)]
 use crate::harness::{Key, Terminal};
 
@@ -43,8 +43,10 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
     let resumed = home.ok(["attempts", "resume", "k", "--json"]);
     assert_eq!(resumed.json()["id"], "bk_ada");
     let attempt = &attempts(&home)[0];
-    assert_eq!(attempt["state"], "resolved");
-    assert_eq!(attempt["booking_id"], "bk_ada");
+    holds(
+        &attempt,
+        &json!({"state": "resolved", "booking_id": "bk_ada"}),
+    );
     let outcomes: Vec<String> = each(&attempt["runs"], "outcome");
     assert_eq!(outcomes, ["in_doubt", "booked"]);
 }
@@ -384,7 +386,6 @@ fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
     for arguments in [&["attempts", "--json"][..], &["bookings", "--json"]] {
-        let output = home.run(arguments).exits(3);
-        output.tells("is not a regular file");
+        home.run(arguments).exits(3).tells("is not a regular file");
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::harness::http::send;
-use crate::harness::{Served, text};
+use crate::harness::{Served, holds, text};
 
 /// A generous bound for a hundred tests of ten requests each, on a machine that runs others meanwhile.
 const BOUND: Duration = Duration::from_secs(60);
@@ -173,8 +173,7 @@ fn the_command_adds_lists_and_removes_organizations() {
     let listed = organization(&["list"]).stdout;
     let line = listed.lines().find(|line| line.starts_with(&id)).unwrap();
     assert!(line.contains("test 17") && line.contains(&key), "{listed}");
-    let tenant = server.home_with(&key);
-    tenant.booked("ven_confirms", &[], 0);
+    server.home_with(&key).booked("ven_confirms", &[], 0);
     let of = ["sandbox", "bookings", "--organization", &id, "--json"];
     let bookings = home.ok(of).json();
     assert_eq!(bookings["bookings"].as_array().unwrap().len(), 1);
@@ -182,10 +181,7 @@ fn the_command_adds_lists_and_removes_organizations() {
     let bookings = home.ok(main).json();
     assert_eq!(bookings, json!({"bookings": []}));
     let shown = organization(&["--organization", &id, "--json"]).json();
-    assert_eq!(
-        (&shown["id"], &shown["name"]),
-        (&json!(id), &json!("test 17"))
-    );
+    holds(&shown, &json!({"id": id, "name": "test 17"}));
     organization(&["remove", &id]).prints("deleted\ttrue");
     let gone = ["sandbox", "organization", "remove", &id, "--json"];
     home.run(gone).refused(6, "http_404");

@@ -219,8 +219,7 @@ fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stand
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     fs::create_dir_all(home.path()).unwrap();
     symlink("../dotfiles/config", &link).unwrap();
-    let list = home.ok(["profile", "list", "--json"]);
-    list.shows("a.example");
+    home.ok(["profile", "list", "--json"]).shows("a.example");
     let add = ["profile", "add", "q", "--base-url", "https://q.example"];
     home.ok(add);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -270,8 +269,7 @@ fn a_configuration_of_root_is_used_by_any_user() {
     if !probe.status().is_ok_and(|status| status.success()) {
         return skipped("another user cannot run the program where it was built");
     }
-    let list = Running::start(command).end().exits(0);
-    list.shows("shared");
+    Running::start(command).end().exits(0).shows("shared");
 }
 
 #[test]

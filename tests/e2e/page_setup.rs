@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Browser, HANG, Home, Served, text};
-use crate::page::{Stream, book, control, opened};
+use crate::harness::{Browser, HANG, Home, Served, holds, text};
+use crate::page::{book, control, opened};
+use crate::page_stream::Stream;
 
 /// Other processes are noticed within a second.
 const SOON: Duration = Duration::from_secs(5);
@@ -36,8 +37,10 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
     page.press("Add");
     page.shows("delivers after the next event of the booking");
     let faults = control(&served, "GET", "/sandbox/faults", &json!({}));
-    assert_eq!(faults["faults"][0]["kind"], "reorder", "{faults}");
-    assert_eq!(faults["faults"][0]["on"], "webhook", "{faults}");
+    holds(
+        &faults["faults"][0],
+        &json!({"kind": "reorder", "on": "webhook"}),
+    );
 
     page.press("flaky");
     page.shows("rate 0.2, seed ");

@@ -1,6 +1,8 @@
 //! Profiles from the shell: what `bookctl profile` writes is what the other commands read.
 
-use crate::harness::{Home, Key, Served, Terminal, text, words};
+use serde_json::json;
+
+use crate::harness::{Home, Key, Served, Terminal, holds, text, words};
 
 const URL: &str = "https://api.example.com";
 
@@ -26,10 +28,7 @@ fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
 
     home.ok(["profile", "use", "local"]);
     let shown = home.json("profile show");
-    assert_eq!(
-        (&shown["name"], &shown["current"]),
-        (&"local".into(), &true.into())
-    );
+    holds(&shown, &json!({"name": "local", "current": true}));
     assert_eq!(text(&shown, "base_url"), served.base_url());
     home.refuses("show bk_1", 4, "no_key");
     home.ok(["profile", "use", "sandbox"]);

@@ -166,8 +166,7 @@ fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
     let file = home.path().join("rows.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
     let book = ["batch", file.to_str().unwrap(), "--json"];
-    let output = home.run(book).exits(18);
-    output.shows("\"exit_code\":16");
+    home.run(book).exits(18).shows("\"exit_code\":16");
     assert_eq!(made(&home), 1);
     row["idempotency_key"] = "on-purpose".into();
     std::fs::write(&file, format!("{row}\n")).unwrap();

@@ -95,8 +95,7 @@ fn a_served_sandbox_that_was_ended_needs_its_log_no_more() {
     let home = Home::new();
     let mut served = Served::of(&home);
     home.booked("ven_confirms", &[], 0);
-    let at_served = served.home();
-    at_served.booked("ven_confirms", &[], 0);
+    served.home().booked("ven_confirms", &[], 0);
     assert_eq!(served.terminate(), Some(0));
     remove_log(&home.path().join("sandbox.db"));
     assert_eq!(bookings(&home), 2);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, has, text, words};
+use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, has, holds, text, words};
 
 const PHONE: &str = "+44 20 7946 0018";
 const CONNECT: [&str; 6] = [
@@ -40,14 +40,13 @@ fn messages(home: &Home) -> Vec<Value> {
 fn a_script_connects_in_two_steps() {
     let home = Home::new();
     let session = connect(&home, "user_7", PHONE).exits(0).json();
-    assert_eq!(session["state"], "pending");
-    assert_eq!(session["provider"], "provider_b");
+    holds(
+        &session,
+        &json!({"state": "pending", "provider": "provider_b"}),
+    );
     let id = text(&session, "id");
     let message = &messages(&home)[0];
-    assert_eq!(
-        (&message["session_id"], &message["to"]),
-        (&json!(id), &json!(PHONE))
-    );
+    holds(&message, &json!({"session_id": id, "to": PHONE}));
 
     for wrong in ["000000", "nonsense"] {
         let verify = ["session", "verify", &id, "--code", wrong, "--json"];

@@ -8,115 +8,15 @@ fn card(home: &Home, id: &str) -> String {
     home.ok(["show", id, "--quiet"]).stdout
 }
 
-#[track_caller]
-fn assert_lines(card: &str, lines: &[&str]) {
-    let mut rest = card;
-    for line in lines {
-        let start = rest
-            .find(line)
-            .unwrap_or_else(|| panic!("{line:?} is not next in\n{card}"));
-        rest = &rest[start + line.len()..];
-    }
-}
-
-/// "a short card with the state first, then why, then what can be done next as a command" (command line, Output 2)
+/// The card of an expired booking names a command, and that is one that works.
 #[test]
-fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_done() {
+fn the_command_on_a_card_works_as_it_is_printed() {
     let home = Home::new();
-    let guest = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
-    let id = home.booked("ven_otp", &guest, 10);
-    assert_lines(
-        &card(&home, &id),
-        &[
-            "requires_action\tbk_",
-            "waiting for\tone-time code (sent to +44 20 7946 0018 by sms)\n",
-            "message\tEnter the one-time code",
-            "expires\tin ",
-            " UTC)\n",
-            "guest\tAda Lovelace\nwhen\t",
-            "(+00:00)\nparty\t2\nvenue\tThe One-Time Code (otp) · ven_otp\n",
-            "email\tada@example.com\nphone\t+44 20 7946 0018\nprovider\tprovider_a\n",
-            "status since\tjust now (",
-            " UTC)\n",
-            &format!("next\tbookctl continue {id} --otp CODE\n"),
-        ],
-    );
+    let id = home.booked("ven_otp", &[], 10);
     home.advance("21m");
     let expired = card(&home, &id);
-    assert_lines(
-        &expired,
-        &[
-            "expired\t",
-            "Expired. No valid answer came",
-            "book again\tyes\n",
-            "status since\t",
-            " ago (",
-            &format!("next\tbookctl book --like {id} --at WHEN\n"),
-            "next\tbookctl slots ven_otp --at ",
-            " --party 2 --provider provider_a\n",
-        ],
-    );
-    // The command that it prints is one that works.
-    let command = expired
-        .lines()
-        .last()
-        .unwrap()
-        .trim_start_matches("next\tbookctl ");
-    let slots = home.ok(command.split(' ').chain(["--json"])).json();
-    assert_eq!(slots["venue_id"], "ven_otp");
-}
-
-/// "A booking left in requires_action for more than 20 minutes is expired." (spec): where the pause says no
-/// deadline of its own, it is told from when it began
-#[test]
-fn a_pause_without_a_deadline_says_when_it_expires_and_names_the_fields_that_it_asks_for() {
-    let home = Home::new();
-    let id = home.booked("ven_confirm_details", &[], 10);
-    assert_eq!(home.booking(&id)["next_action"].get("expires_at"), None);
-    home.advance("5m");
-    assert_lines(
-        &card(&home, &id),
-        &[
-            "waiting for\tconfirm_details\n",
-            "fields\tarrival_time, dietary_requirements\n",
-            "expires\tin 1",
-            " minutes (",
-            &format!(
-                "next\tbookctl continue {id} -F arrival_time=VALUE -F dietary_requirements=VALUE\n"
-            ),
-        ],
-    );
-}
-
-/// "provider A (the only provider that supports modify and venue-side cancel)" (spec)
-#[test]
-fn what_can_be_done_depends_on_the_provider() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    home.ok(["modify", &id, "--party", "4", "--seating", "terrace"]);
-    assert_lines(
-        &card(&home, &id),
-        &[
-            "Confirmed. The venue ",
-            "changed\tjust now (",
-            "change\tparty 2 → 4\n",
-            "change\tseating not set → terrace\n",
-            &format!("next\tbookctl modify {id} --at WHEN\nnext\tbookctl modify {id} --party N\n"),
-            &format!("next\tbookctl cancel {id}\n"),
-        ],
-    );
-    for venue in ["ven_confirms_b", "ven_confirms_c"] {
-        let id = home.booked(venue, &[], 0);
-        let provider = venue.replace("ven_confirms", "provider");
-        let card = card(&home, &id);
-        assert_lines(
-            &card,
-            &[&format!(
-                "note\t{provider} can neither change nor cancel a booking: call the venue\n"
-            )],
-        );
-        assert!(!card.contains("next\t"), "{card}");
-    }
+    let (_, command) = expired.trim_end().rsplit_once("next\tbookctl ").unwrap();
+    assert_eq!(home.json(command)["venue_id"], "ven_otp");
 }
 
 /// "payment_outcome_unknown: card may have reached the venue; check before booking again" (spec)
@@ -285,27 +185,6 @@ fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
     let server = limited(1);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.refuses("show bk_1", 9, "rate_limited");
-}
-
-#[test]
-fn a_booking_whose_time_is_long_over_is_told_in_the_past_and_offers_no_change() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    assert_lines(
-        &card(&home, &id),
-        &["The venue is expecting this guest.", "bookctl cancel"],
-    );
-    home.advance("72h");
-    let over = card(&home, &id);
-    assert_lines(
-        &over,
-        &[
-            "Confirmed. The venue expected this guest.",
-            "when\t",
-            "bookctl book --like",
-        ],
-    );
-    assert_eq!(over.matches("next\t").count(), 1, "{over}");
 }
 
 /// "several: a table, or a JSON array" (command line, Command tree)

@@ -81,8 +81,7 @@ fn a_key_that_a_success_repeats_is_masked_in_what_a_person_reads() {
         vec!["show", "bk_1"],
         vec!["session", "show", "ses_1"],
     ] {
-        let output = home.ok(&arguments);
-        output.prints("***");
+        home.ok(&arguments).prints("***");
         let output = home.run(&arguments);
         for unseen in [KEY, &BASE64.encode(KEY)] {
             assert!(!output.stdout.contains(unseen), "{output}");

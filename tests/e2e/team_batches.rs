@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::harness::{Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, random, words};
+use crate::harness::{
+    Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, holds, random, words,
+};
 use crate::team::{Team, at, listed, sharing};
 use crate::two_runs::booking;
 
@@ -176,10 +178,7 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
         running.kill();
     }
     let copied = shared.ok(&copy).json();
-    assert_eq!(
-        (&copied["attempts"], &copied["bookings"]),
-        (&6.into(), &6.into())
-    );
+    holds(&copied, &json!({"attempts": 6, "bookings": 6}));
     let runs = team.sql("SELECT count(*) FROM runs");
     let bookings = team
         .postgres

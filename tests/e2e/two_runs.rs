@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, each,
+    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, each, holds,
     strace_is_missing, words,
 };
 
@@ -144,8 +144,10 @@ fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
         let list = ["attempts", "list", "--all", "--json"];
         let list = home.ok(list).json();
         let attempt = &list["attempts"][0];
-        assert_eq!(attempt["state"], "resolved", "{attempt}");
-        assert_eq!(attempt["booking_id"], made["id"], "{attempt}");
+        holds(
+            &attempt,
+            &json!({"state": "resolved", "booking_id": made["id"]}),
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, for_guest, text, words};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, for_guest, holds, text, words};
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
@@ -64,8 +64,7 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     // What was typed is not to stay for whoever looks next.
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     let booking = &Served::of(&home).bookings()[0];
-    assert_eq!(booking["status"], "confirmed");
-    assert_eq!(booking["party_size"], 3);
+    holds(&booking, &json!({"status": "confirmed", "party_size": 3}));
     ended
         .says("confirmed")
         .says(booking["id"].as_str().unwrap());

@@ -127,6 +127,7 @@ fn a_guest_is_checked_where_it_is_typed() {
         .press(Key::Enter);
     terminal
         .see("Free to cancel at any time.")
+        .see("? Book it?")
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
 }
@@ -146,7 +147,10 @@ fn a_refused_guest_is_asked_for_the_name_alone() {
         .see("? Guest's name (first and last) › Test User")
         .type_in("\u{15}Ada Lovelace")
         .press(Key::Enter);
-    terminal.see("guest Ada Lovelace").press(Key::Enter);
+    terminal
+        .see("guest Ada Lovelace")
+        .see("? Book it? (yes)")
+        .press(Key::Enter);
     let ended = terminal.end().exits(0).says("confirmed");
     assert_eq!(ended.screen.matches("Guest's email").count(), 1);
 }
@@ -217,7 +221,6 @@ fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
         .press(Key::Enter)
         .see("✘ the code has 6 digits");
     terminal.type_in("\u{15}").press(Key::Enter);
-    let ended = terminal.end().exits(0).says("confirmed");
+    let ended = terminal.end().exits(0).says("confirmed").fits();
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
-    assert!(ended.broken.is_empty(), "{:?}", ended.broken);
 }

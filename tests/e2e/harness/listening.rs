@@ -13,8 +13,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-use super::home::{Output, Running};
 use super::{HANG, Home};
+use super::{Output, Running};
 
 /// The secret of a listener that no sandbox tells one.
 pub(crate) const SECRET: &str = "whsec_of_the_tests";

@@ -16,6 +16,7 @@ mod misbehaving;
 mod misbehaviour;
 mod postgres;
 mod proxy;
+mod running;
 mod scripted;
 mod served;
 #[cfg(unix)]
@@ -37,11 +38,12 @@ pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
 pub(crate) use foreign::{FOREIGN_KEY, Foreign};
 #[cfg(unix)]
 pub(crate) use home::for_guest;
-pub(crate) use home::{GUEST, Home, Output, Running, each, has, text, words};
+pub(crate) use home::{GUEST, Home, each, has, holds, text, words};
 pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
 pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
 pub(crate) use postgres::{Postgres, free_port, unprivileged};
 pub(crate) use proxy::{Proxy, Spoil};
+pub(crate) use running::{Output, Running};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;
 #[cfg(unix)]

@@ -317,6 +317,13 @@ impl Ended {
         self
     }
 
+    /// Asserts that no line was wider than the terminal, at any moment.
+    #[track_caller]
+    pub(crate) fn fits(self) -> Self {
+        assert_eq!(self.broken, [] as [&str; 0], "{}", self.screen);
+        self
+    }
+
     #[track_caller]
     pub(crate) fn says(self, part: &str) -> Self {
         assert!(
