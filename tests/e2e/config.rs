@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::harness::{GUEST, Home, Reply, SOON, Scripted, Served, has, holds, words};
+use crate::harness::{Home, Reply, SOON, Scripted, Served, has, holds, words};
 
 /// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a script that
 /// lost its configuration never books in the sandbox by mistake" (command line, Command tree)
@@ -73,20 +73,15 @@ fn a_key_for_nobody_is_no_reason_to_refuse_a_sandbox_of_its_own() {
 /// "`--no-sandbox` and `BOOKCTL_NO_SANDBOX=1` refuse any sandbox (3)" (command line, Command tree)
 #[test]
 fn no_sandbox_refuses_the_embedded_one_and_a_served_one() {
-    let embedded = Home::new();
-    embedded
-        .book("ven_confirms", &["--no-sandbox"])
-        .refused(3, "config");
-    assert!(!embedded.path().join("sandbox.db").exists());
-
     let served = Served::start();
-    served
-        .home()
-        .book("ven_confirms", &["--no-sandbox"])
-        .refused(3, "config");
-    let home = served.home().with("BOOKCTL_NO_SANDBOX", "1");
+    let (embedded, there) = (Home::new(), served.home());
+    for home in [&embedded, &there] {
+        let booked = home.book("ven_confirms", &["--no-sandbox"]);
+        booked.refused(3, "config");
+    }
+    let home = there.with("BOOKCTL_NO_SANDBOX", "1");
     home.book("ven_confirms", &[]).refused(3, "config");
-    assert!(served.bookings().is_empty());
+    assert!(served.bookings().is_empty() && !embedded.path().join("sandbox.db").exists());
 }
 
 #[test]
@@ -103,17 +98,8 @@ fn an_address_where_nothing_listens_is_said_within_three_seconds() {
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     has(&error, "message", "refused");
     // A booking request of a known slot needs no look-up before it, and was not sent either.
-    let direct = [
-        "book",
-        "ven_confirms",
-        "--slot",
-        "slot_1",
-        "--json",
-        "--at",
-        "2030-01-01T19:30:00Z",
-    ];
-    home.run(direct.iter().chain(&GUEST[2..]))
-        .refused(15, "network");
+    let slot = "--slot slot_1 --at 2030-01-01T19:30:00Z --party 2 --name 'Ada Lovelace'";
+    home.refuses(&format!("book ven_confirms {slot}"), 15, "network");
 }
 
 #[test]

@@ -18,16 +18,25 @@ fn examine(home: &Home, exit: i32) -> Value {
     home.run(["doctor", "--json"]).exits(exit).json()
 }
 
+/// Asserts the states of some checks: `key problem, limits ok`.
+#[track_caller]
+fn finds(report: &Value, states: &str) {
+    for state in states.split(", ") {
+        let (name, state) = state.split_once(' ').unwrap();
+        assert_eq!(check(report, name)["state"], state, "{report}");
+    }
+}
+
 #[test]
 fn without_any_configuration_nothing_is_a_problem() {
     let home = Home::new();
     let report = examine(&home, 0);
-    for name in "config reachability tls clock key limits journal".split(' ') {
-        assert_eq!(check(&report, name)["state"], "ok", "{report}");
-    }
+    finds(
+        &report,
+        "config ok, reachability ok, tls ok, clock ok, key ok, limits ok, journal ok",
+    );
     // There is no keyring here, and the sandbox needs none.
-    let keyring = check(&report, "keyring");
-    assert_eq!(keyring["state"], "ok", "{report}");
+    finds(&report, "keyring ok");
     let lines = home.ok(["doctor"]).stdout;
     assert_eq!(lines.lines().count(), 8, "{lines}");
 }
@@ -36,15 +45,11 @@ fn without_any_configuration_nothing_is_a_problem() {
 fn a_service_that_takes_the_key_is_well_and_one_that_refuses_it_is_the_keys_problem() {
     let served = Served::start();
     let report = examine(&served.home(), 0);
-    assert!(
-        text(check(&report, "key"), "detail").contains("environment"),
-        "{report}"
-    );
+    has(check(&report, "key"), "detail", "environment");
     let report = examine(&served.home_with("sk_live_nobody"), 4);
-    assert_eq!(check(&report, "reachability")["state"], "ok");
-    assert_eq!(check(&report, "key")["state"], "problem");
-    let report = examine(&Home::new().with("BOOKCTL_BASE_URL", served.base_url()), 4);
-    assert_eq!(check(&report, "key")["state"], "problem");
+    finds(&report, "reachability ok, key problem");
+    let keyless = Home::new().with("BOOKCTL_BASE_URL", served.base_url());
+    finds(&examine(&keyless, 4), "key problem");
 }
 
 #[test]
@@ -55,13 +60,9 @@ fn an_exhausted_rate_limit_is_a_warning() {
         home.booked("ven_confirms", &[], 0);
     }
     let report = examine(&home, 0);
-    let limits = check(&report, "limits");
-    assert_eq!(limits["state"], "warning", "{report}");
-    let detail = text(limits, "detail");
-    assert!(
-        detail.starts_with("no POST /v1/bookings is left; "),
-        "{report}"
-    );
+    finds(&report, "limits warning");
+    let said = "no POST /v1/bookings is left; ";
+    has(check(&report, "limits"), "detail", said);
 }
 
 #[test]
@@ -70,44 +71,36 @@ fn a_key_with_a_line_end_is_the_keys_problem() {
     let home = served.home_with("sk_live_sandbox\r");
     let error = home.refuses("show bk_1", 4, "no_key");
     has(&error, "message", "line end");
-    let report = examine(&home, 4);
-    assert_eq!(check(&report, "key")["state"], "problem", "{report}");
+    finds(&examine(&home, 4), "key problem");
 }
 
 /// A key in the environment or in the file needs no keyring; a profile without a key may have it there.
 #[test]
 fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it() {
     let served = Served::start();
-    let keyring = |home: &Home, exit| check(&examine(home, exit), "keyring").clone();
-    assert_eq!(keyring(&served.home(), 0)["state"], "ok");
+    finds(&examine(&served.home(), 0), "keyring ok");
     let profile = format!(
         "default_profile = 't'\n[profiles.t]\nbase_url = '{}'\n",
         served.base_url()
     );
     let home = Home::new().configured(&profile);
-    let warned = keyring(&home, 4);
-    assert_eq!(warned["state"], "warning", "{warned}");
-    assert!(
-        text(&warned, "fix").starts_with("bookctl auth login"),
-        "{warned}"
-    );
+    let warned = examine(&home, 4);
+    finds(&warned, "keyring warning");
+    has(check(&warned, "keyring"), "fix", "bookctl auth login");
     let login = words("auth login --profile t --key-stdin --storage file");
     home.feed(&login, "sk_live_sandbox").exits(0);
-    assert_eq!(keyring(&home, 0)["state"], "ok");
+    finds(&examine(&home, 0), "keyring ok");
 }
 
 #[test]
 fn a_dead_address_and_one_where_something_else_answers_are_network_problems() {
     let report = examine(&Home::pointing_to("http://127.0.0.1:9", "sk_live_x"), 15);
-    assert_eq!(check(&report, "reachability")["state"], "problem");
-    assert!(
-        check(&report, "reachability")["fix"].is_string(),
-        "{report}"
-    );
-    let page = Scripted::start(|_| Reply::html());
-    examine(&Home::pointing_to(page.base_url(), "sk_live_x"), 15);
-    let silent = Scripted::start(|_| Reply::Silence);
-    examine(&Home::pointing_to(silent.base_url(), "sk_live_x"), 15);
+    finds(&report, "reachability problem");
+    text(check(&report, "reachability"), "fix");
+    for reply in [Reply::html(), Reply::Silence] {
+        let server = Scripted::start(move |_| reply.clone());
+        examine(&Home::pointing_to(server.base_url(), "sk_live_x"), 15);
+    }
 }
 
 #[test]
@@ -126,9 +119,9 @@ fn a_service_that_fails_or_refuses_is_no_problem_of_the_key() {
     for (status, body, exit, line) in cases {
         let server = page(status, body);
         let report = examine(&Home::pointing_to(server.base_url(), "sk_live_x"), exit);
-        assert_eq!(check(&report, line)["state"], "problem", "{report}");
+        finds(&report, &format!("{line} problem"));
         if line == "service" {
-            assert_eq!(check(&report, "key")["state"], "warning", "{report}");
+            finds(&report, "key warning");
         }
     }
     // The help says which exit codes there are.
@@ -149,12 +142,11 @@ fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
     ] {
         let home = Home::new().configured(config);
         let report = examine(&home, 3);
-        assert_eq!(check(&report, "config")["state"], "problem");
-        assert!(check(&report, "config")["fix"].is_string(), "{report}");
-        assert_eq!(check(&report, "journal")["state"], "ok");
+        finds(&report, "config problem, journal ok");
+        text(check(&report, "config"), "fix");
     }
-    let report = examine(&Home::new().with("BOOKCTL_API_KEY", "sk_live_x"), 3);
-    assert_eq!(check(&report, "config")["state"], "problem");
+    let keyed = Home::new().with("BOOKCTL_API_KEY", "sk_live_x");
+    finds(&examine(&keyed, 3), "config problem");
 }
 
 /// Root may write whatever its mode; only the file system itself says no to root.
@@ -173,8 +165,8 @@ fn a_home_where_nothing_can_be_booked_is_a_problem() {
         disk.forbid_writing();
         home.book("ven_confirms", &[]).refused(3, "journal");
         let report = examine(&home, 3);
+        finds(&report, "journal problem");
         let journal = check(&report, "journal");
-        assert_eq!(journal["state"], "problem", "{report}");
         has(journal, "detail", "read-only");
         has(journal, "fix", "BOOKCTL_HOME");
     }
@@ -190,26 +182,15 @@ fn a_clock_that_is_off_is_a_warning_and_an_unsettled_attempt_too() {
         _ => Reply::Close,
     });
     let home = Home::pointing_to(service.base_url(), "sk_live_x");
-    let at = [
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        "2030-01-01T19:30:00Z",
-    ];
-    let guest = ["--party", "2", "--name", "Ada Lovelace"];
-    home.run(at.iter().chain(&guest)).exits(16);
+    let slot = "--slot slot_1 --at 2030-01-01T19:30:00Z --party 2";
+    let book = words(format!("book ven_1 {slot} --name 'Ada Lovelace'"));
+    home.run(book).exits(16);
     let report = examine(&home, 0);
-    assert_eq!(check(&report, "clock")["state"], "warning", "{report}");
+    finds(&report, "clock warning");
     let away = text(check(&report, "clock"), "detail");
     let days = away.split_once(" d ").map(|(days, _)| days.parse::<u32>());
     assert!(matches!(days, Some(Ok(1..))), "{away}");
-    assert_eq!(
-        check(&report, "journal")["fix"],
-        "bookctl attempts",
-        "{report}"
-    );
+    has(check(&report, "journal"), "fix", "bookctl attempts");
 }
 
 /// macOS keeps the configuration in `~/Library/Application Support`.

@@ -19,7 +19,6 @@ const ROWS: NonZeroU16 = NonZeroU16::new(120).unwrap();
 /// The shell that runs the command: sets the size before it starts, and says afterwards how it ended and
 /// whether the terminal's modes are what they were. It survives a Ctrl-C that was meant for the command.
 const SHELL: &str = r#"
-read -r _
 stty sane rows "$1" cols "$2"
 shift 2
 before=$(stty -g)
@@ -96,10 +95,9 @@ impl Terminal {
         }
         command.args(["-c", SHELL, "sh", &rows.to_string(), &columns.to_string()]);
         command.args(program);
-        let (mut pty, end) = open().unwrap();
+        let (pty, end) = open().unwrap();
         let command = pty_process::blocking::Command::from(command);
         let shell = command.spawn(end).unwrap();
-        pty.write_all(b"\n").unwrap();
         Terminal {
             pty,
             shell,
