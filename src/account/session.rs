@@ -418,7 +418,8 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     for (path, value) in fields.rest().iter().chain(around) {
         page.field("other", format!("{path} = {value}"));
     }
-    // What can follow any other state is known of the contract's alone.
+    // Elsewhere a state that is not active waits for its code, whatever its name.
+    let waits = |state: &String| certainty != Certainty::Contract || same_words(state, PENDING);
     if is_active {
         if let Some(person) = &person {
             page.next(format!(
@@ -427,9 +428,9 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
             ));
         }
         page.next(shell::command("card", &id, ""));
-    } else if state.as_ref().is_some_and(|it| same_words(it, PENDING)) {
+    } else if state.as_ref().is_some_and(waits) {
         page.next(shell::command("session verify", &id, "--code CODE"));
-    } else if let (Some(_), Some(person), Certainty::Contract) = (state, person, certainty) {
+    } else if let (Some(_), Some(person)) = (state, person) {
         let person = shell::flag("--end-user", &person);
         page.next(format!("bookctl session connect {person}"));
     }

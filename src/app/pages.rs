@@ -11,6 +11,7 @@ use crate::app::Context;
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
+use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{
     List, MappingError, NextPage, ReadKind, Reading, Shape, next_page, same_words,
@@ -278,7 +279,11 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
     };
     let read = read_session(context, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
-    matches!(state, Ok(Some(state)) if same_words(&state, PENDING))
+    let waits = |state: &str| match context.certainty() {
+        Certainty::Contract => same_words(state, PENDING),
+        Certainty::Specification => !same_words(state, "active"),
+    };
+    matches!(state, Ok(Some(state)) if waits(&state))
 }
 
 /// Reads a session in the contract's shape, with what stands around it.

@@ -22,9 +22,38 @@ pub(crate) struct KeptBooking {
     pub(crate) booking: Booking,
     /// When it was last read, RFC 3339.
     pub(crate) seen_at: String,
+    /// What its request asked for, in the contract's shape.
+    asked: Option<Json>,
 }
 
+/// The columns of a booking, and what was asked for.
+pub(super) const WITH_ASKED: &str = "bookings.*,
+    (SELECT coalesce(asked, request) FROM attempts
+     WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked";
+
 impl KeptBooking {
+    /// The booking with what its request asked for in place of what the service does not show, and the names of these fields.
+    pub(crate) fn filled_in(&self) -> (Booking, Vec<&'static str>) {
+        let (mut value, mut filled) = (self.booking.value().clone(), Vec::new());
+        for field in ["venue_id", "datetime", "party_size", "customer"] {
+            let is_shown = match field {
+                "venue_id" => {
+                    self.booking.venue_id().is_some() || self.booking.venue_name().is_some()
+                }
+                "customer" => self.booking.guest().is_some(),
+                _ => value.get(field).is_some_and(|it| !it.is_null()),
+            };
+            if let Some(asked) = self.asked.as_ref().and_then(|it| it.get(field))
+                && !is_shown
+            {
+                value[field] = asked.clone();
+                filled.push(field);
+            }
+        }
+        let booking = Booking::translated(value.clone().into(), value, Vec::new());
+        (booking.unwrap_or_else(|| self.booking.clone()), filled)
+    }
+
     /// `None` if its document cannot be read.
     pub(super) fn read(row: &SqlRow) -> SqlResult<Option<Self>> {
         let document: String = row.get("document")?;
@@ -38,8 +67,14 @@ impl KeptBooking {
             }
         };
         let seen_at = row.get("seen_at")?;
+        let asked = row.get::<Option<String>>("asked").ok().flatten();
+        let asked = asked.and_then(|text| serde_json::from_str(&text).ok());
         let booking = Booking::from_document(document);
-        Ok(booking.map(|booking| KeptBooking { booking, seen_at }))
+        Ok(booking.map(|booking| KeptBooking {
+            booking,
+            seen_at,
+            asked,
+        }))
     }
 }
 
@@ -284,9 +319,9 @@ impl Journal {
 
     /// A booking as it was last seen, unless its document cannot be read.
     pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
-        let query = "SELECT * FROM bookings WHERE origin = ?1 AND id = ?2";
+        let query = format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2");
         self.read(|statements, scope| {
-            let row = statements.first(query, values![&scope.origin, id])?;
+            let row = statements.first(&query, values![&scope.origin, id])?;
             row.map_or(Ok(None), |row| KeptBooking::read(&row))
         })
     }

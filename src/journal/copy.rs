@@ -76,7 +76,10 @@ fn copy_booking(
     row: &SqlRow,
     sightings: &[SqlRow],
 ) -> SqlResult<()> {
-    let Some(KeptBooking { booking, seen_at }) = KeptBooking::read(row)? else {
+    let Some(KeptBooking {
+        booking, seen_at, ..
+    }) = KeptBooking::read(row)?
+    else {
         return Ok(());
     };
     let (id, origin) = (booking.id(), row.get::<String>("origin")?);

@@ -5,7 +5,7 @@
 use jiff::civil::Date;
 
 use super::Journal;
-use super::bookings::KeptBooking;
+use super::bookings::{KeptBooking, WITH_ASKED};
 use super::runs::Actor;
 use super::searched::LONGEST;
 use crate::outcome::Result;
@@ -137,7 +137,7 @@ impl<'a> Query<'a> {
             conditions, order, ..
         } = self;
         format!(
-            "SELECT bookings.* FROM (SELECT id AS found FROM bookings WHERE {conditions} ORDER BY {order} LIMIT {limit}) AS first
+            "SELECT {WITH_ASKED} FROM (SELECT id AS found FROM bookings WHERE {conditions} ORDER BY {order} LIMIT {limit}) AS first
              CROSS JOIN bookings WHERE origin = ?1 AND id = found ORDER BY {order}"
         )
     }

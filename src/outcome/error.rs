@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Exit;
-use super::code::{Code, CodeKind, entry};
+use super::code::{Code, entry};
 use crate::json::Document;
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -26,14 +26,6 @@ impl ErrorCode {
     pub(crate) fn of_refusal(code: Option<&str>, http_status: u16) -> Self {
         let name = code.map_or_else(|| format!("http_{http_status}"), str::to_owned);
         entry(&name).map_or(ErrorCode::Other(name), |entry| ErrorCode::Known(entry.code))
-    }
-
-    /// Whether the code stands for an HTTP status without a code of its own.
-    pub(crate) fn is_status(&self) -> bool {
-        match self {
-            ErrorCode::Known(code) => code.entry().kind == CodeKind::Http,
-            ErrorCode::Other(name) => name.starts_with("http_"),
-        }
     }
 }
 

@@ -144,6 +144,9 @@ fn a_logout_leaves_nothing_of_the_secrets() {
     home.ok(logout).says("nothing was stored for profile t");
     assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
     home.refuses("status --profile t", 4, "no_key");
+    // The first service that is logged in to is the one that commands use.
+    assert_eq!(home.json("profile show")["current"], true);
+    home.ok(["profile", "use", "sandbox"]);
     home.refuses("auth logout", 3, "config");
 }
 

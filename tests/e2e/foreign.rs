@@ -181,6 +181,22 @@ variants! {
     all_that_comes_in_a_restaurants_words_is_seen = "reservations";
 }
 
+/// Prints the table of `docs/dev/foreign-services.md`, and runs the twelve commands of `docs/connect.md`.
+#[test]
+#[ignore = "needs Python for the foreign service"]
+fn nothing_is_wrong_at_services_of_strangers_and_the_hints_lead_to_a_confirmed_booking() {
+    if !installed("python3") {
+        return skipped("python3 is missing, so the services cannot be started");
+    }
+    let trial = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/trial.py");
+    let mut command = Command::new("python3");
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    let trial = command.arg(trial).arg(env!("CARGO_BIN_EXE_bookctl"));
+    let output = trial.output().unwrap();
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{table}");
+}
+
 /// A service that answers every request with this.
 fn answering(document: Value) -> (Scripted, Home) {
     let server = Scripted::start(move |_| Reply::json(200, &document));

@@ -522,7 +522,7 @@ fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_list
         let home = service.home("");
         let learned = learn(&home, &["--yes"]).exits(0);
         for way in [
-            "sent as `Authorization: Bearer ***`",
+            "sent as: Authorization: Bearer ***",
             "`X-Api-Key: ***`",
             "`Authorization: Basic ***`",
             "`?api_key=***`",

@@ -14,27 +14,34 @@ fn home(server: &Scripted, profile: &str) -> Home {
 const SLOTS: &str = "slots ven_1 --at 2026-12-01T19:30:00Z --party 2";
 
 #[test]
-fn a_refused_name_of_the_dialect_comes_with_the_command_that_changes_it() {
+fn a_refused_search_names_what_finds_out_what_it_asks_for() {
     for body in [
         json!({"error": "validation failed", "errors": [{"pointer": "/party_size", "detail": "is not expected"}]}),
         json!({"error": {"code": "bad_request", "message": "unknown field party_size"}}),
-        json!({"error": "no", "fields": ["party_size"]}),
+        json!({"error": "a field is missing", "missing": ["channel"]}),
     ] {
-        let said = body.clone();
-        let server = Scripted::start(move |_| Reply::json(422, &said));
-        let output = home(&server, "").run(SLOTS.split(' ')).exits(7);
-        output.says("bookctl profile set acme dialect.slots_party_size_field=NAME");
+        let server = Scripted::start(move |_| Reply::json(400, &body));
+        let output = home(&server, "").run(SLOTS.split(' ')).exits(12);
+        output.says("bookctl profile learn acme");
     }
 }
 
 #[test]
-fn a_field_that_was_not_sent_is_named_with_the_ways_to_add_it() {
-    let body = json!({"error": "a field is missing", "missing": ["channel"]});
-    let server = Scripted::start(move |_| Reply::json(400, &body));
-    let output = home(&server, "").run(SLOTS.split(' ')).exits(12);
-    output
-        .says("-F channel=VALUE")
-        .says("bookctl profile set acme write.slots=EXPRESSION");
+fn a_refused_answer_comes_with_the_command_that_names_its_field() {
+    let server = Scripted::start(|request| match request.method.as_str() {
+        "GET" => Reply::json(
+            200,
+            &json!({"id": "b1", "status": "requires_action", "provider": "a"}),
+        ),
+        _ => Reply::json(
+            400,
+            &json!({"error": "pin: is required", "missing": ["pin"]}),
+        ),
+    });
+    let output = home(&server, "")
+        .run(words("continue b1 --otp 271828"))
+        .exits(12);
+    output.says("hint: bookctl profile set acme dialect.otp_field=pin");
 }
 
 #[test]
@@ -75,8 +82,7 @@ fn a_refused_key_is_told_how_it_was_sent() {
     let output = home(&server, "").run(["status"]).exits(4);
     output
         .says("sent as: Authorization: Bearer ***")
-        .says("dialect.auth_header")
-        .says("auth_query");
+        .says("bookctl profile learn acme");
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl BatchRun<'_> {
         let progress = out.progress_of(total);
         let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
         let (mut done, mut unknown_in_a_row) = (0, 0);
-        let mut failed = Vec::new();
+        let (mut failed, mut hint) = (Vec::new(), None);
         self.note_progress(done);
         while let Some(keyed) = self.claim_next(&mut left, &progress).await? {
             if !failed.is_empty() {
@@ -83,6 +83,12 @@ impl BatchRun<'_> {
             let exit = result.exit();
             if exit != Exit::Done {
                 failed.push(keyed.row.number);
+                let own = result
+                    .outcome
+                    .as_ref()
+                    .err()
+                    .and_then(|it| it.hint.as_ref());
+                hint = hint.or_else(|| Some(format!("row {}: {}", keyed.row.number, own?)));
             }
             if exit == Exit::OutcomeUnknown {
                 unknown_in_a_row += 1;
@@ -125,6 +131,9 @@ impl BatchRun<'_> {
         out.warn(&format!(
             "{count} of {total} rows are not confirmed: {rows}"
         ));
+        if let Some(hint) = hint {
+            out.note(&hint);
+        }
         Ok(Exit::PartialBatch)
     }
 

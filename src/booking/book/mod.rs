@@ -329,11 +329,8 @@ impl BookCommand<'_> {
             error = error.detail(format!("to try again: {command}"));
         }
         // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
-        let names_a_field = error.body.as_ref().is_some_and(|body| {
-            let fields = ["fields", "field", "missing"];
-            fields.iter().any(|name| body.value().get(name).is_some())
-        });
-        if error.code != Code::Http400 || self.draft.options.provider.is_some() || names_a_field {
+        let is_general = error.hint.as_deref() == Some(Code::Http400.entry().next);
+        if !is_general || self.draft.options.provider.is_some() {
             return error;
         }
         error.hint(match self.draft.providers().as_slice() {

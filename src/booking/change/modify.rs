@@ -223,7 +223,12 @@ async fn new_time(
     zone: Option<&TimeZone>,
     party: Option<u32>,
 ) -> Result<Value> {
-    let venue = booking.venue_id();
+    let kept = context
+        .journal()
+        .ok()
+        .and_then(|it| it.kept(booking.id()).ok()?);
+    let requested = || kept?.filled_in().0.venue_id();
+    let venue = booking.venue_id().or_else(requested);
     let venue = venue
         .map(|venue| locate::locate_venue(context, &venue))
         .transpose()?;

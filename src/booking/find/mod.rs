@@ -145,6 +145,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&format!("Not in this list: {open}."));
     }
+    if found.kept.iter().any(|kept| !kept.filled_in().1.is_empty()) {
+        context
+            .out
+            .note("* as requested: the service does not show it.");
+    }
     if found.more {
         context.out.note(&format!(
             "There are more bookings than these {}. Use --limit to show more.",
@@ -183,7 +188,7 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
     context.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {
         let kept = || context.journal()?.kept(booking.id());
-        let known = kept().ok().flatten().map(|kept| kept.booking);
+        let known = kept().ok().flatten().map(|kept| kept.filled_in().0);
         (booking, known)
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();

@@ -11,7 +11,7 @@ use crate::booking::arguments::PATIENCE;
 use crate::booking::find::pick;
 use crate::booking::watch::wait;
 use crate::booking::{compare, confirmation, finish};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Continuation;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field::{Field, body, field};
@@ -101,9 +101,9 @@ async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Book
     if let Some(mut otherwise) = answer::answered_otherwise(context, &booking, answer) {
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
-    } else if error.code.is_status() {
+    } else if error.hint.as_deref() == Some(Code::Http400.entry().next) {
         error = error.hint(format!(
-            "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
+            "the booking is still waiting: {}",
             show_command(id)
         ));
     }

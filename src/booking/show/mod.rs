@@ -95,7 +95,10 @@ fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exi
         .then(|| context.journal()?.kept(id))
         .transpose()?
         .flatten();
-    let Some(KeptBooking { booking, seen_at }) = kept else {
+    let Some(KeptBooking {
+        booking, seen_at, ..
+    }) = kept
+    else {
         return Err(error);
     };
     let (why, seen) = (&error.message, human(&seen_at));

@@ -5,6 +5,7 @@ use reqwest::{Method, Url};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::draft::Draft;
 use crate::outcome::{Error, Result};
 use crate::service::mapping::{Adapter, WriteKind};
 
@@ -24,33 +25,10 @@ pub(crate) struct Call {
     pub(crate) idempotency_key: Option<String>,
     /// Further headers, from `bookctl api -H`.
     pub(crate) headers: Vec<(String, String)>,
-    /// The names with which the body was written, for the errors that a name can cause.
-    pub(crate) written: Option<WrittenNames>,
+    /// How the body was written, for what a refusal says of it.
+    pub(crate) draft: Option<Draft>,
     /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is a sandbox.
     pub(crate) is_control: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct WrittenNames {
-    pub(crate) kind: WriteKind,
-    /// Whether an expression of the profile wrote the request, so that no key of the dialect did.
-    pub(crate) has_expression: bool,
-    /// The service's name, or the path to it, and the dialect's key that says so.
-    pub(crate) keys: Vec<(String, &'static str)>,
-    pub(crate) command: String,
-}
-
-impl WrittenNames {
-    pub(crate) fn new(adapter: &Adapter, kind: WriteKind, asked: &Map<String, Value>) -> Self {
-        let names = adapter.names_of(kind).into_iter();
-        let asked = names.filter(|(own, ..)| asked.contains_key(*own));
-        WrittenNames {
-            kind,
-            has_expression: adapter.write.contains_key(&kind),
-            keys: asked.map(|(_, key, name)| (name.to_owned(), key)).collect(),
-            command: adapter.set_command(""),
-        }
-    }
 }
 
 impl Call {
@@ -90,9 +68,9 @@ impl Call {
         path: impl Into<String>,
         body: Map<String, Value>,
     ) -> Result<Self> {
-        let names = WrittenNames::new(adapter, kind, &body);
+        let draft = Draft::new(adapter, kind).asked_for(&body);
         let mut call = Call::post(path, written(adapter, kind, body)?);
-        call.written = Some(names);
+        call.draft = Some(draft);
         Ok(call)
     }
 
@@ -158,9 +136,6 @@ pub(crate) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
 }
 
 /// A body as the service wants it.
-///
-/// # Errors
-/// Configuration (3) where the profile's expression does not work; nothing is sent then.
 pub(crate) fn written(
     adapter: &Adapter,
     kind: WriteKind,
@@ -172,12 +147,8 @@ pub(crate) fn written(
     })
 }
 
-/// Adds fields to a request's body; objects are merged.
-///
-/// # Errors
-///
-/// `usage` (2) if the request already has the field. Otherwise what is sent would differ from what was looked up and
-/// shown.
+/// Adds fields to a request's body; objects are merged. A field that is there already is an error: what is sent would differ
+/// from what was looked up and shown.
 pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
     let Value::Object(mut body) = body else {
         return Ok(body);

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::call::Call;
+use crate::platform::shell;
 use crate::secrets::{Secret, register_secret};
 use crate::service::mapping::Adapter;
 
@@ -51,15 +52,16 @@ pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
     }
 }
 
-pub(crate) fn described(adapter: &Adapter) -> Vec<String> {
-    vec![
-        format!("sent as: {}", key_sent_as(adapter)),
-        format!(
-            "if the service wants it in another way: {}, with dialect.auth_header, dialect.auth_scheme, auth_query, \
-             auth_user or headers.NAME as the key",
-            adapter.set_command("KEY=VALUE")
+/// How a refused key was sent, and what finds out how the service wants it.
+pub(crate) fn described(adapter: &Adapter) -> String {
+    let learn = match &adapter.profile {
+        Some(name) => format!(
+            "; if the key is right: bookctl profile learn {}",
+            shell::word(name)
         ),
-    ]
+        None => String::new(),
+    };
+    format!("sent as: {}{learn}", key_sent_as(adapter))
 }
 
 /// The path of a call as `--dry-run` and `--verbose` show it, with a key in the query masked.

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::answer::Answer;
-use super::call::{Call, WrittenNames, fields_of, with_fields, written};
+use super::call::{Call, fields_of, with_fields, written};
+use super::draft::Draft;
 use super::failure::Failure;
 use super::http_client::Client;
 use super::retry;
@@ -134,8 +135,8 @@ pub(crate) struct BookingRequest {
     /// What is asked for, in the contract's shape.
     pub(crate) asked: Value,
     pub(crate) body: Value,
-    /// The names with which the body was written; `None` where it was sent before.
-    names: Option<WrittenNames>,
+    /// `None` where it was sent before.
+    draft: Option<Draft>,
 }
 
 impl BookingRequest {
@@ -145,10 +146,9 @@ impl BookingRequest {
         asked: Map<String, Value>,
         fields: &Map<String, Value>,
     ) -> Result<Self> {
-        let names = WrittenNames::new(adapter, WriteKind::Create, &asked);
         let body = written(adapter, WriteKind::Create, asked.clone())?;
         Ok(BookingRequest {
-            names: Some(names),
+            draft: Some(Draft::new(adapter, WriteKind::Create)),
             asked: with_fields(Value::Object(asked), fields)?,
             body: with_fields(body, fields)?,
         })
@@ -159,13 +159,13 @@ impl BookingRequest {
         BookingRequest {
             asked,
             body,
-            names: None,
+            draft: None,
         }
     }
 
     pub(crate) fn call(self, idempotency_key: &str) -> Call {
         let mut call = create_call(self.body, idempotency_key);
-        call.written = self.names;
+        call.draft = self.draft;
         call
     }
 }

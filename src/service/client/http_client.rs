@@ -56,9 +56,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// # Errors
-    ///
-    /// `config` (3) if the certificates of `ca_file` cannot be used.
     pub(crate) fn new(connection: Connection) -> Result<Self> {
         Ok(Client {
             http: build(http_client(&connection)?)?,
@@ -169,7 +166,7 @@ impl Client {
                 refusal.translate(translated);
             }
             if status == StatusCode::UNAUTHORIZED {
-                refusal.key_sent = credential::described(adapter);
+                refusal.key_sent = Some(credential::described(adapter));
             }
             let is_other = |skew: SignedDuration| skew.abs() > ANOTHER_CLOCK;
             if self.skew.get().is_some_and(is_other) {

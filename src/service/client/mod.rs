@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod call;
 pub(crate) mod credential;
+pub(crate) mod draft;
 pub(crate) mod endpoints;
 pub(crate) mod failure;
 pub(crate) mod http_client;
@@ -10,17 +11,19 @@ pub(crate) mod named_fields;
 pub(crate) mod rate_limit;
 pub(crate) mod refusal;
 pub(crate) mod retry;
+pub(crate) mod way_on;
 pub(crate) mod wire_trace;
 
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::{Call, with_fields};
 pub(crate) use credential::{key_sent_as, shown_headers, shown_path};
+pub(crate) use draft::Draft;
 pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, Customer, NewBooking, SearchLocation, SlotQuery,
     VENDOR_PAYMENT, VenueQuery, cancel_call, create_call, session, show_call,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};
-pub(crate) use named_fields::{Named, named};
+pub(crate) use named_fields::named;
 pub(crate) use rate_limit::RATE_LIMIT_WINDOW;
 pub(crate) use wire_trace::redacted;

@@ -6,10 +6,12 @@ use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
 
+use super::named_fields::texts;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::json::{Document, plain};
 use crate::outcome::code;
 use crate::secrets::redact;
+use crate::service::mapping::resource::flattened;
 use crate::service::mapping::{Shape, around};
 
 /// Statuses of requests that a proxy gave up, or wants to be repeated. The service may have carried them out, whatever
@@ -29,7 +31,7 @@ pub(crate) struct Refusal {
     pub(crate) shows_the_booking: bool,
     pub(crate) instead: Option<String>,
     /// How a refused key was sent, for a person.
-    pub(crate) key_sent: Vec<String>,
+    pub(crate) key_sent: Option<String>,
     pub(crate) other_time: Option<Timestamp>,
 }
 
@@ -47,7 +49,7 @@ impl Refusal {
             translated: None,
             shows_the_booking: false,
             instead: None,
-            key_sent: Vec::new(),
+            key_sent: None,
             other_time: None,
         }
     }
@@ -167,12 +169,6 @@ impl Refusal {
     }
 }
 
-/// The texts of a refusal under these names, then those of the object in its `error`.
-pub(crate) fn texts<'a>(said: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let documents = [Some(said), said.get("error")].into_iter().flatten();
-    documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
-}
-
 pub(crate) fn no_document(status: u16, kind: &str) -> String {
     let kind = match kind {
         "" => String::new(),
@@ -198,14 +194,14 @@ impl Refusal {
     /// The values of the body that `said` does not contain, as lines. A booking in the body is left out: it is not about
     /// the refusal, and has a guest.
     pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
-        let body = self.body.value();
+        let body = flattened(&self.body);
         let mut beside = Vec::new();
-        documents_in(body, &mut beside);
+        documents_in(&body, &mut beside);
         let status = self.status.to_string();
         let is_new = |text: &str| {
             Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
         };
-        let unsaid = around(body, &beside)
+        let unsaid = around(&body, &beside)
             .into_iter()
             .filter(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
         unsaid

@@ -20,10 +20,9 @@ impl Field {
         match serde_json::from_str(text).ok() {
             // A number that would lose digits or leading zeros is an id, and stays text.
             Some(Value::Number(number)) if !is_kept(&number, &self.value) => self,
-            Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))) => {
-                Field { value, ..self }
-            }
-            _ => self,
+            Some(Value::Array(_) | Value::Object(_)) | None => self,
+            // A text in quotes is one, whatever it spells.
+            Some(value) => Field { value, ..self },
         }
     }
 }
@@ -69,7 +68,7 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
 }
 
 /// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an array, and
-/// `guests[][name]` belongs to the array's last object unless that has a name already.
+/// `guests[][name]` belongs to the array's last object unless that has a name already. So do dots: `customer.name`.
 pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String, Value>> {
     let mut body = Map::new();
     for Field { key, value } in fields {
@@ -88,14 +87,14 @@ pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String
 /// The path in a field's key; an empty step is the end of an array. `None` if the brackets are wrong.
 fn steps(key: &str) -> Option<Vec<&str>> {
     let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
-    let mut steps = vec![name];
+    let mut steps: Vec<&str> = name.split('.').collect();
     while !rest.is_empty() {
         let (step, after) = rest.strip_prefix('[')?.split_once(']')?;
         steps.push(step);
         rest = after;
     }
-    let fits =
-        steps.len() <= DEEPEST && !name.is_empty() && steps.iter().all(|step| !step.contains('['));
+    let is_named = name.split('.').all(|name| !name.is_empty());
+    let fits = steps.len() <= DEEPEST && is_named && steps.iter().all(|step| !step.contains('['));
     fits.then_some(steps)
 }
 
@@ -177,6 +176,7 @@ mod tests {
             a[]=1 a[]=x             | {"a": [1, "x"]}
             a[b][]=1 a[b][]=2       | {"a": {"b": [1, 2]}}
             a[][n]=1 a[][m]=2 a[][n]=3 | {"a": [{"n": 1, "m": 2}, {"n": 3}]}
+            a.b=1 a.c[d]=2          | {"a": {"b": 1, "c": {"d": 2}}}
             a=null b]=1             | {"a": null, "b]": 1}"#,
         ) {
             let made_of_them = made_of_them.parse().unwrap();
@@ -208,6 +208,7 @@ mod tests {
             r#"
             1                       | 1
             true                    | true
+            "271828"                | "271828"
             null                    | null
             two words               | "two words"
                                     | ""

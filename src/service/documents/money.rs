@@ -26,14 +26,14 @@ pub(crate) fn money(
     };
     Some(match currency {
         "" => number,
-        currency if is_unit_known(amount, certainty) => format!("{number} {currency}"),
+        currency if is_unit_known(amount, currency, certainty) => format!("{number} {currency}"),
         currency => format!("{number} ({currency})"),
     })
 }
 
 /// Whether it is certain that an amount is in the currency's main unit or in its minor unit.
-pub(crate) fn is_unit_known(amount: &Value, certainty: Certainty) -> bool {
-    certainty == Certainty::Contract || plain(amount).contains('.')
+pub(crate) fn is_unit_known(amount: &Value, currency: &str, certainty: Certainty) -> bool {
+    certainty == Certainty::Contract || plain(amount).contains('.') || minor_digits(currency) == 0
 }
 
 /// What an amount is for each guest, and for all of a party: `23.00 EUR per guest` and `92.00 EUR for 4`.
@@ -95,6 +95,32 @@ fn decimal(text: &str) -> Option<String> {
     }
     let has_one_place = digits.contains('.') && fraction.len() == 1;
     Some(format!("{text}{}", if has_one_place { "0" } else { "" }))
+}
+
+/// A document in which amounts in minor units are decimals of the main unit: those whose names say so (`amount_minor`), and
+/// where a profile's own expression wrote it, whole numbers under the contract's names.
+pub(crate) fn in_main_units(value: &mut Value, is_own: bool) {
+    const AMOUNTS: [&str; 3] = ["amount", "hold_amount", "fee_amount"];
+    let Value::Object(object) = value else {
+        let elements = value.as_array_mut().into_iter().flatten();
+        return elements.for_each(|it| in_main_units(it, is_own));
+    };
+    let currency = object
+        .get("currency")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    for name in AMOUNTS {
+        let stated = format!("{name}_minor");
+        let minor = object.get(&stated).or(object.get(name).filter(|_| is_own));
+        if let (Some(currency), Some(minor)) = (&currency, minor.and_then(Value::as_i64))
+            && (is_own || !object.contains_key(name))
+        {
+            let amount = major(minor, currency).into();
+            object.remove(&stated);
+            object.insert(name.to_owned(), amount);
+        }
+    }
+    object.values_mut().for_each(|it| in_main_units(it, is_own));
 }
 
 pub(crate) fn names_minor_units(field: &str) -> bool {

@@ -37,10 +37,7 @@ impl Path {
         self.0.iter().try_fold(value, |value, name| value.get(name))
     }
 
-    /// Puts a value at this path, into the objects on the way, which are added where they are missing.
-    ///
-    /// # Errors
-    /// The path up to a value that is no object, and so cannot hold the rest, or to one that stands there already.
+    /// Puts a value at this path, with the objects on the way. The error is the path up to what stands there already.
     pub(crate) fn set(&self, object: &mut Map<String, Value>, to: Value) -> Result<(), String> {
         let (last, way) = self.0.split_last().ok_or_else(String::new)?;
         let mut at = object;

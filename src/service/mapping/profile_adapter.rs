@@ -81,10 +81,7 @@ impl MappingExpression {
         jq::Expression::compile(source).map(MappingExpression)
     }
 
-    /// Translates a document.
-    ///
-    /// # Errors
-    /// What the expression did, as the predicate of a sentence: it failed, did not end, or gave not exactly one value.
+    /// Translates a document. The error is the predicate of a sentence: it failed, did not end, or gave not exactly one value.
     pub(crate) fn apply(&self, document: &Value) -> Result<Value, String> {
         let outputs = self.0.run(&document.to_string());
         let outputs = outputs.map_err(|why| why.to_string())?;

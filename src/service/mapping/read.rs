@@ -13,6 +13,7 @@ use super::resource::flattened;
 use super::shape::{Shape, with_contract_names};
 use crate::json::Document;
 use crate::service::documents::booking::Booking;
+use crate::service::documents::money::in_main_units;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 
@@ -52,7 +53,7 @@ impl Adapter {
                 // A field that the expression leaves in the service's style is read as one of the document is.
                 let object = value.as_object();
                 object
-                    .map(|it| with_contract_names(it, Shape::Booking))
+                    .map(|it| contract(it, Shape::Booking, true))
                     .and_then(|value| Booking::translated(document.clone(), value, Vec::new()))
                     .ok_or_else(|| "does not give an `id` and a `status`".to_owned())
             });
@@ -75,7 +76,7 @@ impl Adapter {
         let value = flattened(&document);
         let misread = |why: String| unreadable(ReadKind::Booking, &why, &document);
         let found = one(&value, Shape::Booking).map_err(misread)?;
-        let read = with_contract_names(found, Shape::Booking);
+        let read = contract(found, Shape::Booking, false);
         let item = if read == *document.value() {
             Booking::from_document(document.clone())
         } else {
@@ -150,7 +151,7 @@ impl Adapter {
         found.into_iter().filter_map(booking_of).collect()
     }
 
-    fn list<T>(
+    pub(crate) fn list<T>(
         &self,
         kind: ReadKind,
         document: &Document,
@@ -169,7 +170,7 @@ impl Adapter {
         let found = elements(&value, shape, field).map_err(misread)?;
         let read = found.objects.iter();
         let items: Vec<T> = read
-            .filter_map(|object| make(with_contract_names(object, shape)))
+            .filter_map(|object| make(contract(object, shape, is_translated)))
             .collect();
         let (place, unread) = (found.place, found.elements - items.len());
         let mut warnings = Vec::new();
@@ -233,6 +234,13 @@ impl Adapter {
     }
 }
 
+/// An object in the contract's names and amounts. `is_own` is whether the profile's own expression wrote it.
+fn contract(object: &Map<String, Value>, shape: Shape, is_own: bool) -> Value {
+    let mut value = with_contract_names(object, shape);
+    in_main_units(&mut value, is_own);
+    value
+}
+
 fn unreadable(kind: ReadKind, why: &str, document: &Document) -> MappingError {
     let name = kind.as_str();
     let why = format!("the response cannot be read as a {name}: {why}");
@@ -282,6 +290,20 @@ mod tests {
         let resource =
             json!({"data": {"type": "b", "id": "9", "attributes": {"object": "b", "status": "x"}}});
         assert_eq!(booking(resource).unwrap().id(), "9");
+    }
+
+    #[test]
+    fn an_amount_is_money_where_its_name_or_the_profiles_expression_says_its_unit() {
+        let action = |amount: Value| json!({"id": 7, "status": "x", "object": "b", "next_action": {"currency": "EUR", "amount_minor": amount}});
+        let amount = |read: Booking| read.value()["next_action"]["amount"].clone();
+        assert_eq!(amount(booking(action(json!(2500))).unwrap()), "25.00");
+        let mut adapter = Adapter::default();
+        let own = ".next_action |= {amount: .amount_minor, currency}";
+        adapter.set("read.booking", own).unwrap();
+        let read = adapter.booking(action(json!(4505)).into(), false);
+        assert_eq!(amount(read.unwrap().item), "45.05");
+        let stated = json!({"id": 7, "status": "x", "object": "b", "next_action": {"currency": "EUR", "amount": 2500}});
+        assert_eq!(amount(booking(stated).unwrap()), 2500);
     }
 
     #[test]

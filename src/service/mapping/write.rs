@@ -8,10 +8,7 @@ use super::profile_adapter::Adapter;
 
 impl Adapter {
     /// A request's body as the service wants it. An expression of the profile writes all of it; without one, the
-    /// dialect's names take the place of the contract's.
-    ///
-    /// # Errors
-    /// The setting that does not work and what it did, as a sentence. Nothing may be sent then.
+    /// dialect's names take the place of the contract's. The error is a sentence; nothing may be sent then.
     pub(crate) fn request(
         &self,
         kind: WriteKind,
@@ -45,11 +42,24 @@ impl Adapter {
         Ok(Value::Object(written))
     }
 
-    /// The fields of a request that the dialect names: the contract's name, the key of the dialect and the service's
-    /// name.
+    /// The fields of a request that the dialect names: the contract's name, the dialect's key and the service's name.
     pub(crate) fn names_of(&self, kind: WriteKind) -> Vec<(&'static str, &'static str, &str)> {
-        let keys: &[(&str, &str)] = match kind {
-            WriteKind::Search => &[("providers", "providers_field")],
+        let fields = kind.fields().iter().copied();
+        let named = fields.map(|(own, key)| Some((own, key, self.dialect.get(key)?)));
+        named.flatten().collect()
+    }
+}
+
+impl WriteKind {
+    /// The fields of the contract's request that bookctl sends by itself, with the dialect's key for the name of each. Without
+    /// one, an expression has to say it.
+    pub(crate) fn fields(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            WriteKind::Search => &[
+                ("datetime", ""),
+                ("party_size", ""),
+                ("providers", "providers_field"),
+            ],
             WriteKind::Slots => &[
                 ("venue_id", "slots_venue_field"),
                 ("datetime", "slots_datetime_field"),
@@ -65,9 +75,7 @@ impl Adapter {
             WriteKind::Connect => &[("phone", "session_phone_field")],
             WriteKind::Verify => &[("code", "session_code_field")],
             WriteKind::Create | WriteKind::Payment | WriteKind::Abort | WriteKind::Action => &[],
-        };
-        let named = |(own, key)| Some((own, key, self.dialect.get(key)?));
-        keys.iter().copied().filter_map(named).collect()
+        }
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let mut context = Context::with_target(setup, target);
     if let Some(given) = &mut key {
         let asks_again = !args.key_stdin && context.prompter.interactive();
-        if try_key(&mut context, given, &account, asks_again).await? {
+        if try_key(&mut context, given, &account, is_new, asks_again).await? {
             context.refuse_sandbox().await?;
         }
     }
@@ -88,6 +88,9 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
             for assignment in &args.dialect {
                 assignment.set(draft, &name)?;
             }
+            if file.default_profile.is_none() {
+                draft.set_default(&name);
+            }
             draft.set(&name, "key_origin", account.origin.as_str())?;
             draft.set(&name, "key_fingerprint", key.fingerprint())
         })?;
@@ -99,11 +102,19 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
         context.out.warn(warning);
     }
-    if file.default_profile.as_ref() != Some(&name) {
-        context.out.note(&format!(
-            "to use it, pass --profile {0}, or make it the default with: bookctl profile use {0}",
-            shell::word(&name)
-        ));
+    match &file.default_profile {
+        Some(current) if *current == name => {}
+        None if key.is_some() => {
+            context
+                .out
+                .note(&format!("commands use profile {name} from now on"));
+        }
+        _ => {
+            let name = shell::word(&name);
+            context.out.note(&format!(
+                "to use it, pass --profile {name}, or make it the default with: bookctl profile use {name}"
+            ));
+        }
     }
     Ok(Exit::Done)
 }
@@ -147,9 +158,11 @@ async fn try_key(
     context: &mut Context,
     key: &mut Secret,
     account: &Account,
+    is_new: bool,
     asks_again: bool,
 ) -> Result<bool> {
-    let learn = format!("bookctl profile learn {}", shell::word(&account.profile));
+    let name = shell::word(&account.profile);
+    let learn = format!("bookctl profile learn {name}");
     loop {
         let Err(error) = context.read(Call::get("/v1/")).await else {
             return Ok(true);
@@ -157,18 +170,19 @@ async fn try_key(
         if error.exit != Exit::Unauthorized {
             return Err(error);
         }
-        let check = format!(
-            "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` again",
-            account.origin
-        );
+        let origin = &account.origin;
+        let check =
+            format!("nothing was stored; check that the key is complete and belongs to {origin}");
         if error.http_status != Some(401) {
             return Err(error.hint(check));
         }
         let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
         if !asks_again {
-            return Err(error.detail(how).hint(format!(
-                "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; `{learn}` finds \
-                 out how it wants the key"
+            let address = shell::word(&context.target().address());
+            let add = format!("bookctl profile add {name} --base-url {address} && ");
+            let add = if is_new { &*add } else { "" };
+            return Err(error.hint(format!(
+                "{check}; to find out how the service wants it: {add}{learn}"
             )));
         }
         context.out.warn(&format!("{}: {how}", error.message));

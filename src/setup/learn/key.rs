@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::reads::{LearnCall, LearnResponse, Reads, body_of};
+use super::reads::{LearnCall, Reads, Rejected};
 use super::{Certain, LearnOptions, LearnReport, with};
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Error, Result};
@@ -32,25 +32,26 @@ pub(crate) async fn index(
     options: &LearnOptions,
 ) -> Result<Value> {
     let own = reads.context.adapter().clone();
-    let (error, challenge) = match reads.send(&LearnCall::Index).await? {
-        LearnResponse::Answer(document) => return Ok(document),
-        LearnResponse::Spent => return Ok(Value::Null),
-        LearnResponse::Refused(error, challenge) => (error, challenge),
+    let rejected = match reads.send(&LearnCall::Index).await? {
+        Ok(document) => return Ok(document),
+        Err(rejected) => rejected,
     };
-    if error.http_status != Some(401) {
-        return Err(wants_header(&own, error));
-    }
-    let sent_as = |adapter: &Adapter| format!("the key was sent as `{}`", key_sent_as(adapter));
-    let body = body_of(&error).clone();
+    let body = rejected.body().clone();
+    let Rejected { error, challenge } = rejected;
     // Another way does not help a service that misses another header.
-    if options.is_check || missing_header(&own, &body).is_some() {
-        return Err(wants_header(&own, error).detail(sent_as(&own)));
+    let is_of_key = error.http_status == Some(401) && missing_header(&own, &body).is_none();
+    if options.is_check || !is_of_key {
+        return Err(wants_header(&own, error, &body));
     }
     let ways = ways(&own, challenge.as_deref(), &body);
     let list = ways.iter().map(|it| format!("`{}`", key_sent_as(&it.1)));
     let list = list.collect::<Vec<_>>().join(", ");
     let out = &reads.context.out;
-    out.warn(&format!("{}; {}", error.message, sent_as(&own)));
+    out.warn(&format!(
+        "{}; sent as: {}",
+        error.message,
+        key_sent_as(&own)
+    ));
     out.note(&format!("other ways to send it: {list}"));
     if options.asks {
         let count = ways.len();
@@ -62,29 +63,29 @@ pub(crate) async fn index(
         confirmation.ask(&reads.context.prompter).await?;
     }
     for (settings, adapter) in ways {
-        let how = sent_as(&adapter);
         reads.context.use_adapter(adapter);
         match reads.send(&LearnCall::Index).await? {
-            LearnResponse::Answer(document) => {
+            Ok(document) => {
                 report.settings.extend(settings);
                 return Ok(document);
             }
             // The key is taken, and something else is missing.
-            LearnResponse::Refused(error, _) if missing_header(&own, body_of(&error)).is_some() => {
-                return Err(wants_header(&own, error).detail(how));
+            Err(rejected) if missing_header(&own, rejected.body()).is_some() => {
+                let body = rejected.body().clone();
+                return Err(wants_header(&own, rejected.error, &body));
             }
-            LearnResponse::Refused(..) | LearnResponse::Spent => {}
+            Err(_) => {}
         }
     }
-    Err(error.detail(sent_as(&own)).detail(format!("tried as well: {list}")).hint(
+    Err(error.detail(format!("tried as well: {list}")).hint(
         "the service's documentation shows how to send the key; set `auth_header` and `auth_scheme`, `auth_query`, \
          `auth_user` or `headers.NAME` with `bookctl profile set`",
     ))
 }
 
 /// The error with a hint that names the header that a refusal asks for. Only a person knows its value.
-fn wants_header(own: &Adapter, error: Error) -> Error {
-    let Some(name) = missing_header(own, body_of(&error)) else {
+fn wants_header(own: &Adapter, error: Error, body: &Value) -> Error {
+    let Some(name) = missing_header(own, body) else {
         return error;
     };
     let set = own.set_command(&format!("headers.{name}=VALUE"));

@@ -1,6 +1,5 @@
 //! What a service sends, as far as reading shows it, and what is certain of how it wants to be asked.
 
-pub(crate) mod asked;
 pub(crate) mod key;
 pub(crate) mod reads;
 pub(crate) mod report;
@@ -19,10 +18,9 @@ use crate::outcome::{Error, Result};
 use crate::service::documents::slot::Slot;
 use crate::service::mapping::{Adapter, ReadKind, Shape, signing_service};
 use crate::webhook::Event;
-use reads::{LearnCall, LearnResponse, Reads};
+use reads::{LearnCall, Reads};
 
 const BOOKINGS: u32 = 3;
-const SPENT: &str = "no call is left, or the rate limit leaves too little";
 
 pub(crate) struct LearnOptions {
     pub(crate) near: Option<String>,
@@ -60,14 +58,12 @@ pub(crate) async fn look(
     let bookings = ids.map(|id| (ReadKind::Booking, LearnCall::Booking(id)));
     let sessions = (ReadKind::Sessions, LearnCall::Sessions);
     for (kind, read) in std::iter::once(sessions).chain(bookings) {
-        let mut note = |why: &str| {
-            let kind = kind.as_str();
-            report.notes.push(format!("not looked at: {kind}: {why}"));
-        };
         match reads.send(&read).await? {
-            LearnResponse::Answer(value) => came.push(Came::new(kind, value)),
-            LearnResponse::Refused(error, _) => note(&error.message),
-            LearnResponse::Spent => note(SPENT),
+            Ok(value) => came.push(Came::new(kind, value)),
+            Err(rejected) => {
+                let (kind, why) = (kind.as_str(), &rejected.error.message);
+                report.notes.push(format!("not looked at: {kind}: {why}"));
+            }
         }
     }
     report.calls = reads.sent;
@@ -107,16 +103,8 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
     let document = Document::from(came.value.clone());
     let object = |shape| adapter.object(came.kind, shape, &document).map(|it| it.0);
     let one = match came.kind {
-        ReadKind::Venues => {
-            let list = adapter.venues(&document).map_err(|it| it.why)?.item.items;
-            return Ok(list.iter().map(|it| it.value().clone()).collect());
-        }
-        ReadKind::Slots => {
-            let list = adapter.slots(&document).map_err(|it| it.why)?.item.items;
-            return Ok(list.iter().map(|it| it.value().clone()).collect());
-        }
-        ReadKind::Sessions => {
-            let list = adapter.sessions(&document);
+        ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions => {
+            let list = adapter.list(came.kind, &document, Some);
             return list.map(|it| it.item.items).map_err(|it| it.why);
         }
         ReadKind::Index => adapter.index(&document),
@@ -134,25 +122,19 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
                 _ => Err("nothing in it is named `error`".to_owned()),
             };
         }
-        ReadKind::Event => return event(adapter, came),
+        ReadKind::Event => {
+            let header = |name: &str| came.header(name).map(str::to_owned);
+            let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
+            return match event.warning(adapter) {
+                Some(warning) => Err(warning),
+                None if event.booking.is_none() => Err("no booking was found in it".to_owned()),
+                None => Ok(vec![
+                    json!({"id": event.id, "type": event.kind, "data": true}),
+                ]),
+            };
+        }
     };
     one.map(|it| vec![it]).map_err(|misread| misread.why)
-}
-
-fn event(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
-    let header = |wanted: &str| {
-        let mut headers = came.headers.iter();
-        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        found.map(|(_, value)| value.clone())
-    };
-    let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
-    match event.warning(adapter) {
-        Some(warning) => Err(warning),
-        None if event.booking.is_none() => Err("no booking was found in it".to_owned()),
-        None => Ok(vec![
-            json!({"id": event.id, "type": event.kind, "data": true}),
-        ]),
-    }
 }
 
 fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::app::Context;
 use crate::json::Document;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
 use crate::service::mapping::Adapter;
 
@@ -34,15 +34,18 @@ impl LearnCall {
     }
 }
 
-pub(crate) enum LearnResponse {
-    Answer(Value),
-    /// With the header `WWW-Authenticate`.
-    Refused(Error, Option<String>),
-    Spent,
+/// Why there is no document. Without an HTTP status it was not asked for.
+pub(crate) struct Rejected {
+    pub(crate) error: Error,
+    /// The header `WWW-Authenticate`.
+    pub(crate) challenge: Option<String>,
 }
 
-pub(crate) fn body_of(refused: &Error) -> &Value {
-    refused.body.as_ref().map_or(&Value::Null, Document::value)
+impl Rejected {
+    pub(crate) fn body(&self) -> &Value {
+        let body = self.error.body.as_ref();
+        body.map_or(&Value::Null, Document::value)
+    }
 }
 
 /// Whether another call keeps at least half of what a rate limit left at the first call for others, after `sent` calls.
@@ -66,17 +69,16 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// Sends a read.
-    ///
-    /// # Errors
-    /// The service cannot be reached, or there is no key.
-    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<LearnResponse> {
+    /// Sends a read. It is an error if the service cannot be reached, or there is no key.
+    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value, Rejected>> {
         let call = read.call(self.context.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
         if self.sent >= MOST_CALLS || is_spent {
-            return Ok(LearnResponse::Spent);
+            let spent = "no call is left, or the rate limit leaves too little";
+            let (error, challenge) = (Error::new(Code::RateLimited, spent), None);
+            return Ok(Err(Rejected { error, challenge }));
         }
         self.context.admit(&call, Duration::ZERO).await?;
         self.sent += 1;
@@ -90,13 +92,16 @@ impl<'a> Reads<'a> {
             self.left.entry(name).or_insert((first, 0)).1 += 1;
         }
         self.context.record_rate_limit(&call);
-        let mut headers = head.headers.into_iter();
-        let challenge = headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
         match answer {
-            Ok(document) => Ok(LearnResponse::Answer(document.value().clone())),
+            Ok(document) => Ok(Ok(document.value().clone())),
             Err(failure @ Failure::Refused(_)) => {
-                let challenge = challenge.map(|(_, value)| value);
-                Ok(LearnResponse::Refused(failure.into_error(&call), challenge))
+                let mut headers = head.headers.into_iter();
+                let challenge =
+                    headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
+                Ok(Err(Rejected {
+                    error: failure.into_error(&call),
+                    challenge: challenge.map(|(_, value)| value),
+                }))
             }
             Err(failure) => Err(failure.into_error(&call)),
         }

@@ -24,6 +24,12 @@ impl Came {
             headers: Vec::new(),
         }
     }
+
+    pub(crate) fn header(&self, wanted: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        found.map(|(_, value)| value.as_str())
+    }
 }
 
 /// A setting that the service has shown to be right.

@@ -3,11 +3,10 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
-use super::asked::SearchDraft;
-use super::reads::{LearnCall, LearnResponse, Reads, body_of};
-use super::{Certain, LearnOptions, LearnReport, Refused, SPENT, with};
-use crate::outcome::{Error, Result};
-use crate::service::client::{SearchLocation, SlotQuery, VenueQuery, named};
+use super::reads::{LearnCall, Reads, Rejected};
+use super::{Certain, LearnOptions, LearnReport, Refused, with};
+use crate::outcome::Result;
+use crate::service::client::{Draft, SearchLocation, SlotQuery, VenueQuery, named};
 use crate::service::mapping::WriteKind;
 
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
@@ -15,38 +14,58 @@ const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 const NO_VENUE: &str =
     "no venue was found to look at; name a place that the service knows with --near";
 
-/// Sends a search in the form that its refusals ask for. `None`, with a note, where no call is left.
+/// Sends a search in the form that its refusals ask for.
 async fn ask(
     reads: &mut Reads<'_>,
-    report: &mut LearnReport,
-    asked: &mut SearchDraft,
-    read: impl Fn(&SearchDraft) -> LearnCall,
-) -> Result<Option<Result<Value, Error>>> {
+    draft: &mut Draft,
+    read: impl Fn(&Draft) -> LearnCall,
+) -> Result<Result<Value, Rejected>> {
     let own = reads.context.adapter().clone();
-    // An expression of the profile writes the whole request: another one is for a person to say.
-    let key = asked.key();
-    let is_own = own.expressions().any(|(known, _)| known == key);
     let reply = loop {
-        match with(&own, &asked.settings()) {
-            Ok(adapter) => reads.context.use_adapter(adapter),
-            Err(error) => break Some(Err(error)),
-        }
-        match reads.send(&read(asked)).await? {
-            LearnResponse::Answer(document) => break Some(Ok(document)),
-            LearnResponse::Spent => {
-                let note = format!("the {} was not sent again: {SPENT}", asked.noun());
-                report.notes.push(note);
-                break None;
-            }
-            LearnResponse::Refused(error, _)
-                if matches!(error.http_status, Some(400 | 404 | 409 | 422))
-                    && !is_own
-                    && asked.take(&named(body_of(&error))) => {}
-            LearnResponse::Refused(error, _) => break Some(Err(error)),
+        reads.context.use_adapter(with(&own, &settings(draft))?);
+        match reads.send(&read(draft)).await? {
+            Err(rejected)
+                if matches!(rejected.error.http_status, Some(400 | 404 | 409 | 422))
+                    && !draft.has_expression
+                    && draft.take(&named(rejected.body())) => {}
+            reply => break reply,
         }
     };
     reads.context.use_adapter(own);
     Ok(reply)
+}
+
+fn noun(draft: &Draft) -> &'static str {
+    match draft.kind {
+        WriteKind::Search => "the venue search",
+        _ => "the availability search",
+    }
+}
+
+fn settings(draft: &Draft) -> Vec<Certain> {
+    let why = format!("{} asks for it", noun(draft));
+    let settings = draft.settings(false).into_iter();
+    settings
+        .map(|(key, value)| Certain::new(key, &value, why.as_str()))
+        .collect()
+}
+
+impl LearnReport {
+    /// A search that was not answered, with the setting that has holes for what only a person knows.
+    fn refuse(&mut self, draft: &Draft, rejected: &Rejected) {
+        let mut why = format!("{}: {}", noun(draft), rejected.error.message);
+        if rejected.error.http_status.is_none() {
+            self.notes.push(why);
+            return;
+        }
+        let open = draft.open();
+        if let Some(names) = &open {
+            why.push_str(&format!("; only you know the value of {names}"));
+        }
+        let setting = open.and_then(|_| draft.settings(true).pop());
+        let setting = setting.map(|(key, value)| format!("{key}={value}"));
+        self.refused.push(Refused { why, setting });
+    }
 }
 
 /// Searches venues at the named place, or at the first one that has any.
@@ -56,11 +75,11 @@ pub(crate) async fn venues(
     options: &LearnOptions,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
-    let mut asked = SearchDraft::new(&own, WriteKind::Search);
+    let mut draft = Draft::new(&own, WriteKind::Search);
     let near = options.near.as_deref();
     let (mut answer, mut refused) = (None, None);
     for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
-        let query = |_: &SearchDraft| {
+        let query = |_: &Draft| {
             LearnCall::Venues(VenueQuery {
                 page: None,
                 vertical: options.vertical.clone(),
@@ -71,8 +90,8 @@ pub(crate) async fn venues(
                 fields: Map::new(),
             })
         };
-        match ask(reads, report, &mut asked, query).await? {
-            Some(Ok(document)) => {
+        match ask(reads, &mut draft, query).await? {
+            Ok(document) => {
                 let list = own.venues(&document.clone().into());
                 let is_empty = list.is_ok_and(|list| list.item.items.is_empty());
                 answer = Some(document);
@@ -80,23 +99,22 @@ pub(crate) async fn venues(
                     break;
                 }
             }
-            Some(Err(error)) => refused = Some((place, error)),
-            None => break,
+            Err(rejected) => refused = Some((place, rejected)),
         }
     }
     if answer.is_some() {
-        if asked.is_certain() {
-            report.settings.extend(asked.settings());
+        if draft.is_certain() {
+            report.settings.extend(settings(&draft));
         }
-    } else if let Some((place, error)) = refused {
-        let refused = asked.refused(&error.message);
-        let message = error.message.to_lowercase();
+    } else if let Some((place, rejected)) = refused {
+        let message = rejected.error.message.to_lowercase();
         let is_unknown = message.contains("location") || message.contains(&place.to_lowercase());
         // A place that is not known somewhere says nothing against the profile.
         if is_unknown && near.is_none() {
-            report.notes.extend([refused.why, NO_VENUE.to_owned()]);
+            let why = format!("{}: {}", noun(&draft), rejected.error.message);
+            report.notes.extend([why, NO_VENUE.to_owned()]);
         } else {
-            report.refused.push(refused);
+            report.refuse(&draft, &rejected);
         }
     }
     Ok(answer)
@@ -122,32 +140,33 @@ pub(crate) async fn slots(
         }
     };
     let query = |day: i64| {
-        move |asked: &SearchDraft| {
+        move |draft: &Draft| {
             let provider = venue.providers().first().map(|it| (*it).to_owned());
             LearnCall::Slots(SlotQuery {
                 page: None,
                 venue_id: venue.id_value(),
                 datetime: evening(day, own.local_times),
                 party_size: 2,
-                provider: provider.filter(|_| asked.wants_provider()),
+                provider: provider.filter(|_| draft.wants_provider()),
                 fields: Map::new(),
             })
         }
     };
-    let mut asked = SearchDraft::new(&own, WriteKind::Slots);
-    let document = match ask(reads, report, &mut asked, query(1)).await? {
-        Some(Ok(document)) => document,
-        Some(Err(error)) => {
-            report.refused.push(asked.refused(&error.message));
+    let mut draft = Draft::new(&own, WriteKind::Slots);
+    let document = match ask(reads, &mut draft, query(1)).await? {
+        Ok(document) => document,
+        Err(rejected) => {
+            report.refuse(&draft, &rejected);
             return Ok(None);
         }
-        None => return Ok(None),
     };
-    let settings = asked.settings();
+    let settings = settings(&draft);
     // What was filled in is certain where it makes a difference: another day has other slots.
     let is_tested = settings.is_empty()
-        || matches!(ask(reads, report, &mut asked, query(2)).await?, Some(Ok(other)) if other != document);
-    if is_tested && asked.is_certain() {
+        || ask(reads, &mut draft, query(2))
+            .await?
+            .is_ok_and(|other| other != document);
+    if is_tested && draft.is_certain() {
         report.settings.extend(settings);
         return Ok(Some(document));
     }

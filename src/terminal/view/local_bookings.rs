@@ -51,9 +51,14 @@ impl BookingRow {
         }
     }
 
-    /// What this computer knows of a booking.
+    /// What this computer knows of a booking. A star at the guest says that some of it was only requested.
     pub(crate) fn kept(kept: &KeptBooking, now: Timestamp) -> Self {
-        Self::of(&kept.booking, &kept.booking, now)
+        let (known, requested) = kept.filled_in();
+        let mut row = Self::of(&kept.booking, &known, now);
+        if !requested.is_empty() {
+            row.guest.push_str(" *");
+        }
+        row
     }
 
     fn cells(self, now: Timestamp) -> Vec<TableCell> {

@@ -86,11 +86,16 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
             let asked = asked_fields(action).into_iter();
             let flags = asked.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
             let flags = flags.collect::<Vec<_>>().join(" ");
-            vec![if flags.is_empty() {
-                "-F key=VALUE".to_owned()
+            if !flags.is_empty() {
+                vec![flags]
+            } else if action.is_some_and(|it| it.get("expires_at").is_some()) {
+                vec![
+                    "--psp-response @answer.json".to_owned(),
+                    "-F key=VALUE".to_owned(),
+                ]
             } else {
-                flags
-            }]
+                vec!["--otp CODE".to_owned(), "-F key=VALUE".to_owned()]
+            }
         }
     };
     let command = |flags: &String| shell::command("continue", id, flags);

@@ -138,8 +138,9 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     let text = if amount.is_object() || amount.is_array() {
         raw(amount, certainty)?
     } else {
-        let text = money(amount, currency.and_then(Value::as_str), certainty)?;
-        let is_known = is_unit_known(amount, certainty);
+        let named = currency.and_then(Value::as_str);
+        let text = money(amount, named, certainty)?;
+        let is_known = is_unit_known(amount, named.unwrap_or_default(), certainty);
         let unknown = if is_known {
             ""
         } else {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::call::Call;
-use super::named_fields::{name_hint, values_to_correct};
 use super::refusal::{Refusal, no_document};
+use super::way_on::way_on;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
 use crate::platform::shell;
@@ -182,16 +182,19 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
     let exit = exit_for_refusal(refusal.code.as_deref(), status);
     let code = ErrorCode::of_refusal(refusal.code.as_deref(), status);
     let is_described = refusal.code.is_some() || matches!(code, ErrorCode::Known(_));
-    // A name that is refused is no failure of the service, and its value is not what is wrong.
-    let named = || name_hint(refusal, call).or_else(|| values_to_correct(refusal));
-    let next = (status < 500).then(named).flatten();
-    let next = next.or_else(|| {
+    let next = way_on(refusal, call).or_else(|| {
         if status >= 500 && refusal.code.is_none() && !call.is_write() {
             return Some("the service failed, and nothing was changed; try again later".to_owned());
         }
-        next_step(&code.to_string(), &call.path)
+        next_step(&code, status, &call.path)
     });
-    let mut error = Error::of(code, exit, said);
+    let own = match &code {
+        ErrorCode::Other(own) if refusal.code.is_some() && !said.contains(own.as_str()) => {
+            format!(" ({own})")
+        }
+        _ => String::new(),
+    };
+    let mut error = Error::of(code, exit, said + &own);
     error.hint = next;
     if refusal.instead.is_some() {
         error.hint = Some(NOT_THE_SERVICE.to_owned());
@@ -222,18 +225,19 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
         error.hint = Some(hint);
     }
     error.details = refusal.unsaid(&error.message);
-    error.details.extend_from_slice(&refusal.key_sent);
+    error.details.extend(refusal.key_sent.clone());
     error
 }
 
 /// What to do after a refusal. If only the status is known, the path tells what was asked for.
-fn next_step(code: &str, path: &str) -> Option<String> {
+fn next_step(code: &ErrorCode, status: u16, path: &str) -> Option<String> {
+    let name = code.to_string();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let list = |what: &str, command: &str| {
         format!("check the {what}; list what there is with `bookctl sandbox {command}`")
     };
-    Some(match (code, segments.as_slice()) {
+    Some(match (&*name, segments.as_slice()) {
         ("http_404" | "http_409", ["sandbox", kind @ ("deliveries" | "faults" | "requests"), _, ..]) => list("id", kind),
         ("http_404" | "http_409", ["sandbox", kind, ..])
             if kind.starts_with("organization")
@@ -256,24 +260,14 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         }
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => Code::InvalidOtp.entry().next.to_owned(),
-        ("http_400", segments) => match command_of(segments) {
-            Some(command) => format!("correct the request; see `bookctl {command} --help`"),
-            None => code::entry(code)?.next.to_owned(),
-        },
-        _ => code::entry(code)?.next.to_owned(),
+        (_, ["v1", "bookings", id, "modify"]) if matches!(code, ErrorCode::Other(_)) && !id.contains('%') => {
+            format!("nothing was changed: {}", shell::command("show", id, ""))
+        }
+        (name, _) => {
+            let entry = code::entry(name).or_else(|| code::entry(&format!("http_{status}")));
+            entry?.next.to_owned()
+        }
     })
-}
-
-fn command_of<'a>(segments: &[&'a str]) -> Option<&'a str> {
-    match segments {
-        ["v1", "venues", "search"] => Some("search"),
-        ["v1", "availability", "search"] => Some("slots"),
-        ["v1", "bookings"] => Some("book"),
-        ["v1", "bookings", _, change] => Some(change),
-        ["v1", "sessions", ..] => Some("session"),
-        ["sandbox", "clock"] => Some("sandbox clock"),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
