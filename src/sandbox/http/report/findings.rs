@@ -15,15 +15,15 @@ use crate::sandbox::wire::IdKind;
 /// A rule: its code, title, why it matters, and its section of the specification.
 #[rustfmt::skip]
 const RULES: [(&str, &str, &str, &str); 9] = [
-    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, nobody can find out whether it booked, and sending it again books again.", "Limits, 7"),
+    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7"),
     ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7"),
-    ("retry_after_ignored", "A request is sent before Retry-After is over", "It is refused again, and the limit is shared by the whole organization.", "Limits, 2"),
-    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: it uses up a try, or charges a card twice. Read the booking first.", "Endpoints, bookings"),
+    ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2"),
+    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Endpoints, bookings"),
     ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 2"),
     ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Availability slot"),
     ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Endpoints"),
-    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can tell it that a booking is confirmed.", "Events, 5"),
-    ("old_accepted", "The handler accepts a delivery with an old signature", "Whoever recorded a delivery can send it again.", "Events, 5"),
+    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Events, 5"),
+    ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Events, 5"),
 ];
 
 /// Reads of a booking in a row from which on their pace is a client's.
