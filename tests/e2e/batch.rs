@@ -323,27 +323,18 @@ fn a_spreadsheet_is_booked_as_it_was_saved() {
         .says("CSV UTF-8");
 }
 
-/// "report all bad rows at once", with their lines and values, to people and to scripts
+/// What is wrong with the rows of a file, and where, is a table in `booking/batch/rows`.
 #[test]
-fn every_mistake_of_a_file_is_told_at_once() {
+fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
     let served = Served::start();
     let home = served.home();
-    let csv = "venue_id;datetime;party_size;customer.name\r\n\
-               ven_confirms;27/11/2026 18:00;2;Ada Lovelace\r\n\
-               ven_confirms;2027-01-02T19:30:00Z;two;\r\n";
-    let wrong = file(&home, "wrong.csv", csv);
-    let told = home.run(["batch", &wrong]).exits(2);
-    told.says("3 mistakes; nothing was sent")
-        .says("row 1 (line 2): datetime must be a time with an offset, e.g.")
-        .says("row 2 (line 3): party_size must be a whole number from 1, not \"two\"")
-        .says("row 2 (line 3): customer.name is missing");
-    let error = home.refuses(&format!("batch '{wrong}'"), 2, "usage");
-    assert_eq!(error["problems"].as_array().unwrap().len(), 3);
-    let first = &error["problems"][0];
-    holds(
-        &first,
-        &json!({"row": 1, "line": 2, "field": "datetime", "value": "27/11/2026 18:00"}),
+    let wrong = file(
+        &home,
+        "wrong.jsonl",
+        &format!("{}\n{{}}\n", row(0, "Ada Lovelace")),
     );
+    let error = home.refuses(&format!("batch '{wrong}'"), 2, "usage");
+    assert_eq!(error["problems"].as_array().unwrap().len(), 4, "{error}");
     // A script that made an empty file has failed before: that is no success.
     for text in ["", "venue_id,datetime,party_size,customer.name\n"] {
         let empty = file(&home, "empty.csv", text);

@@ -176,7 +176,7 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
         (&["modify", "bk_1", "--party", "3"], "change"),
     ] {
         let server = Scripted::start(|request| match request.method.as_str() {
-            "GET" => Reply::json(404, &json!({"error": "booking not found"})),
+            "GET" => Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"})),
             _ => Reply::Silence,
         });
         let running = Home::pointing_to(server.base_url(), "sk_live_x").start(arguments);

@@ -8,7 +8,7 @@ pub(crate) mod run;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::Context;
 use crate::booking::arguments::{JournalFlags, Wait};
@@ -21,7 +21,7 @@ use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
 use crate::service::time::document_time::as_text;
 use crate::service::time::text::{human, local};
-use crate::terminal::output::{Draw, Page, TableCell, Tone, View, cut};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
 use crate::terminal::view::{RequestView, tone_of};
 use keys::KeyedRow;
 use run::{BatchRun, RowResult};
@@ -101,7 +101,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     args.journal.apply(context)?;
     let digits = rows.len().to_string().len();
-    let emit = |result: &RowResult<'_>| context.out.emit_line(&ResultLine { result, digits });
+    let emit = |result: &RowResult<'_>| {
+        let page = |_: &Document| result_page(result, digits);
+        let line = DocumentView(result_document(result), page);
+        context.out.emit_line(&line)
+    };
     if args.results {
         let mut exit = Exit::Done;
         for row in &rows {
@@ -185,80 +189,65 @@ fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
             context.has_key(),
             context.base_path(),
         );
-        let row = keyed.row.number;
-        let request = request.json().value().clone();
-        context.out.emit_line(&RowRequest { row, request })?;
+        let number = keyed.row.number;
+        let mut line = json!({ "row": number });
+        for (name, value) in request.json().value().as_object().into_iter().flatten() {
+            line[name] = value.clone();
+        }
+        let body = TableCell::from(line["body"].to_string());
+        let page = |_: &Document| {
+            let mut page = Page::default();
+            page.columns(vec![(number.to_string().into(), 4), (body.clone(), 0)]);
+            page
+        };
+        context.out.emit_line(&DocumentView(line.into(), page))?;
     }
     Ok(Exit::Done)
 }
 
-#[derive(serde::Serialize)]
-struct RowRequest {
-    row: usize,
-    #[serde(flatten)]
-    request: Value,
+/// The result line of a row for a script. The booking is the service's own text, byte for byte.
+fn result_document(result: &RowResult<'_>) -> Document {
+    let (name, outcome) = match &result.outcome {
+        Ok(booking) => ("booking", booking.document().clone()),
+        Err(error) => ("error", error.to_json()["error"].take().into()),
+    };
+    let key = result.keyed.key(result.retry);
+    Document::object(&[
+        ("row", &json!(result.keyed.row.number).into()),
+        ("idempotency_key", &json!(key).into()),
+        ("exit_code", &json!(result.exit().code()).into()),
+        (name, &outcome),
+    ])
 }
 
-impl Draw for RowRequest {
-    fn draw(&self, page: &mut Page) {
-        let body = self.request.get("body").map(Value::to_string);
-        let number = TableCell::from(self.row.to_string());
-        page.columns(vec![(number, 4), (body.unwrap_or_default().into(), 0)]);
-    }
-}
-
-struct ResultLine<'a> {
-    result: &'a RowResult<'a>,
-    /// The width of the row numbers.
-    digits: usize,
-}
-
-impl View for ResultLine<'_> {
-    /// The booking is the service's own text, byte for byte.
-    fn json(&self) -> Document {
-        let result = self.result;
-        let (name, outcome) = match &result.outcome {
-            Ok(booking) => ("booking", booking.document().clone()),
-            Err(error) => ("error", error.to_json()["error"].take().into()),
-        };
-        Document::object(&[
-            ("row", &json!(result.keyed.row.number).into()),
-            (
-                "idempotency_key",
-                &json!(result.keyed.key(result.retry)).into(),
-            ),
-            ("exit_code", &json!(result.exit().code()).into()),
-            (name, &outcome),
-        ])
-    }
-
-    fn draw(&self, page: &mut Page) {
-        let result = self.result;
-        let number = TableCell::from(result.keyed.row.number.to_string());
-        let guest = result.keyed.row.guest();
-        let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST).into_owned()));
-        let (state, rest) = match &result.outcome {
-            Ok(booking) => {
-                let field = |name: &str| booking.value().get(name);
-                let status = booking.status();
-                let venue = booking.str("venue_name").or(booking.str("venue_id"));
-                let time = field("datetime").map(as_text).unwrap_or_default();
-                let error_code = field("error_code").map(plain).unwrap_or_default();
-                let rest = vec![
-                    TableCell::from(booking.id()),
-                    TableCell::from(error_code),
-                    TableCell::from(human(&time)).in_short(local(&time)),
-                    TableCell::from(venue.unwrap_or_default()),
-                ];
-                (TableCell::toned(status.as_str(), tone_of(&status)), rest)
-            }
-            Err(error) => {
-                let code = TableCell::toned(error.code.to_string(), Tone::Bad);
-                (code, vec![TableCell::from(error.message.as_str())])
-            }
-        };
-        let mut cells = vec![(number, self.digits), (state, 15), (guest, GUEST)];
-        cells.extend(rest.into_iter().map(|cell| (cell, 0)));
-        page.columns(cells);
-    }
+/// The result line of a row for a person. `digits` is the width of the row numbers.
+fn result_page(result: &RowResult<'_>, digits: usize) -> Page {
+    let number = TableCell::from(result.keyed.row.number.to_string());
+    let guest = result.keyed.row.guest();
+    let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST).into_owned()));
+    let (state, rest) = match &result.outcome {
+        Ok(booking) => {
+            let field = |name: &str| booking.value().get(name);
+            let status = booking.status();
+            let venue = booking.str("venue_name").or(booking.str("venue_id"));
+            let time = field("datetime").map(as_text).unwrap_or_default();
+            let error_code = field("error_code").map(plain).unwrap_or_default();
+            let rest = vec![
+                TableCell::from(booking.id()),
+                TableCell::from(error_code),
+                TableCell::from(human(&time)).in_short(local(&time)),
+                TableCell::from(venue.unwrap_or_default()),
+            ];
+            (TableCell::toned(status.as_str(), tone_of(&status)), rest)
+        }
+        Err(error) => {
+            let code = TableCell::toned(error.code.to_string(), Tone::Bad);
+            (code, vec![TableCell::from(error.message.as_str())])
+        }
+    };
+    let mut cells = vec![(number, digits), (state, 15), (guest, GUEST)];
+    cells.extend(rest.into_iter().map(|cell| (cell, 0)));
+    let mut page = Page::default();
+    page.columns(cells);
+    page
 }

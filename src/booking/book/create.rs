@@ -143,7 +143,8 @@ impl Sending<'_> {
         (&self.asked != self.body()).then_some(&self.asked)
     }
 
-    /// Whether the booking was made before this run began: a sandbox says so by its status, another service by the time.
+    /// Whether the booking was made before this run began. A sandbox says so by its status; other services answer a fresh booking
+    /// with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
         let Ok(client) = self.context.client() else {
             return false;
@@ -157,14 +158,15 @@ impl Sending<'_> {
             KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
             KeyOrigin::SameRequestOnly | KeyOrigin::Caller => SignedDuration::from_secs(5),
         };
+        let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
         let skew = client.skew.get().unwrap_or_default();
-        let ago =
-            margin - skew + SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
-        let created = booking.value().get("created_at");
-        let made = created
-            .and_then(DocumentTime::read)
-            .and_then(|made| made.instant);
-        made.is_some_and(|made| Timestamp::now().duration_since(made) > ago)
+        let youngest = margin.saturating_add(elapsed).saturating_sub(skew);
+        let created = booking
+            .value()
+            .get("created_at")
+            .and_then(DocumentTime::read);
+        let made = created.and_then(|created| created.instant);
+        made.is_some_and(|made| Timestamp::now().duration_since(made) > youngest)
     }
 
     /// Records a run as soon as the known rate limit allows one. Returns what is left of `max_wait`.
@@ -288,7 +290,6 @@ impl Sending<'_> {
         let known = self.known_booking.as_deref();
         let known = known.filter(|_| tries.earlier == Earlier::Booked);
         let difference = difference(&self.asked, &booking);
-        // The status of the answer does not say whether it is older: services answer a fresh booking with 200 too.
         let shown = ShownBooking {
             agrees: difference.is_none(),
             is_known: known == Some(id),

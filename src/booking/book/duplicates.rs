@@ -124,17 +124,8 @@ impl Booked {
         let asked: Vec<String> = requests.into_iter().map(venue_of).collect();
         let among = LOOKED_THROUGH + u32::try_from(asked.len()).unwrap_or(u32::MAX / 2);
         let venues = asked.into_iter().collect();
-        let mut booked = Booked(Vec::new());
-        for live in context.journal()?.live_at(&venues, among)? {
-            booked.add(live);
-        }
-        Ok(booked)
-    }
-
-    fn add(&mut self, live: LiveBooking) {
-        if let Some(time) = live.time() {
-            self.0.push((live.venue(), time, live));
-        }
+        let live = context.journal()?.live_at(&venues, among)?;
+        Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
 
     /// What a person reads of the newest booking for the guest of a request, at its venue on its day.
@@ -166,6 +157,10 @@ impl Booked {
     }
 }
 
+fn with_its_time(live: LiveBooking) -> Option<(String, DocumentTime, LiveBooking)> {
+    Some((live.venue(), live.time()?, live))
+}
+
 fn venue_of(asked: &Value) -> String {
     asked.get("venue_id").map(plain).unwrap_or_default()
 }
@@ -179,9 +174,9 @@ pub(crate) async fn ask_about_same_guest(
     is_confirmed: bool,
 ) -> Result<()> {
     let mut booked = Booked::at_venues_of(context, [asked])?;
-    for booking in resumed.iter().filter(|it| it.status().has_not_ended()) {
-        booked.add(booking.clone().into());
-    }
+    let resumed = resumed.iter().filter(|it| it.status().has_not_ended());
+    let resumed = resumed.map(|booking| booking.clone().into());
+    booked.0.extend(resumed.filter_map(with_its_time));
     match booked.for_guest_of(context, asked, |_| false) {
         Some(other) => ask_about(context, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),

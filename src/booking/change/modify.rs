@@ -11,7 +11,7 @@ use crate::booking::{compare, confirmation, finish, terms};
 use crate::journal::is_same_time;
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
-use crate::service::client::Changes;
+use crate::service::client::{Changes, with_fields};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
 use crate::service::documents::id::id;
@@ -60,9 +60,15 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.before_change()?;
     }
-    let fields = std::mem::take(&mut args.extra).body()?;
-    let is_open =
-        args.at.is_none() && args.party.is_none() && args.seating.is_none() && fields.is_empty();
+    let fields = args.extra.body()?;
+    let mut changes = Changes {
+        datetime: None,
+        party_size: args.party,
+        seating: args.seating,
+    };
+    // What a flag sets already is refused before anything is read.
+    with_fields(changes.body().into(), &fields)?;
+    let is_open = args.at.is_none() && changes.body().is_empty() && fields.is_empty();
     let what = Question::new(
         "What would you like to change?",
         "--at, --party or --seating",
@@ -81,36 +87,28 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
     let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
     let mut before = None;
-    if needs_booking {
+    if needs_booking || !args.dry_run {
         let booking = named.booking(context).await?;
-        if booking.status() != Status::Confirmed {
+        if booking.status() == Status::Confirmed {
+            before = Some(booking);
+        } else if needs_booking {
             let why = "only a confirmed booking can be changed";
             return Err(send::refused(&booking, why));
         }
-        before = Some(booking);
-    } else if !args.dry_run {
-        // Whether a script may change a booking with another status or another id is left to the service.
-        before = match named.booking(context).await {
-            Err(error) if error.exit == Exit::Interrupted => return Err(error),
-            read => read.ok().filter(|it| it.status() == Status::Confirmed),
-        };
+        // A script's change of any other booking is for the service to refuse.
     }
     if is_open {
-        ask_for_change(context, &what, &mut args).await?;
+        args.at = ask_for_change(context, &what, &mut changes).await?;
     }
-    let datetime = match (&args.at, &before) {
+    changes.datetime = match (&args.at, &before) {
         (Some(when), Some(booking)) if !is_exact(when) => {
-            Some(new_time(context, booking, when, args.zone.tz.as_ref(), args.party).await?)
+            let party = changes.party_size.unwrap_or(booking.party());
+            Some(new_time(context, booking, when, args.zone.tz.as_ref(), party).await?)
         }
-        (when, _) => when
-            .as_ref()
-            .and_then(When::exact)
-            .map(|it| adapter.wire_time(it, None).into()),
-    };
-    let changes = Changes {
-        datetime,
-        party_size: args.party,
-        seating: args.seating,
+        (when, _) => {
+            let moment = when.as_ref().and_then(When::exact);
+            moment.map(|moment| adapter.wire_time(moment, None).into())
+        }
     };
     let call = changes.call(id, adapter)?.with_fields(&fields)?;
     if args.dry_run {
@@ -120,9 +118,8 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     asked.extend(fields);
     if let Some(before) = &before {
         if shows(before, &asked) {
-            context
-                .out
-                .note("Nothing to change: the booking is like this already.");
+            let note = "Nothing to change: the booking is like this already.";
+            context.out.note(note);
             return finish::finish(context, before);
         }
         if asks {
@@ -135,24 +132,27 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     compare::finish_modified(context, booking, &asked).await
 }
 
-async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
+/// Asks for one change, and returns it if it is the time.
+async fn ask_for_change(
+    context: &Context,
+    what: &Question,
+    changes: &mut Changes,
+) -> Result<Option<When>> {
     let prompter = &context.prompter;
-    match prompter
-        .choose(what, &["time", "party size", "seating"])
-        .await?
-    {
+    let rows = ["time", "party size", "seating"];
+    match prompter.choose(what, &rows).await? {
         0 => {
             let text = "New time? (e.g. 20:00 or tomorrow 20:30)";
             let question = Question::new(text, "--at", "the new time");
             let check = |text: &str| When::parse(text).map(drop);
             let text = prompter.text(&question, None, &check).await?;
-            args.at = When::parse(&text).ok();
+            return Ok(When::parse(&text).ok());
         }
         1 => {
             let question = Question::new("New party size?", "--party", "the new party size");
             let check = |text: &str| contact::party(text).map(drop);
             let text = prompter.text(&question, None, &check).await?;
-            args.party = contact::party(&text).ok();
+            changes.party_size = contact::party(&text).ok();
         }
         _ => {
             let question = Question::new("New seating?", "--seating", "the new seating");
@@ -160,10 +160,10 @@ async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> 
                 "" => Err("type a seating, such as terrace".to_owned()),
                 _ => Ok(()),
             };
-            args.seating = Some(prompter.text(&question, None, &check).await?);
+            changes.seating = Some(prompter.text(&question, None, &check).await?);
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Shows what would change, what the booking's terms are, and which real service it is, and asks.
@@ -221,7 +221,7 @@ async fn new_time(
     booking: &Booking,
     when: &When,
     zone: Option<&TimeZone>,
-    party: Option<u32>,
+    party: u32,
 ) -> Result<Value> {
     let kept = context
         .journal()
@@ -252,8 +252,8 @@ async fn new_time(
     let venue = venue.ok_or_else(|| {
         offer::unknown_zone("the booking names no venue, so the venue's time zone is unknown")
     })?;
-    let (size, provider) = (party.unwrap_or(booking.party()), booking.str("provider"));
-    let offer = offer::offered(context, &venue, when, None, size, provider).await?;
+    let provider = booking.str("provider");
+    let offer = offer::offered(context, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }

@@ -108,7 +108,7 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
         .iter()
         .any(|end| name.ends_with(end));
     let read = if is_json || !name.ends_with(".csv") && text.trim_start().starts_with(['{', '[']) {
-        json_lines(text)?
+        json_lines(text)
     } else {
         csv_lines(text)?
     };
@@ -137,16 +137,10 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
 /// The rows as they were read, with their lines, counted from 1.
 type Lines = Vec<(usize, Result<RowFields, Mistake>)>;
 
-fn json_lines(text: &str) -> Result<Lines> {
-    if text.trim_start().starts_with('[') {
-        return Err(
-            Error::usage("a batch has one JSON object per line, but this is an array")
-                .hint("convert it with: jq -c '.[]' FILE"),
-        );
-    }
+fn json_lines(text: &str) -> Lines {
     let lines = (1..).zip(text.lines());
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
-    Ok(lines.map(|(line, text)| (line, json_row(text))).collect())
+    lines.map(|(line, text)| (line, json_row(text))).collect()
 }
 
 /// Reads a JSON object. A field that stands in it twice is a mistake: which of the two is meant cannot be known.
