@@ -163,10 +163,8 @@ pub(crate) fn state_of<I>(runs: &[Run<I>]) -> State {
     }
 }
 
-/// Whether `account` may send the attempt.
-///
-/// Idempotency keys belong to an organization. If a run with another organization's API key may have booked, the same
-/// key would book a second time. A run whose key is not known may be anybody's.
+/// Whether `account` may send the attempt. Idempotency keys belong to an organization: if a run with another organization's
+/// API key may have booked, the same key would book a second time. A run whose API key is not known may be anybody's.
 pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool {
     runs.iter()
         .filter(|run| run.outcome.may_have_booked())

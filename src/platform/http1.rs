@@ -20,10 +20,9 @@ use tokio::sync::Semaphore;
 /// The most connections that are open at once; others wait. A process may usually open 1,024 files, and SQLite needs some.
 const MOST_CONNECTIONS: usize = 512;
 
-/// Serves `router` until `shutdown` completes, then waits for the requests that are in progress.
-///
-/// A connection on which no whole head of a request has come within `head_timeout`, since it was made or since the last
-/// response, is closed. How long a body may take is the handlers' matter.
+/// Serves `router` until `shutdown` completes, then waits for the requests that are in progress. A connection on which no whole
+/// head of a request has come within `head_timeout`, since it was made or since the last response, is closed. How long a body
+/// may take is the handlers' matter.
 pub(crate) async fn serve(
     mut listener: TcpListener,
     head_timeout: Duration,

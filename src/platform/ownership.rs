@@ -16,11 +16,9 @@ pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// Refuses a file if another user owns it or its folder. A file that does not exist is accepted.
-///
-/// Links are followed, because tools that manage configuration files link to them. Each link on the way and the file
-/// at its end must belong to the user or root. Otherwise another user's link could make any file of the user's a
-/// configuration or a journal.
+/// Refuses a file if another user owns it or its folder. A file that does not exist is accepted. Links are followed, because
+/// tools that manage configuration files link to them. Each link on the way and the file at its end must belong to the user or
+/// root: another user's link could make any file of the user's a configuration or a journal.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         check_name(folder)?;

@@ -1,7 +1,5 @@
-//! The signals that end a command, and the one that continues it.
-//!
-//! Signals are awaited next to the command. Blocking code, at a locked file or a filter, cannot await; it polls
-//! [`caught`] instead.
+//! The signals that end a command, and the one that continues it. They are awaited next to the command; blocking code, at a
+//! locked file or a filter, polls [`caught`] instead.
 
 use std::future::poll_fn;
 use std::io;

@@ -22,9 +22,7 @@ pub(crate) use redact::{
 pub(crate) use secret::Secret;
 pub(crate) use vault::{Storage, Vault, silent};
 
-/// A profile at an origin (`https://api.example.com`, `http://127.0.0.1:8080`).
-///
-/// The origin is part of the name, so that a secret stored for one origin is never used for another.
+/// A profile at an origin (`https://api.example.com`): a secret stored for one origin is never used for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) profile: String,

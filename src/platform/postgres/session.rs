@@ -26,10 +26,9 @@ SET LOCAL idle_in_transaction_session_timeout = '20s';
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 impl Database {
-    /// Runs `work` in one transaction, and returns when it is committed on the server's disk.
-    ///
-    /// `work` may be run several times: where another transaction was in the way, and where a commit's answer was lost.
-    /// Whether that commit was done is not known then, so `work` has to find what it may have done already.
+    /// Runs `work` in one transaction, and returns when it is committed on the server's disk. `work` may be run several times:
+    /// where another transaction was in the way, and where a commit's answer was lost. Whether that commit was done is not
+    /// known then, so `work` has to find what it may have done already.
     pub(crate) fn transaction<T>(
         &self,
         work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>,

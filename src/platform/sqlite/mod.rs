@@ -65,10 +65,8 @@ pub(crate) struct Kind {
     pub(crate) tune: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-/// Opens the file. Creates it if there is none: 0600, in a 0700 folder.
-///
-/// While another process holds the lock, this and every later use of the connection waits as [`LockWait`] does: with
-/// a limit, with a note to the person, and until a signal.
+/// Opens the file. Creates it if there is none: 0600, in a 0700 folder. While another process holds the lock, this and every
+/// later use of the connection waits as [`LockWait`] does.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     make::make(path, kind)?;
     let mut connection = connect(path, kind)?;

@@ -54,10 +54,8 @@ pub(crate) fn closing_command(path: &str) -> String {
     format!("chmod 600 {path}")
 }
 
-/// Removes the access of others from a file.
-///
-/// Keeps the mode if the name is a symbolic or hard link. Such a file has another name, somebody chose its mode
-/// there, and it may not be ours at all: as root we would otherwise close /etc/passwd to everybody.
+/// Removes the access of others from a file. One that has another name, by a symbolic or hard link, keeps its mode: it may
+/// not be ours at all, and as root we would otherwise close /etc/passwd to everybody.
 pub(crate) fn close_file(path: &Path) {
     let is_open =
         |found: &Metadata| found.is_file() && found.nlink() == 1 && found.mode() & 0o077 != 0;
