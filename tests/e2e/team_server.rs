@@ -143,21 +143,6 @@ fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_database_that_cannot_hold_every_name_is_refused() {
-    let Some(team) = Team::new() else { return };
-    let create =
-        "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
-    team.postgres.sql("postgres", create);
-    let url = team.postgres.url().replace("/bookctl?", "/latin?");
-    let error = team
-        .machine_at(&url, "owner")
-        .run(["journal", "init", "--json"]);
-    let error = error.refused(3, "journal");
-    has(&error, "message", "LATIN1");
-}
-
-#[test]
-#[ignore = "needs PostgreSQL"]
 fn a_journal_that_takes_no_changes_is_searched() {
     let Some(team) = Team::free() else { return };
     team.machine("ada").booked("ven_confirms", &[], 0);
