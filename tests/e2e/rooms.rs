@@ -106,3 +106,18 @@ fn a_room_uses_those_below_it_and_no_two_files_use_each_other() {
     }
     assert!(uses.is_empty(), "files that use each other: {uses:#?}");
 }
+
+/// A file that moves takes its place in `tests/mutants/run` along.
+#[test]
+fn the_files_that_mutants_change_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = std::fs::read_to_string(root.join("tests/mutants/run")).unwrap();
+    let words = script.split(|c: char| c.is_whitespace() || c == '"');
+    let files: Vec<&str> = words
+        .filter(|it| it.starts_with("src/") && it.ends_with(".rs"))
+        .collect();
+    assert!(files.len() > 15, "{files:?}");
+    for file in files {
+        assert!(root.join(file).is_file(), "{file} is gone");
+    }
+}
