@@ -19,6 +19,7 @@ pub(crate) struct FullScreen {
     modes: Modes,
     /// The lines as they stand there.
     shown: Vec<String>,
+    cursor: Option<(usize, usize)>,
     size: Size,
 }
 
@@ -29,6 +30,7 @@ impl FullScreen {
             typed: Typed::open()?,
             modes,
             shown: Vec::new(),
+            cursor: None,
             size: Size::of_terminal(),
         };
         screen.enter()?;
@@ -71,7 +73,7 @@ impl FullScreen {
         cursor: Option<(usize, usize)>,
         size: Size,
     ) -> io::Result<()> {
-        let mut out = "\x1b[?25l".to_owned();
+        let mut out = String::new();
         if size != self.size {
             self.shown.clear();
             self.size = size;
@@ -88,10 +90,15 @@ impl FullScreen {
             }
         }
         self.shown = shown;
+        if out.is_empty() && self.cursor == cursor {
+            return Ok(());
+        }
+        self.cursor = cursor;
         if let Some((row, column)) = cursor {
             out += &format!("\x1b[{};{}H\x1b[?25h", row + 1, column + 1);
         }
-        write(&out)
+        // The cursor is hidden while it moves.
+        write(&format!("\x1b[?25l{out}"))
     }
 }
 
