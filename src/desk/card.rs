@@ -22,6 +22,8 @@ pub(super) struct Card {
     pub(super) lines: Vec<String>,
     /// The first line that is shown.
     pub(super) top: usize,
+    /// Whether the journal was read since.
+    pub(super) is_old: bool,
     columns: usize,
     /// The second for which it was made, if it counts down.
     second: Option<i64>,
@@ -63,6 +65,7 @@ impl Card {
         Ok(Card {
             lines: page.render(&style).lines().map(str::to_owned).collect(),
             top: 0,
+            is_old: false,
             columns,
             second: counts.then(|| now.as_second()),
         })
@@ -71,7 +74,7 @@ impl Card {
     /// Whether it is still what is to be shown.
     pub(super) fn is_of(&self, columns: usize, now: Timestamp) -> bool {
         let is_now = self.second.is_none_or(|second| second == now.as_second());
-        self.columns == columns && is_now
+        self.columns == columns && is_now && !self.is_old
     }
 
     /// Scrolls.

@@ -167,6 +167,8 @@ pub(super) struct List {
     pub(super) has_more: bool,
     /// Whether the journal is to be read again.
     pub(super) is_stale: bool,
+    /// Whether what is searched has changed since.
+    is_another: bool,
     pub(super) lines: Vec<ListLine>,
     /// The width and the second for which the lines were laid out.
     laid_out: Option<(usize, i64)>,
@@ -192,7 +194,10 @@ impl List {
 
     /// Reads the journal for what is searched. The selected row stays selected if it is still there.
     pub(super) fn read(&mut self, context: &Context, text: &str, now: Timestamp) -> Result<()> {
-        let selected = self.entry().map(|entry| entry.id().to_owned());
+        (self.is_stale, self.laid_out) = (false, None);
+        let is_another = std::mem::take(&mut self.is_another);
+        let selected = self.entry().filter(|_| !is_another);
+        let selected = selected.map(|entry| entry.id().to_owned());
         pick::take_in_received(context)?;
         self.limit = self.limit.max(WINDOW);
         let text = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -257,7 +262,6 @@ impl List {
         self.rows = rows;
         let is_it = |(_, entry): &(Group, Entry)| selected.as_deref() == Some(entry.id());
         self.selected = self.rows.iter().position(is_it).unwrap_or_default();
-        (self.is_stale, self.laid_out) = (false, None);
         Ok(())
     }
 
@@ -280,8 +284,7 @@ impl List {
 
     /// Goes back to the first row of another search.
     pub(super) fn searched(&mut self) {
-        (self.selected, self.limit, self.is_stale) = (0, WINDOW, true);
-        self.rows.clear();
+        (self.is_another, self.limit, self.is_stale) = (true, WINDOW, true);
     }
 
     /// Makes the lines for a width, again each second while something counts down.

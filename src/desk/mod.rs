@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::app::{self, Context};
 use crate::booking::watch::wait;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::key::Key;
 use crate::platform::signals::{Continued, EndSignals};
 use crate::service::documents::booking::Booking;
@@ -120,8 +120,13 @@ impl Desk<'_> {
             if key.is_none() {
                 self.draw(&mut screen)?;
                 if self.list.is_stale || read_at.elapsed() > READ_AGAIN {
-                    self.read()?;
                     read_at = Instant::now();
+                    match self.read() {
+                        Err(error) if error.code == Code::Interrupted => return Err(error),
+                        // A shared journal may be back the next time.
+                        Err(error) => self.message = Some(error.message.clone()),
+                        Ok(()) => {}
+                    }
                     self.draw(&mut screen)?;
                 }
                 let reading = &mut self.reading;
@@ -160,7 +165,9 @@ impl Desk<'_> {
         if let Some(said) = self.context.out.held() {
             self.message = Some(said);
         }
-        self.card = None;
+        if let Some(card) = &mut self.card {
+            card.is_old = true;
+        }
         Ok(())
     }
 
