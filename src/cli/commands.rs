@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Cancel(booking::change::cancel::Args),
     /// Watch a booking until it ends or needs an action
     Watch(booking::watch::Args),
-    /// List and resolve booking requests with an unknown result
+    /// List and resolve booking requests whose result is unknown
     Attempts(booking::attempts::Args),
     /// Store and remove API keys, and show which key a profile uses
     Auth(Group<setup::auth::Command>),

@@ -40,7 +40,7 @@ variables! {
     sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, and of a sandbox server that it runs";
     pgpassword = "PGPASSWORD", "password of the user in BOOKCTL_JOURNAL";
     pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass";
-    user = "USER", "name under which attempts are recorded there, and its user if the URL names none";
+    user = "USER", "name under which requests are recorded there, and its user if the URL names none";
     computername = "COMPUTERNAME", "name of this computer there, on Windows";
     no_color = "NO_COLOR", "disable color";
     clicolor_force = "CLICOLOR_FORCE", "use color even if the output is not a terminal";

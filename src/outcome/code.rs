@@ -191,8 +191,8 @@ codes! {
         "the test key's free confirmed bookings are used up",
         "ask an administrator of the organization to set up billing in the service's dashboard, then use a live key";
     RateLimited = "rate_limited", Refusal, RateLimited, Yes,
-        "too many requests in this five-minute window",
-        "wait until the window resets, or let `--max-wait 5m` wait for you";
+        "too many requests in five minutes",
+        "wait until the rate limit resets, or let `--max-wait 5m` wait for you";
     BillingCheckUnavailable = "billing_check_unavailable", Refusal, Service, Yes,
         "billing could not be checked; nothing was done",
         "try again shortly";
@@ -313,8 +313,8 @@ codes! {
         "the venue rejected the change; the booking is unchanged",
         "ask for something else, or call the venue";
     Http429 = "http_429", Http, RateLimited, Yes,
-        "too many requests in this five-minute window",
-        "wait until the window resets, or let `--max-wait 5m` wait for you";
+        "too many requests in five minutes",
+        "wait until the rate limit resets, or let `--max-wait 5m` wait for you";
     Http500 = "http_500", Http, Service, AfterCheck,
         "the service failed; it is unknown whether a booking request succeeded (exit code 16)",
         "check first; send a booking request again only with the same idempotency key";
@@ -358,7 +358,7 @@ codes! {
         "check the base URL and the network";
     UnexpectedAnswer = "unexpected_answer", Own, Network, Yes,
         "the response does not come from the booking service",
-        "check the base URL: another program may be answering there";
+        "check the base URL: another program may be responding there";
     AnotherBooking = "another_booking", Own, Refused, No,
         "the idempotency key already belongs to a different booking; nothing new was booked",
         "use a new idempotency key; see the other booking with `bookctl show ID`";

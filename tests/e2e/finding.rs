@@ -325,7 +325,7 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
     assert_eq!(text(&abandoned["attempts"][0], "idempotency_key"), second);
     let mut terminal = Terminal::of_width(&home, 80, &["attempts", "resume"]);
     terminal
-        .see("Which attempt?")
+        .see("Which request?")
         .see("Ada Lovelace")
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");

@@ -48,7 +48,7 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
         .says("the result of an earlier booking request is unknown")
         .says("bookctl attempts resume killed");
     home.ok(["bookings", "lovelace"]).says(
-        "Not in this list: the result of 1 booking request is unknown; see `bookctl attempts`.",
+        "1 unresolved request may be missing here: bookctl attempts",
     );
 }
 

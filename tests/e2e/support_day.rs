@@ -82,7 +82,7 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
     book(&home, "ven_last_table", "Grace Hopper", "tomorrow 19:30", 0);
     terminal.press(Key::Enter);
     terminal
-        .see("The slot was taken.")
+        .see("Another guest booked the slot.")
         .see("Which slot")
         .press(Key::Down);
     terminal.press(Key::Enter);

@@ -14,7 +14,7 @@ use crate::service::time::document_time::time_text;
 use crate::service::time::text::to_the_second;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
-/// List and resolve booking requests with an unknown result
+/// List and resolve booking requests whose result is unknown
 ///
 /// bookctl saves each booking request before it sends it. If the connection breaks or the computer crashes,
 /// the request is unresolved. `resume` sends the same request with the same idempotency key: the service returns the booking

@@ -400,7 +400,7 @@ fn another_booking(id: &str, difference: &str, key: &str) -> Error {
 
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.
 pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
-    let what = "the same booking was requested before, and the result is unknown; nothing was sent";
+    let what = "an identical booking request is still unresolved; nothing was sent";
     let hint = format!(
         "check it: {}; to book again on purpose, {anew}",
         resume_command(key)

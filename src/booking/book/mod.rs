@@ -271,7 +271,7 @@ impl BookCommand<'_> {
         }
         context
             .out
-            .note("The slot was taken. Choose another one; Esc ends without a booking.");
+            .note("Another guest booked the slot. Choose another one; Esc ends without a booking.");
         match review::pick_slot(context, &offer, &[], None, true).await {
             Err(PromptError::Back) => return Ok(false),
             row => draft.choose(&offer, row?),

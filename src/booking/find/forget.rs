@@ -104,7 +104,7 @@ fn check_made(context: &Context, id: &str) -> Result<()> {
     let open = journal.open_attempts()?;
     if open.iter().any(|attempt| attempt.idempotency_key == id) {
         let what =
-            format!("attempt {shown} is open: it keeps its guest until its outcome is known");
+            format!("request {shown} is unresolved: it keeps its guest until you resolve it");
         return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
     }
     let what = format!("no booking {shown} of this service in the journal");

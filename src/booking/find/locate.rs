@@ -81,7 +81,7 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
         [only] => Ok(only.idempotency_key.clone()),
         [] => Err(Error::usage("@last: there are no unresolved requests")),
         several => Err(
-            Error::usage(format!("@last: {} attempts are open", several.len()))
+            Error::usage(format!("@last: {} requests are unresolved", several.len()))
                 .hint("list them with `bookctl attempts`, and name one by its key or @N"),
         ),
     }

@@ -143,7 +143,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         pick::note_nothing_found(context, &sought)?;
     }
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
-        context.out.note(&format!("Not in this list: {open}."));
+        context.out.note(&open);
     }
     if found.kept.iter().any(|kept| !kept.filled_in().1.is_empty()) {
         context

@@ -75,7 +75,7 @@ pub(crate) async fn booking_or_pick(
         context.prompter.interactive() && context.has_journal() && !is_known(context, &id);
     let read = if id.trim().contains(char::is_whitespace) && !is_known(context, &id) {
         // Hardly an id, so it is looked for and not sent.
-        let what = format!("{} is not the id of a booking", visible(&id));
+        let what = format!("no booking has the id {}", visible(&id));
         Some(Err(Error::new(Code::Http404, what)))
     } else if can_choose && reads {
         Some(look_up(context, &id).await)
@@ -182,7 +182,7 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     if let Some(argument) = argument {
         return locate_attempt(context, argument);
     }
-    let question = Question::new("Which attempt?", "KEY", "the request's key").of("attempts");
+    let question = Question::new("Which request?", "KEY", "the request's key").of("attempts");
     context.prompter.check(&question)?;
     let open = context.journal()?.open_attempts()?;
     let row = |attempt: &Attempt| {
@@ -230,8 +230,8 @@ pub(crate) fn open_requests(context: &Context) -> Option<String> {
         return None;
     }
     let open = context.journal().ok()?.open_attempts_here().ok()?.len();
-    let requests = plural(open, "booking request", "booking requests");
-    (open > 0).then(|| format!("the result of {requests} is unknown; see `bookctl attempts`"))
+    let requests = plural(open, "unresolved request", "unresolved requests");
+    (open > 0).then(|| format!("{requests} may be missing here: bookctl attempts"))
 }
 
 /// Adds to the error of a booking that the service does not know what can be done about it.
