@@ -51,19 +51,14 @@ fn every_code_of_the_programs_own_is_one_that_some_error_has() {
 #[test]
 fn every_code_that_the_sandbox_answers_with_is_in_the_catalog_and_the_other_way_round() {
     let refusals = src("sandbox/rules/api_error.rs");
-    let answers = refusals.split("pub(crate) fn answer(").nth(1).unwrap();
-    let answers = answers.split("\n}\n").next().unwrap();
-    let parts: Vec<&str> = answers.split('"').collect();
-    // A code is the last argument or, in older refusals, the text of `error`, where the others have a sentence.
-    let is_code = |at: usize| {
-        let is_word = parts[at]
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c == '_');
-        let is_error = at > 2 && parts[at - 2..at] == ["error", ": "];
-        is_word && (is_error || parts[at + 1].starts_with(')'))
-    };
-    let codes = (1..parts.len()).step_by(2).filter(|at| is_code(*at));
-    let mut emitted: BTreeSet<String> = codes.map(|at| parts[at].to_owned()).collect();
+    // A code is one word, in `error_code` or, in older refusals, in `error`, where the others have a sentence.
+    let after = ["\"error\": \"", "\"error_code\": \""].map(|name| refusals.split(name).skip(1));
+    let codes = after
+        .into_iter()
+        .flatten()
+        .map(|rest| rest.split('"').next().unwrap());
+    let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let mut emitted: BTreeSet<String> = codes.filter(is_code).map(str::to_owned).collect();
     // Those of a table have it after their text, and may have none.
     let fixed = refusals
         .lines()

@@ -47,9 +47,8 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
     home.ok(book("again", &[]))
         .says("the result of an earlier booking request is unknown")
         .says("bookctl attempts resume killed");
-    home.ok(["bookings", "lovelace"]).says(
-        "1 unresolved request may be missing here: bookctl attempts",
-    );
+    home.ok(["bookings", "lovelace"])
+        .says("1 unresolved request may be missing here: bookctl attempts");
 }
 
 #[cfg(unix)]

@@ -199,7 +199,7 @@ async fn connect(config: Config, address: Address) -> SqlResult<Client> {
         Ok(Err(SqlFailure::Lost(why))) => Err(SqlFailure::Unconnected(why)),
         Ok(connected) => connected,
         Err(_) => {
-            let why = format!("no answer in {} s", CONNECT.as_secs());
+            let why = format!("no response in {} s", CONNECT.as_secs());
             Err(SqlFailure::Unconnected(why))
         }
     }
