@@ -183,7 +183,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     within_four_seconds(&|| {
         let doctor = home.json("doctor");
         let keyring = &doctor["checks"][1];
-        holds(&keyring, &json!({"name": "keyring", "state": "ok"}));
+        holds(keyring, &json!({"name": "keyring", "state": "ok"}));
         has(keyring, "detail", "not needed (the keyring did not respond");
     });
     home.ok(["profile", "add", "t", "--base-url", served.base_url()]);

@@ -44,7 +44,7 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
     let first = lines(&home.ok(["batch", &file, "--json"]));
     assert_eq!(first.len(), 3);
     for (line, number) in first.iter().zip(1..) {
-        holds(&line, &json!({"row": number, "exit_code": 0}));
+        holds(line, &json!({"row": number, "exit_code": 0}));
         assert_eq!(line["booking"]["status"], "confirmed", "{line}");
         assert!(!text(line, "idempotency_key").is_empty());
     }

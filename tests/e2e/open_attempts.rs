@@ -44,7 +44,7 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
     assert_eq!(resumed.json()["id"], "bk_ada");
     let attempt = &attempts(&home)[0];
     holds(
-        &attempt,
+        attempt,
         &json!({"state": "resolved", "booking_id": "bk_ada"}),
     );
     let outcomes: Vec<String> = each(&attempt["runs"], "outcome");

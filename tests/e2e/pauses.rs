@@ -26,7 +26,7 @@ fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it
     let inbox = home.json("sandbox inbox");
     let message = &inbox["messages"][0];
     holds(
-        &message,
+        message,
         &json!({"booking_id": booking["id"], "to": "+44 20 7946 0018"}),
     );
     let id = text(&booking, "id");

@@ -60,7 +60,7 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     rows.says("2 venues loaded");
     let waits = &loaded["bookings"][0];
     holds(
-        &waits,
+        waits,
         &json!({"id": "bk_0000000000001", "venue_name": "Bath Spin Club"}),
     );
     // The code of the booking that waits is in the inbox.
@@ -92,12 +92,12 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     assert_eq!(offered.len(), 16, "{offered:?}");
     let first = &offered[0];
     holds(
-        &first,
+        first,
         &json!({"datetime": "2026-12-26T18:00:00+00:00", "seating": "indoor"}),
     );
     let terms = &first["cancellation_terms"];
     holds(
-        &terms,
+        terms,
         &json!({"fee_amount": 2000, "free_until": "2026-12-25T18:00:00+00:00"}),
     );
 

@@ -46,7 +46,7 @@ fn a_script_connects_in_two_steps() {
     );
     let id = text(&session, "id");
     let message = &messages(&home)[0];
-    holds(&message, &json!({"session_id": id, "to": PHONE}));
+    holds(message, &json!({"session_id": id, "to": PHONE}));
 
     for wrong in ["000000", "nonsense"] {
         let verify = ["session", "verify", &id, "--code", wrong, "--json"];

@@ -165,7 +165,7 @@ fn deliveries_are_part_of_the_story() {
     assert_eq!(kinds(&story), ["created", "status", "delivery"]);
     let delivery = &story["timeline"][2];
     holds(
-        &delivery,
+        delivery,
         &json!({"event": "evt_1", "type": "booking.confirmed"}),
     );
     // The booking was made elsewhere, so nothing tells how far apart the two clocks are.

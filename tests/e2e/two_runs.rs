@@ -145,7 +145,7 @@ fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
         let list = home.ok(list).json();
         let attempt = &list["attempts"][0];
         holds(
-            &attempt,
+            attempt,
             &json!({"state": "resolved", "booking_id": made["id"]}),
         );
     }

@@ -64,7 +64,7 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     // What was typed is not to stay for whoever looks next.
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     let booking = &Served::of(&home).bookings()[0];
-    holds(&booking, &json!({"status": "confirmed", "party_size": 3}));
+    holds(booking, &json!({"status": "confirmed", "party_size": 3}));
     ended
         .says("confirmed")
         .says(booking["id"].as_str().unwrap());

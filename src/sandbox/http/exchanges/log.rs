@@ -67,7 +67,7 @@ impl ExchangeLog {
     }
 
     /// What is kept, oldest first; and of the organizations, what earlier requests met first.
-    pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<(String, String, i64)>) {
+    pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<MetBefore>) {
         let kept = self.lock();
         let mut earlier = Vec::new();
         for (key, met) in &kept.earlier {
@@ -95,6 +95,9 @@ impl ExchangeLog {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// An organization, the code of a situation, and the number of the first request that met it.
+pub(in super::super) type MetBefore = (String, String, i64);
 
 impl LogEntries {
     /// Remembers what a request met that is dropped.

@@ -217,7 +217,8 @@ fn polled(sent: &[Sent<'_>]) -> Vec<String> {
 
 fn booked_for_others(sent: &[Sent<'_>]) -> Vec<String> {
     // Of each slot, the parties that it was offered for, and the last search that did.
-    let mut offers: HashMap<(Option<&str>, String), (HashSet<i64>, String)> = HashMap::new();
+    type Slot<'a> = (Option<&'a str>, String);
+    let mut offers: HashMap<Slot<'_>, (HashSet<i64>, String)> = HashMap::new();
     let mut found = Vec::new();
     for it in sent {
         let organization = it.organization.as_deref();
