@@ -73,7 +73,7 @@ pub(crate) struct Connect {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session verify ses_01 --code 123456\n  \
-    bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl session verify ses_01 --code-stdin")]
+    bookctl sandbox inbox \\\n    --jq '.messages[] | select(.session_id == \"ses_01\").code' \\\n    | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
     /// Session id, @N for a row of the last list of sessions, or @last
     #[arg(value_parser = id)]
@@ -165,7 +165,8 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
         }
     };
     if code.is_empty() {
-        return Err(Error::usage("no code on standard input"));
+        let error = Error::usage("no one-time code on standard input");
+        return Err(error.hint("pipe the code in, or pass --code CODE"));
     }
     let call = session::verify(&session, &code, context.adapter())?;
     let call = args.extra.add_to(call)?;

@@ -16,7 +16,7 @@ pub(crate) struct Flags {
     /// Use this profile, or `sandbox` [env: BOOKCTL_PROFILE]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Print one JSON document and never prompt
+    /// Print JSON and never prompt
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Filter the JSON document and never prompt

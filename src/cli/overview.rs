@@ -16,7 +16,7 @@ const GROUPS: [(&str, &str); 5] = [
 ];
 
 const FLAGS: [(&str, &str); 4] = [
-    ("--json", "Print one JSON document and never prompt"),
+    ("--json", "Print JSON and never prompt"),
     ("--jq EXPR", "Filter the JSON document and never prompt"),
     ("--profile", "Use this profile, or `sandbox`"),
     (

@@ -3,6 +3,7 @@
 use clap::error::{ContextKind, ContextValue};
 
 use crate::outcome::similar::{either, meant};
+use crate::service::time::duration::duration;
 
 /// `did you mean '--party'?`, or what else clap's error of `command` at `path` needs to say.
 pub(super) fn suggestion(
@@ -43,6 +44,9 @@ fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<St
         return Some(format!(
             "put the command to run after --: {path} -- {word}."
         ));
+    }
+    if command.get_arguments().any(|it| it.get_id() == "wait") && duration(word).is_ok() {
+        return Some(format!("write --wait={word}."));
     }
     let takes_text = command.get_positionals().any(|it| it.get_id() == "booking");
     takes_text.then(|| "put a text of several words in quotes.".to_owned())

@@ -241,18 +241,18 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
         ),
         (_, Some(id), _) => (
             "for another request".to_owned(),
-            format!("it made {id}; for another booking, use a new key"),
+            format!("this key made {id}; use a new key for another booking"),
         ),
         (_, None, State::Unresolved) => (
             "for another request".to_owned(),
             format!(
-                "that request may have booked; check it: {}; for another booking, use a new key",
+                "that request may have booked; check it: {}; use a new key for another booking",
                 shell::command("attempts resume", &known.idempotency_key, "")
             ),
         ),
         (_, None, _) => (
             "for another request".to_owned(),
-            "for another booking, use a new key".to_owned(),
+            "use a new key for another booking".to_owned(),
         ),
     };
     let what = format!("this idempotency key was already used {what}; nothing was sent");

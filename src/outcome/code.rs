@@ -379,7 +379,7 @@ codes! {
         "the message shows what happened so far, and the hint how to continue";
     NoSlot = "no_slot", Own, Refused, AfterFix,
         "the venue has no slot at that time; nothing was booked",
-        "book one of the nearest slots, which the message lists";
+        "book another slot: `bookctl slots VENUE --at TIME` lists them";
     UnknownEvent = "unknown_event", Own, NotFound, No,
         "no listener on this computer received an event with this id from this service",
         "list the received events with `bookctl webhook events list`";

@@ -60,7 +60,7 @@ struct FaultFlags {
     /// Choose what happens to the request or delivery
     #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder", "unsigned", "old"], required_unless_present = "preset")]
     kind: Option<String>,
-    /// Fail this many requests, or always [default: 1, with --rate always]
+    /// Fail this many requests, or always [default: 1; `always` with --rate]
     #[arg(long, value_name = "N", value_parser = json_or_text)]
     times: Option<Value>,
     /// Fail this share of the requests, such as 0.2

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use key_source::{KeySource, look_up};
 pub(crate) use redact::{
-    redact, redact_document, register_if_key, register_secret, register_secrets_in,
+    redact, redact_document, register_if_key, register_secret, register_secrets_in, reveal,
 };
 pub(crate) use secret::Secret;
 pub(crate) use vault::{Storage, Vault, silent};

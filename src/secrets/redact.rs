@@ -43,6 +43,11 @@ pub(crate) fn register_secret(secret: &str) {
     }
 }
 
+/// Shows a text again that was registered, because it is no secret.
+pub(crate) fn reveal(text: &str) {
+    seen().retain(|it| it.as_str() != text);
+}
+
 /// Registers the strings and numbers of a secret document, such as a payment answer.
 ///
 /// Strings without a digit ("approved") are words, and `approval_id` is public: it identifies what is answered.

@@ -167,6 +167,8 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
         .collect();
     assert_eq!(codes, [0, 11, 12, 0]);
     assert_eq!(lines(&output)[2]["error"]["code"], "placeholder_customer");
+    let hint = text(&lines(&output)[2]["error"], "hint");
+    assert_eq!(hint, "check the value of customer.name");
     output
         .says("2 of 4 rows are not confirmed: 2-3")
         .says("A changed file is another batch");

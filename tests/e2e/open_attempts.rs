@@ -142,6 +142,24 @@ fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_set
     assert_eq!(server.creates().len(), sent, "the limit is known");
 }
 
+/// Whether the service refuses the repetition or the known limit holds it back: what the key made is in the journal.
+#[test]
+fn a_finished_booking_whose_repetition_meets_a_limit_is_named() {
+    let limited = json!({"error": "rate_limited", "retry_after_seconds": 600});
+    let server = creating(move |before| match before {
+        0 => Reply::json(201, &asked("bk_ada")),
+        _ => Reply::json(429, &limited),
+    });
+    let home = home(&server);
+    home.ok(book(&[]));
+    for _ in 0..2 {
+        let error = home.run(book(&[])).refused(9, "rate_limited");
+        assert_eq!(error["hint"], "this key made bk_ada: bookctl show bk_ada");
+        assert!(error.get("idempotency_key").is_none(), "{error}");
+    }
+    assert_eq!(attempts(&home)[0]["state"], "resolved");
+}
+
 /// A journal that a power cut or a restore has emptied is not one that never was.
 #[test]
 fn a_journal_that_is_suddenly_empty_stops_booking_requests() {

@@ -106,7 +106,7 @@ fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
         text(&error, "hint")
     };
     assert!(hint("lost").contains("check it: bookctl attempts resume lost"));
-    assert!(hint("made").contains(&format!("it made {id}")));
+    assert!(hint("made").contains(&format!("this key made {id}")));
     assert_eq!(made(&home), 2);
 }
 

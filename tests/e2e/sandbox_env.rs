@@ -39,6 +39,8 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     assert_eq!(json["BOOKCTL_BASE_URL"], base);
     let embedded = Home::new();
     embedded.refuses("sandbox env", 3, "config");
+    sandbox(&embedded, &["keys"]).prints("sk_live_sandbox\tlive");
+    sandbox(&home, &["keys"]).prints("sk_live_sandbox\tlive");
     // The address alone is enough.
     let named = embedded.with("BOOKCTL_BASE_URL", base);
     assert_eq!(sandbox(&named, env).stdout, expected);

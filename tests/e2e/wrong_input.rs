@@ -108,6 +108,7 @@ fn a_usage_error_names_the_command_whose_help_says_more() {
     let cases = [
         (&["limits", "a"][..], "see `bookctl limits --help`"),
         (&["cancel", "Ada", "Lovelace"], "put a text of several words in quotes. See `bookctl cancel --help`"),
+        (&["book", "ven_1", "--wait", "2m"], "write --wait=2m. See `bookctl book --help`"),
         (&["--profile", "show", "session", "verify", "--nonsense"], "see `bookctl session verify --help`"),
         (&["nonsense"], "see `bookctl --help`"),
     ];

@@ -176,7 +176,7 @@ fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     let has_slot = |keyed: &KeyedRow| keyed.row.body.get("availability_id").is_some();
     if !rows.iter().all(has_slot) {
         context.out.warn(
-            "the slot of a row without availability_id is looked up when the row is booked; its request does not show it",
+            "rows without availability_id show no slot: it is looked up when the row is booked",
         );
     }
     for keyed in rows {

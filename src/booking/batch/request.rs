@@ -26,7 +26,7 @@ pub(crate) async fn row_request(
         Some(attempt) => as_found(row, attempt.asked()),
         None => with_slot(context, row).await?,
     };
-    BookingRequest::new(context.adapter(), asked, &Map::new())
+    Ok(BookingRequest::new(context.adapter(), asked, &Map::new())?.of_row())
 }
 
 /// Whether an attempt under this key of a row asks for the row. A key that the row does not name is made of its content.

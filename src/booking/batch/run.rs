@@ -314,7 +314,10 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
     }
     let outcome = match attempt {
         Some(attempt) => booked_by(context, &attempt)?,
-        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
+        None => Err(Error::new(
+            Code::NotSent,
+            "no request has been sent for this row",
+        )),
     };
     Ok(RowResult {
         keyed,

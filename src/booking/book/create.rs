@@ -349,17 +349,19 @@ impl Sending<'_> {
         Err(error)
     }
 
-    /// The error that ends the command while no run of it is under way. Where a rate limit kept its run from beginning, the
-    /// journal says whether the attempt is open.
+    /// The error that ends the command while no run of it is under way. Of an attempt that meets a rate limit, the journal says
+    /// whether it is open, or which booking it made.
     fn stopped(&self, error: Error) -> Error {
-        let is_open = || {
-            let known = self.context.journal().ok()?.attempt(self.key).ok()??;
-            Some(known.state == State::Unresolved)
-        };
-        if self.left_open || error.exit == Exit::RateLimited && is_open() == Some(true) {
-            return self.doubtful(error);
+        let known = || self.context.journal().ok()?.attempt(self.key).ok()?;
+        let known = (error.exit == Exit::RateLimited).then(known).flatten();
+        match known.map(|it| (it.state, it.booking_id)) {
+            Some((State::Resolved, Some(id))) => {
+                error.hint(format!("this key made {id}: {}", show_command(&id)))
+            }
+            Some((State::Unresolved, _)) => self.doubtful(error),
+            _ if self.left_open => self.doubtful(error),
+            _ => error,
         }
-        error
     }
 
     /// Turns an error into one that says that a booking may exist, and names the command that finds out.

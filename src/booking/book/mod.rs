@@ -42,10 +42,10 @@ use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
 
 /// Book a venue
 ///
-/// On a terminal, bookctl prompts for everything that the flags leave out, shows the terms, and asks before it books at a
-/// real service, if a card is needed, for a guest who is booked there on that day already, or at another time than the given
-/// one. With a venue and a time it books the slot at that time; if there is none, a terminal offers the nearest slots, and a
-/// script gets them listed with the error.
+/// On a terminal, bookctl prompts for everything that the flags leave out, and shows the terms. It asks first at a real
+/// service, when a card is needed, when the guest has a booking there on that day, and when the slot is at another time than
+/// the given one. With a venue and a time it books the slot at that time. If there is none, a terminal offers the nearest
+/// slots; a script exits with 7 (rejected) and prints them, with --json only the nearest one in the hint.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \

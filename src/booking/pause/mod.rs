@@ -27,7 +27,7 @@ const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abo
 #[command(after_help = "Examples:\n  \
     bookctl continue bk_01\n  \
     bookctl continue bk_01 --otp 123456\n  \
-    bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl continue bk_01 --otp-stdin\n  \
+    bookctl sandbox inbox \\\n    --jq '.messages[] | select(.booking_id == \"bk_01\").code' \\\n    | bookctl continue bk_01 --otp-stdin\n  \
     bookctl continue bk_01 --psp-response @answer.json\n  \
     bookctl continue bk_01 -F dietary_notes=none")]
 #[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]
@@ -116,7 +116,8 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
     } else if args.otp_stdin {
         let code = input::read_stdin().await?.trim().to_owned();
         if code.is_empty() {
-            return Err(Error::usage("no one-time code on standard input"));
+            let error = Error::usage("no one-time code on standard input");
+            return Err(error.hint("pipe the code in, or pass --otp CODE"));
         }
         Continuation::Otp(code)
     } else if let Some(source) = args.psp_response {

@@ -18,10 +18,10 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 /// Watch a booking until it ends or needs an action
 ///
 /// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does. With --until it
-/// exits with 0 if the booking reaches that status. A confirmed booking can still be cancelled, so --until keeps watching
-/// it, and exits with 8 if it is still confirmed at the timeout. A booking that needs an action ends it all the same. So
-/// does a status that bookctl does not know (15). Until the timeout, it waits out a service that fails, cannot be reached
-/// or limits the rate.
+/// exits with 0 if the booking reaches that status. With `--until cancelled`, a confirmed booking is watched further: the
+/// exit code is 8 if it is still confirmed at the timeout. It also ends when the booking needs an action, or has a status
+/// that bookctl does not know (15). Until the timeout, it waits out a service that fails, cannot be reached or limits the
+/// rate.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \

@@ -111,10 +111,10 @@ fn topic(name: &str) -> Option<Topic> {
             lines(
                 "on a terminal | a table, or a card that starts with the status\n\
                  in a pipe | the same, tab-separated and never truncated\n\
-                 --json | exactly one JSON document: the service's own, if there is one\n\
+                 --json | one JSON document (`watch` and `batch`: one a line), the service's own if there is one\n\
                  --jq EXPR | the results of the filter, strings without quotes\n\
-                 a failure | one sentence, its details, and a hint\n\
-                 a failure under --json | stdout is empty; the last line of stderr is {\"error\": {…}}",
+                 an error | one sentence, its details, and a hint\n\
+                 an error under --json | stdout is empty; the last line of stderr is {\"error\": {…}}",
             ),
         ),
         "outcomes" => topic(

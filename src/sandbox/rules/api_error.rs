@@ -42,7 +42,7 @@ pub(crate) enum ApiError {
 #[rustfmt::skip]
 impl ApiError {
     pub(crate) const BODY_TOO_LARGE: Self = Self::Fixed(413, "body too large: the limit is 1 MB", "", "The body is larger than 1 MB (Limits, 3).");
-    pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment; use a live or a test key", "wrong_key_environment", "The key is a beta (v3) key, and /v1 accepts live and test keys (Authentication, 1).");
+    pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment", "wrong_key_environment", "The key is a beta (v3) key, and /v1 accepts live and test keys (Authentication, 1).");
     pub(crate) const BILLING_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "billing could not be checked", "billing_check_unavailable", "The organization's setting billing_check is unavailable (Errors, codes by condition).");
     pub(crate) const ENTITLEMENT_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "the entitlement could not be checked", "entitlement_check_unavailable", "The organization's setting entitlement_check is unavailable (Errors, codes by condition).");
     pub(crate) const LOCATION_UNRESOLVED: Self = Self::Fixed(400, "the location could not be resolved; send a more specific location, or latitude and longitude", "", "No place of the sandbox has the name in location (Errors, codes by condition).");
@@ -163,7 +163,7 @@ impl ApiError {
     }
 
     pub(crate) fn not_confirmed(status: BookingStatus) -> Self {
-        let said = format!("booking is {status}, and only a confirmed one can be changed or cancelled");
+        let said = format!("booking has status {status}; only a confirmed booking can be changed or cancelled");
         Self::Told(409, json!({"error": format!("the {said}")}), format!("The {said} (States and transitions)."))
     }
 

@@ -74,6 +74,8 @@ pub(crate) struct Draft {
     pub(crate) kind: WriteKind,
     /// Whether an expression of the profile writes the request: another one is for a person to say.
     pub(crate) has_expression: bool,
+    /// Whether the request is a row of a batch: its fields have no flags.
+    pub(crate) is_row: bool,
     /// The profile, for the commands that change it.
     pub(crate) profile: Option<String>,
     own: Vec<OwnField>,
@@ -91,6 +93,7 @@ impl Draft {
         Draft {
             kind,
             has_expression: adapter.write.contains_key(&kind),
+            is_row: false,
             profile: adapter.profile.clone(),
             own: own.collect(),
             named: Vec::new(),

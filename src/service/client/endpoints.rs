@@ -163,6 +163,14 @@ impl BookingRequest {
         }
     }
 
+    /// The request of a batch's row, whose fields have no flags.
+    pub(crate) fn of_row(mut self) -> Self {
+        if let Some(draft) = &mut self.draft {
+            draft.is_row = true;
+        }
+        self
+    }
+
     pub(crate) fn call(self, idempotency_key: &str) -> Call {
         let mut call = create_call(self.body, idempotency_key);
         call.draft = self.draft;

@@ -1,6 +1,7 @@
 //! A refusal shows the way: the complete command, with the names that it says.
 
 use super::call::Call;
+use super::draft::Draft;
 use super::named_fields::{Named, named};
 use super::refusal::Refusal;
 use crate::platform::shell;
@@ -19,7 +20,7 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
             .and_then(|body| body.pointer(&pointer))
             .is_some()
     };
-    let flag = |it: &Named| flag_of(draft.kind, draft.own_name(&it.name).unwrap_or(&it.name));
+    let flag = |it: &Named| flag_of(&draft, draft.own_name(&it.name).unwrap_or(&it.name));
     let unsent = || named.iter().filter(|it| !is_sent(&it.name));
     if let Some(flag) = unsent().find_map(flag) {
         return Some(format!("add {flag}, which the service requires"));
@@ -47,6 +48,9 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     ) {
         return draft.command();
     }
+    if draft.is_row {
+        return Some(format!("add the field {field} to the row"));
+    }
     let mut names = field.split('.');
     let first = names.next().unwrap_or_default().to_owned();
     let key = names.fold(first, |key, name| format!("{key}[{name}]"));
@@ -54,21 +58,26 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     Some(format!("add the field: -F {field}"))
 }
 
-fn flag_of(kind: WriteKind, field: &str) -> Option<&'static str> {
-    Some(match field {
-        "datetime" => "--at",
-        "party_size" => "--party",
-        "seating_preference" => "--seating",
-        "customer.name" => "--name",
-        "customer.email" => "--email",
-        "customer.phone" | "phone" => "--phone",
-        "availability_id" => "--slot",
-        "location" => "--near",
-        "provider" => "--provider",
-        "end_user" => "--end-user",
-        "reason" if kind == WriteKind::Cancel => "--reason",
-        _ => return None,
-    })
+const FLAGS: [(&str, &str); 12] = [
+    ("datetime", "--at"),
+    ("party_size", "--party"),
+    ("seating_preference", "--seating"),
+    ("customer.name", "--name"),
+    ("customer.email", "--email"),
+    ("customer.phone", "--phone"),
+    ("phone", "--phone"),
+    ("availability_id", "--slot"),
+    ("location", "--near"),
+    ("provider", "--provider"),
+    ("end_user", "--end-user"),
+    ("reason", "--reason"),
+];
+
+/// The flag of a field; in a batch's row the field itself.
+fn flag_of(draft: &Draft, field: &str) -> Option<&'static str> {
+    let (name, flag) = FLAGS.into_iter().find(|it| it.0 == field)?;
+    let is_one = flag != "--reason" || draft.kind == WriteKind::Cancel;
+    is_one.then_some(if draft.is_row { name } else { flag })
 }
 
 /// Which values to correct, if the refusal names fields that have flags: `check the value of --party`.
@@ -81,11 +90,14 @@ fn values_to_correct(
     if let ([flag], [it]) = (&flags[..], named)
         && let Some(value) = it.why.strip_prefix("must be ")
         && !value.contains(' ')
+        && flag.starts_with("--")
     {
         return Some(format!("pass {}", shell::flag(flag, value)));
     }
     let values = if flags.len() == 1 { "value" } else { "values" };
-    let time = refusal.other_time.filter(|_| flags.contains(&"--at"));
+    let time = refusal
+        .other_time
+        .filter(|_| flags.contains(&"--at") || flags.contains(&"datetime"));
     let time = time.map_or(String::new(), |time| {
         let time = human(&time.strftime("%FT%TZ").to_string());
         format!("; by the service's clock it is {time}")
