@@ -199,8 +199,9 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
         let line = line.to_string();
         usage = usage.detail(line.split_whitespace().collect::<Vec<_>>().join(" "));
     }
-    usage.hint(match suggestion::suggestion(error, command, &path) {
-        Some(suggestion) => format!("{suggestion} See `{path} --help`"),
+    let meant = suggestion::suggestion(error, command, &path, arguments);
+    usage.hint(match meant {
+        Some(meant) => format!("{meant} See `{path} --help`"),
         None => format!("see `{path} --help`"),
     })
 }

@@ -1,15 +1,17 @@
 //! What was probably meant by an argument that does not exist: clap's suggestions as one sentence.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue};
 
 use crate::outcome::similar::{either, meant};
-use crate::service::time::duration::duration;
 
 /// `did you mean '--party'?`, or what else clap's error of `command` at `path` needs to say.
 pub(super) fn suggestion(
     error: &clap::Error,
     command: &clap::Command,
     path: &str,
+    arguments: &[OsString],
 ) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.as_str(),
@@ -17,7 +19,18 @@ pub(super) fn suggestion(
     };
     let wrong = text(ContextKind::InvalidArg);
     if !wrong.is_empty() && !wrong.starts_with('-') {
-        return with_more_words(command, path, wrong);
+        let is_before = |flag: &str| {
+            let mut pairs = arguments.windows(2);
+            pairs.any(|pair| pair[0] == flag && pair[1] == wrong)
+        };
+        let flags = command
+            .get_arguments()
+            .filter(|it| it.is_require_equals_set());
+        let mut flags = flags.filter_map(|it| Some(format!("--{}", it.get_long()?)));
+        return match flags.find(|it| is_before(it)) {
+            Some(flag) => Some(format!("write {flag}={wrong}.")),
+            None => with_more_words(command, path, wrong),
+        };
     }
     let mut found = Vec::new();
     for kind in [
@@ -44,9 +57,6 @@ fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<St
         return Some(format!(
             "put the command to run after --: {path} -- {word}."
         ));
-    }
-    if command.get_arguments().any(|it| it.get_id() == "wait") && duration(word).is_ok() {
-        return Some(format!("write --wait={word}."));
     }
     let takes_text = command.get_positionals().any(|it| it.get_id() == "booking");
     takes_text.then(|| "put a text of several words in quotes.".to_owned())

@@ -13,12 +13,13 @@ use crate::service::client::Call;
 
 /// Print the variables that make bookctl and your tests use a sandbox server
 ///
-/// These are its address, an API key and the webhook secret, as lines for your shell.
+/// These are its address, an API key and the webhook secret. The server prints them when it starts; this command prints
+/// them again, for another shell or organization. BOOKCTL_BASE_URL or a profile names the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
-    eval \"$(bookctl sandbox env)\"\n  \
-    bookctl sandbox env --shell fish | source\n  \
     BOOKCTL_BASE_URL=http://ci-sandbox:4010 bookctl sandbox env\n  \
+    eval \"$(BOOKCTL_BASE_URL=http://127.0.0.1:4010 bookctl sandbox env)\"\n  \
+    bookctl sandbox env --shell fish | source\n  \
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
     /// Write the lines for this shell
@@ -86,7 +87,8 @@ impl Variables {
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
-        return Err(Error::config("only a sandbox server has an address").hint(
+        let what = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
+        return Err(Error::config(what).hint(
             "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to the address of one",
         ));
     };

@@ -14,7 +14,7 @@ use crate::terminal::output::{DocumentView, Page, Tone};
 
 const PATH: &str = "/sandbox/report";
 
-/// Report what the requests to a served sandbox never met, and which rules they broke
+/// Report what the requests to a sandbox server never met, and which rules they broke
 ///
 /// Situations are what an integration has to live with, each with what brings it about. Findings are rules of the service
 /// that the client or the handler was seen to break, with the requests that show it.
@@ -34,7 +34,7 @@ pub(crate) struct ReportFlags {
     /// Report to this file (.json, .xml, .md) [default: stderr]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_parser = report_file)]
     report: Option<Option<PathBuf>>,
-    /// Exit with 1 on findings, or if less was met
+    /// Exit with 1 on findings, or if fewer than N% were met
     #[arg(long, value_name = "findings|situations=N%", value_parser = fail_on)]
     fail_on: Vec<FailOn>,
 }
@@ -100,15 +100,20 @@ impl ReportFlags {
             }
             _ => context.out.show(&page(&Document::from(answer))),
         }
-        let share = |percent| report.met() * 100 < percent * report.situations.len();
-        let has_failed = self.fail_on.iter().any(|it| match it {
-            FailOn::Findings => !report.findings.is_empty(),
-            FailOn::Situations(percent) => share(*percent),
+        let (met, all) = (report.met(), report.situations.len());
+        let failures = self.fail_on.iter().filter_map(|it| match it {
+            FailOn::Findings => (!report.findings.is_empty()).then(|| report.found()),
+            FailOn::Situations(percent) => (met * 100 < percent * all).then(|| {
+                let share = met * 100 / all;
+                format!("{met} of {all} situations met ({share}%), fewer than {percent}%")
+            }),
         });
-        Ok(match exit {
-            Exit::Done if has_failed => Exit::OfProgram(1),
-            exit => exit,
-        })
+        let failures: Vec<_> = failures.collect();
+        if failures.is_empty() || exit != Exit::Done {
+            return Ok(exit);
+        }
+        context.out.warn(&failures.join("; "));
+        Ok(Exit::OfProgram(1))
     }
 }
 
@@ -150,6 +155,8 @@ fn page(report: &Document) -> Page {
             page.labelled(Tone::Warn, "remark:", format!("{}: {remark}", it.title));
         }
     }
+    page.line("");
+    page.sentence(report.met_codes());
     let unmet = report.situations.iter().filter(|it| !it.met);
     let rows: Vec<_> = unmet
         .map(|it| vec![it.title.as_str().into(), it.how.as_str().into()])

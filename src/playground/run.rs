@@ -19,7 +19,8 @@ use crate::sandbox::{Options, StoreLocation};
 ///
 /// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The sandbox keeps its state in
 /// memory and stops when the command ends. BOOKCTL_HOME is an empty folder, which is then deleted: the command neither
-/// reads nor changes your profiles and your journal.
+/// reads nor changes your profiles and your journal. --no-limits or BOOKCTL_SANDBOX_NO_LIMITS=1 turns off the sandbox's
+/// rate limits and test quota.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox run -- pytest\n  \

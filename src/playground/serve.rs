@@ -16,7 +16,8 @@ use crate::terminal::output::{Draw, Page, Tone};
 /// Serve the sandbox over HTTP until Ctrl-C
 ///
 /// Prints its address and key, then logs each request to stderr. Without --database or --ephemeral, it serves the sandbox
-/// that is embedded in bookctl: other bookctl commands see the same bookings.
+/// that is embedded in bookctl: other bookctl commands see the same bookings. --no-limits or BOOKCTL_SANDBOX_NO_LIMITS=1
+/// turns off its rate limits and test quota.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox serve\n  \

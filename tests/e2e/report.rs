@@ -137,8 +137,13 @@ fn a_client_that_sends_its_answers_again_is_found() {
     let inbox = sandbox.control("GET", "/sandbox/inbox", &Value::Null);
     let code = json!({"otp": inbox["messages"][0]["code"]});
     let path = format!("{booking}/continue");
-    // A guest who mistypes a code does what guests do.
-    sandbox.call("POST", &path, "", &json!({"otp": "000000"}));
+    // A guest who mistypes a code does what guests do, and perhaps five times.
+    let other = format!("{}/continue", sandbox.book("ven_otp", "order-2"));
+    for path in [&path, &path, &other, &other, &other, &other, &other] {
+        sandbox.call("POST", path, "", &json!({"otp": "000000"}));
+    }
+    sandbox.call("GET", other.trim_end_matches("/continue"), "", &Value::Null);
+    assert!(sandbox.has_met("otp_attempts_exceeded"));
     assert_eq!(sandbox.found(), [""; 0]);
     sandbox
         .fails(&json!({"on": "POST /v1/bookings/{id}/continue", "kind": "status", "status": 502}));
@@ -261,7 +266,8 @@ fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
         &[&format!("--report={xml}"), "--fail-on", "situations=90%"],
         &book,
         1,
-    );
+    )
+    .says("2 of 87 situations met (2%), fewer than 90%");
     let xml = std::fs::read_to_string(xml).unwrap();
     assert!(
         xml.contains("<testcase classname=\"situations\" name=\"POST /v1/bookings works\"/>"),
@@ -282,11 +288,17 @@ fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
     );
     let markdown = std::fs::read_to_string(markdown).unwrap();
     assert!(
-        markdown.contains("0 findings") && markdown.contains("| A booking expires |"),
+        markdown.contains("search, POST /v1/bookings.\n")
+            && markdown.contains("| A booking expires |"),
         "{markdown}"
     );
     let output = run(&["--report"], "exit 7", 7);
     output.says("0 findings; 0 of");
+    let repeated = format!(
+        "curl -s -X POST -H 'Authorization: Bearer sk_live_sandbox' -d '{{}}' $BOOKCTL_BASE_URL/v1/bookings"
+    );
+    run(&["--fail-on", "findings"], &repeated, 1).says("1 finding");
+    run(&["--report", "r.md"], "true", 2).says("write --report=r.md.");
     run(&["--report=r.txt"], "true", 2).says(".json, .xml or .md");
     run(&["--fail-on", "nothing"], "true", 2).says("use findings, or situations=80%");
 }
@@ -299,6 +311,7 @@ fn a_served_sandbox_reports_for_a_person_and_for_one_organization() {
     let output = home.ok(["sandbox", "report"]);
     output.shows("0 findings");
     output.shows("A booking expires");
+    output.shows("Met: POST /v1/availability/search, POST /v1/bookings");
     let other = ["sandbox", "report", "--organization", "other", "--json"];
     let report: Value = serde_json::from_str(&home.ok(other).stdout).unwrap();
     let mut situations = report["situations"].as_array().unwrap().iter();

@@ -173,7 +173,8 @@ fn an_idempotency_key_that_was_used_before_is_noted() {
         (status, last(&served)["notes"].clone())
     };
     assert_eq!(create(&json!({})), (201, json!([])));
-    let note = "Idempotency-Key a1 was used before: the response is the booking that was made then, and no new one";
+    let note =
+        "Idempotency-Key a1 was used before: the response is that booking; no new one was made";
     assert_eq!(create(&json!({"party_size": 4})), (200, json!([note])));
 }
 

@@ -38,7 +38,10 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     let json = sandbox(&home, &["env", "--shell", "json"]).json();
     assert_eq!(json["BOOKCTL_BASE_URL"], base);
     let embedded = Home::new();
-    embedded.refuses("sandbox env", 3, "config");
+    embedded
+        .run(["sandbox", "env"])
+        .exits(3)
+        .says("no sandbox server is named: set BOOKCTL_BASE_URL");
     sandbox(&embedded, &["keys"]).prints("sk_live_sandbox\tlive");
     sandbox(&home, &["keys"]).prints("sk_live_sandbox\tlive");
     // The address alone is enough.

@@ -68,8 +68,11 @@ impl Consumer {
         let url = format!("{}/webhooks", self.base);
         let state = format!("{}/state", self.base);
         let drill = ["webhook", "drill", &url, "--state-url", &state, "--json"];
-        let output = home.run(drill.iter().chain(more));
+        let mut output = home.run(drill.iter().chain(more));
         let code = output.code.unwrap();
+        if code == 18 && !more.contains(&"--booking") {
+            output = output.says("If your handler reads them, pass --booking ID.");
+        }
         (output.exits(code).json(), code)
     }
 }

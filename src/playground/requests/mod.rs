@@ -23,8 +23,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// List the requests that a sandbox server received, or show one
 ///
 /// `sandbox serve` and `sandbox run` keep the last 1,000 requests in memory, with headers and bodies; keys are masked. Each
-/// refusal has its rule, and each request has notes on what the service ignored. The sandbox
-/// keeps none, because each command serves it for itself.
+/// rejected request shows the rule it broke; notes show what the service ignored. Without a server, no requests are kept.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox requests\n  \

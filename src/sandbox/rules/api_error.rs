@@ -43,25 +43,25 @@ pub(crate) enum ApiError {
 impl ApiError {
     pub(crate) const BODY_TOO_LARGE: Self = Self::Fixed(413, "body too large: the limit is 1 MB", "", "The body is larger than 1 MB (Limits, 3).");
     pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment", "wrong_key_environment", "The key is a beta (v3) key, and /v1 accepts live and test keys (Authentication, 1).");
-    pub(crate) const BILLING_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "billing could not be checked", "billing_check_unavailable", "The organization's setting billing_check is unavailable (Errors, codes by condition).");
-    pub(crate) const ENTITLEMENT_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "the entitlement could not be checked", "entitlement_check_unavailable", "The organization's setting entitlement_check is unavailable (Errors, codes by condition).");
-    pub(crate) const LOCATION_UNRESOLVED: Self = Self::Fixed(400, "the location could not be resolved; send a more specific location, or latitude and longitude", "", "No place of the sandbox has the name in location (Errors, codes by condition).");
-    pub(crate) const UNKNOWN_SEARCH_PROVIDER: Self = Self::Fixed(400, "one of the named providers is unknown, or none of them can search", "no_search_provider", "None of the providers in the request can search (Errors, codes by condition).");
-    pub(crate) const NO_SEARCH_PROVIDER: Self = Self::Fixed(503, "no provider that can search is configured", "no_search_provider", "The organization's setting search_providers is empty (Errors, codes by condition).");
-    pub(crate) const VENUE_NOT_FOUND: Self = Self::Fixed(404, "venue not found; run venue search first", "", "No search of this organization has returned the venue_id (Errors, codes by condition).");
-    pub(crate) const PROVIDER_NEEDED: Self = Self::Fixed(400, "the venue is served by several providers; name one in provider", "", "Several providers serve the venue, and provider is missing (Errors, body shapes).");
-    pub(crate) const PLACEHOLDER_CUSTOMER: Self = Self::Fixed(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer", "customer.name is one of the placeholders, or has no letter (Errors, body shapes).");
-    pub(crate) const MISSING_LAST_NAME: Self = Self::Fixed(400, "this provider needs first and last name in customer.name", "missing_last_name", "Provider A needs a first and a last name in customer.name (Errors, codes by condition).");
-    pub(crate) const SLOT_NOT_OFFERED: Self = Self::Fixed(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered", "The availability_id was offered for another datetime (Errors, codes by condition).");
-    pub(crate) const VAULT_UNAVAILABLE: Self = Self::Fixed(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable", "The venue cannot be paid through the vendor (Errors, vendor payment codes).");
-    pub(crate) const VENDOR_DISABLED: Self = Self::Fixed(503, "vendor payments are switched off", "vendor_disabled", "The organization's setting vendor_payments is off (Errors, vendor payment codes).");
-    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's provider account is not connected, or no longer", "reconnect_required", "The guest has no active session at this provider (Errors, session codes).");
+    pub(crate) const BILLING_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "billing could not be checked", "billing_check_unavailable", "The organization's setting billing_check is unavailable (Codes by condition).");
+    pub(crate) const ENTITLEMENT_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "the entitlement could not be checked", "entitlement_check_unavailable", "The organization's setting entitlement_check is unavailable (Codes by condition).");
+    pub(crate) const LOCATION_UNRESOLVED: Self = Self::Fixed(400, "the location could not be resolved; send a more specific location, or latitude and longitude", "", "No place of the sandbox has the name in location (Codes by condition).");
+    pub(crate) const UNKNOWN_SEARCH_PROVIDER: Self = Self::Fixed(400, "one of the named providers is unknown, or none of them can search", "no_search_provider", "None of the providers in the request can search (Codes by condition).");
+    pub(crate) const NO_SEARCH_PROVIDER: Self = Self::Fixed(503, "no provider that can search is configured", "no_search_provider", "The organization's setting search_providers is empty (Codes by condition).");
+    pub(crate) const VENUE_NOT_FOUND: Self = Self::Fixed(404, "venue not found; run venue search first", "", "No search of this organization has returned the venue_id (Codes by condition).");
+    pub(crate) const PROVIDER_NEEDED: Self = Self::Fixed(400, "the venue is served by several providers; name one in provider", "", "Several providers serve the venue, and provider is missing (Codes by condition).");
+    pub(crate) const PLACEHOLDER_CUSTOMER: Self = Self::Fixed(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer", "customer.name is one of the placeholders, or has no letter (Codes by condition).");
+    pub(crate) const MISSING_LAST_NAME: Self = Self::Fixed(400, "this provider needs first and last name in customer.name", "missing_last_name", "Provider A needs a first and a last name in customer.name (Codes by condition).");
+    pub(crate) const SLOT_NOT_OFFERED: Self = Self::Fixed(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered", "The availability_id was offered for another datetime (Codes by condition).");
+    pub(crate) const VAULT_UNAVAILABLE: Self = Self::Fixed(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable", "The venue cannot be paid through the vendor (Vendor payment codes).");
+    pub(crate) const VENDOR_DISABLED: Self = Self::Fixed(503, "vendor payments are switched off", "vendor_disabled", "The organization's setting vendor_payments is off (Vendor payment codes).");
+    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's provider account is not connected, or no longer", "reconnect_required", "The guest has no active session at this provider (Session codes).");
     pub(crate) const LIVE_KEY_REQUIRED: Self = Self::Fixed(403, "sessions need a live key", "live_key_required", "Session calls need a live key (Authentication, 7).");
-    pub(crate) const SESSION_NOT_FOUND: Self = Self::Fixed(404, "session not found", "", "The organization has no session with this id (Endpoints, sessions).");
-    pub(crate) const INVALID_CODE: Self = Self::Fixed(400, "the code is wrong", "invalid_code", "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Errors, session codes).");
+    pub(crate) const SESSION_NOT_FOUND: Self = Self::Fixed(404, "session not found", "", "The organization has no session with this id (Sessions).");
+    pub(crate) const INVALID_CODE: Self = Self::Fixed(400, "the code is wrong", "invalid_code", "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Session codes).");
     pub(crate) const SESSION_ACTIVE: Self = Self::Fixed(409, "the session is active already", "", "The session is active already (States and transitions).");
-    pub(crate) const MALFORMED_APPROVAL: Self = Self::Fixed(400, "malformed psp_response: send the approval_id of psp_request and status approved", "", "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Errors, vendor payment codes).");
-    pub(crate) const LATE_ANSWER: Self = Self::Fixed(400, "the answer arrived after expires_at; read the booking", "", "The answer came after expires_at (States and transitions, vendor payment).");
+    pub(crate) const MALFORMED_APPROVAL: Self = Self::Fixed(400, "malformed psp_response: send the approval_id of psp_request and status approved", "", "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Transitions).");
+    pub(crate) const LATE_ANSWER: Self = Self::Fixed(400, "the answer arrived after expires_at; read the booking", "", "The answer came after expires_at (Transitions).");
     pub(crate) const MODIFY_UNSUPPORTED: Self = Self::Fixed(422, "this provider cannot modify; nothing was attempted", "modify_unsupported", "Only provider A can modify (States and transitions).");
     pub(crate) const PATH_NOT_FOUND: Self = Self::Fixed(404, "no such path", "", "The service has no such path (Endpoints).");
     pub(crate) const METHOD_NOT_ALLOWED: Self = Self::Fixed(405, "this path does not accept that method", "", "The path exists, but does not accept this method (Endpoints).");
@@ -111,12 +111,12 @@ impl ApiError {
 
     /// The body is not a JSON object, or a field has the wrong type.
     pub(crate) fn wrong_type(field: &str, detail: &str) -> Self {
-        let reason = format!("{field} {detail} (Errors, body shapes).");
+        let reason = format!("{field} {detail} (Body shapes).");
         Self::Told(400, json!({"error": "invalid request body", "field": field, "detail": detail}), reason)
     }
 
     pub(crate) fn missing(names: &[&str]) -> Self {
-        let reason = format!("A venue search needs {} (Venues).", names.join(", "));
+        let reason = format!("A venue search needs {} (Venue search).", names.join(", "));
         Self::Told(400, json!({"error": "required fields are missing", "missing": names}), reason)
     }
 
@@ -127,20 +127,20 @@ impl ApiError {
     /// "validation failed": each field with what is wrong with it.
     pub(crate) fn all_invalid(errors: Vec<(String, String)>) -> Self {
         let said: Vec<String> = errors.iter().map(|(field, why)| format!("{field} {why}")).collect();
-        let reason = format!("{} (Errors, codes by condition: validation failed).", said.join("; "));
+        let reason = format!("{} (Body shapes: validation failed).", said.join("; "));
         let fields: Map<String, Value> = errors.into_iter().map(|(field, why)| (field, json!(why))).collect();
         Self::Told(400, json!({"error": "validation failed", "fields": fields}), reason)
     }
 
     pub(crate) fn search_failed(providers: &[Provider]) -> Self {
         let body = json!({"error": "every provider failed", "error_code": "search_failed", "providers_failed": providers});
-        Self::Told(502, body, "Every provider failed at this place, as near \"Outage\" (Errors, codes by condition).".to_owned())
+        Self::Told(502, body, "Every provider failed at this place, as near \"Outage\" (Codes by condition).".to_owned())
     }
 
     pub(crate) fn availability_failed(provider: Provider) -> Self {
         let error = "the provider failed to read the availability";
         let body = json!({"error": error, "error_code": "availability_failed", "provider": provider});
-        Self::Told(502, body, "The provider fails to read availability at this venue (Errors, codes by condition).".to_owned())
+        Self::Told(502, body, "The provider fails to read availability at this venue (Codes by condition).".to_owned())
     }
 
     pub(crate) fn rate_limited(limit: u32, retry_after: u64) -> Self {
@@ -153,7 +153,7 @@ impl ApiError {
 
     /// With the summaries of the organization's unfinished bookings of the last day.
     pub(crate) fn booking_not_found(open_bookings: &[Value]) -> Self {
-        let reason = "The key's organization has no booking with this id (Errors, codes by condition).".to_owned();
+        let reason = "The key's organization has no booking with this id (Codes by condition).".to_owned();
         Self::Told(404, json!({"error": "booking not found", "open_bookings": open_bookings}), reason)
     }
 
@@ -169,14 +169,14 @@ impl ApiError {
 
     pub(crate) fn invalid_otp(attempts_left: u8) -> Self {
         let body = json!({"error": "the one-time code is wrong", "error_code": "invalid_otp", "attempts_left": attempts_left});
-        Self::Told(400, body, format!("The code is not the one in the inbox; {attempts_left} tries are left (Bookings, continue)."))
+        Self::Told(400, body, format!("The code is not the one in the inbox; {attempts_left} tries are left (Continue)."))
     }
 
     /// With the unchanged booking.
     pub(crate) fn venue_refused(code: BookingErrorCode, booking: &Value) -> Self {
         let name = code.as_str();
         let body = json!({"error": code.message(), "error_code": name, "booking": booking});
-        Self::Told(422, body, format!("The venue rejected the change: {name} (Errors, codes by condition)."))
+        Self::Told(422, body, format!("The venue rejected the change: {name} (Codes by condition)."))
     }
 
     /// With what the `Host` header must be instead, and the flag that allows the name in it.

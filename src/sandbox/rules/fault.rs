@@ -167,7 +167,7 @@ impl Fault {
         let foreign = |owner: FaultKind| format!("belongs to the kind {owner}, not to {kind}");
         let is_share = |rate: f64| rate > 0.0 && rate <= 1.0;
         [
-            (!is_known, "on", "must be the method and path of an endpoint, as POST /v1/bookings, or any, or webhook".to_owned()),
+            (!is_known, "on", "must be `any`, `webhook`, or a method and path such as POST /v1/bookings".to_owned()),
             (!fits, "kind", format!("{kind} is not for {what}; the kinds are {kinds}")),
             (is_foreign(self.delay_ms.is_some(), Delay), "delay_ms", foreign(Delay)),
             (is_foreign(self.status.is_some(), Status), "status", foreign(Status)),

@@ -85,6 +85,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context
             .out
             .note("Not checked: duplicate handling. Pass --state-url to check it.");
+    } else if report.failed > 0 && booking.is_none() {
+        context.out.note("The sample bookings do not exist at the service. If your handler reads them, pass --booking ID.");
     }
     Ok(
         if report.failed == 0 && state_checked == args.state_url.is_some() {

@@ -44,7 +44,7 @@ impl Exchange {
         // A fresh booking is answered with 201.
         let is_booking = self.status == 200 && !self.service_answer().is_empty();
         is_booking.then(|| {
-            format!("Idempotency-Key {key} was used before: the response is the booking that was made then, and no new one")
+            format!("Idempotency-Key {key} was used before: the response is that booking; no new one was made")
         })
     }
 

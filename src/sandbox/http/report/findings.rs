@@ -18,12 +18,12 @@ const RULES: [(&str, &str, &str, &str); 9] = [
     (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7"),
     ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7"),
     ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2"),
-    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Endpoints, bookings"),
-    ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 2"),
-    ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Availability slot"),
-    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Endpoints"),
-    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Events, 5"),
-    ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Events, 5"),
+    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Continue"),
+    ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 1"),
+    ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Slot"),
+    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Overview"),
+    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Headers"),
+    ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Headers"),
 ];
 
 /// Reads of a booking in a row from which on their pace is a client's.
@@ -181,8 +181,10 @@ fn sent_too_soon(sent: &[Sent<'_>]) -> Vec<String> {
 
 fn answered_twice(sent: &[Sent<'_>]) -> Vec<String> {
     pairs(sent, |first, second| {
+        // One that was rejected did not count, and the client knows it.
+        let may_count = first.exchange.status < 400 || first.exchange.is_in_doubt();
         let is_same = first.answer().is_some() && first.answer() == second.answer();
-        is_same && first.exchange.path() == second.exchange.path()
+        may_count && is_same && first.exchange.path() == second.exchange.path()
     })
 }
 

@@ -92,17 +92,17 @@ impl Report {
         for (code, event) in deliveries.iter().flat_map(of_delivery) {
             met.entry(code.to_owned()).or_default().push(event);
         }
-        let situations = situations::rows().map(|(code, title, section, why, how)| {
-            let mut requests = met.remove(code).unwrap_or_default();
+        let situations = situations::rows().map(|(key, code, title, section, why, how)| {
+            let mut requests = met.remove(key).unwrap_or_default();
             requests.truncate(SHOWN);
             Situation {
-                code: code.to_owned(),
+                code,
                 title,
                 section: section.to_owned(),
                 why: why.to_owned(),
                 how,
                 met: !requests.is_empty(),
-                remark: remark(code, &sent),
+                remark: remark(key, &sent),
                 requests,
             }
         });

@@ -2,8 +2,15 @@
 
 use crate::sandbox::http::endpoints::ENDPOINTS;
 
-/// Its code, title, section of the specification, why it hurts, and what brings it about.
-pub(super) type Row = (&'static str, String, &'static str, &'static str, String);
+/// What a request met, its code, title, section of the specification, why it hurts, and what brings it about.
+pub(super) type Row = (
+    &'static str,
+    String,
+    String,
+    &'static str,
+    &'static str,
+    String,
+);
 
 type Fixed = (
     &'static str,
@@ -13,37 +20,37 @@ type Fixed = (
     &'static str,
 );
 
-const BODIES: &str = "Errors, body shapes";
-const CODES: &str = "Errors, codes by condition";
+const BODIES: &str = "Body shapes";
+const CODES: &str = "Codes by condition";
 const STATES: &str = "States and transitions";
-const PAYMENT: &str = "Errors, vendor payment codes";
+const PAYMENT: &str = "Vendor payment codes";
 const FAULT: &str = "Limits, 7";
 
 #[rustfmt::skip]
 const TABLE: &[Fixed] = &[
     // How a booking goes on.
     ("otp", "A booking waits for a one-time code", STATES, "A client that treats 201 as confirmed promises the guest a table too early.", "book ven_otp"),
-    ("otp_confirmed", "A one-time code confirms the booking", "Endpoints, bookings", "Without it, no such booking is ever finished.", "book ven_otp, and send the code from GET /sandbox/inbox"),
-    ("invalid_otp", "400 invalid_otp", "Endpoints, bookings", "A guest mistypes the code, and has only five tries.", "book ven_otp, and send 000000"),
-    ("otp_attempts_exceeded", "The code is wrong five times", STATES, "The booking has failed; asking for a sixth code leads nowhere.", "book ven_otp, and send 000000 five times"),
-    ("confirm_details", "A booking waits for details", STATES, "The fields differ by venue, so a fixed form does not do.", "book ven_confirm_details"),
-    ("details_confirmed", "The details confirm the booking", "Endpoints, bookings", "Without it, no such booking is ever finished.", "book ven_confirm_details, and send each field of next_action"),
+    ("otp_confirmed", "A one-time code confirms the booking", "Continue", "Without it, no such booking is ever finished.", "book ven_otp, and send the code from GET /sandbox/inbox"),
+    ("invalid_otp", "400 invalid_otp", "Continue", "A guest mistypes the code, and has only five tries.", "book ven_otp, and send 000000"),
+    ("otp_attempts_exceeded", "The code is wrong five times", STATES, "The booking has failed; asking for a sixth code leads nowhere.", "book ven_otp, and send 000000 five times; read it"),
+    ("confirm_details", "A booking waits for details", STATES, "The fields differ by venue, so a fixed form is not enough.", "book ven_confirm_details"),
+    ("details_confirmed", "The details confirm the booking", "Continue", "Without it, no such booking is ever finished.", "book ven_confirm_details, and send each field of next_action"),
     ("payment_approval", "A booking waits for a payment", STATES, "The guest has 15 minutes to approve it.", "book ven_payment with payment_collection"),
-    ("payment_confirmed", "An approved payment confirms the booking", "Endpoints, bookings", "Without it, no paid booking is ever finished.", "book ven_payment with payment_collection, and send psp_response"),
+    ("payment_confirmed", "An approved payment confirms the booking", "Continue", "Without it, no paid booking is ever finished.", "book ven_payment with payment_collection, and send psp_response"),
     ("payment_declined", "The guest aborts the payment", PAYMENT, "The booking has failed, and the table is free again.", "book ven_payment with payment_collection, and send psp_abort"),
     ("payment_approval_expired", "The payment is not approved in time", PAYMENT, "The booking fails although no request was sent.", "book ven_payment with payment_collection; bookctl sandbox clock --advance 16m"),
-    ("late_answer", "400 on an answer after expires_at", PAYMENT, "The response has no code, so only a read tells what became of the booking.", "book ven_payment with payment_collection; bookctl sandbox clock --advance 16m; send psp_response"),
+    ("late_answer", "400 on an answer after expires_at", STATES, "The response has no code, so only a read shows what became of the booking.", "book ven_payment with payment_collection; bookctl sandbox clock --advance 16m; send psp_response"),
     ("payment_outcome_unknown", "payment_outcome_unknown", PAYMENT, "The card may be charged; booking again may charge it twice.", "book ven_payment_outcome_unknown with payment_collection; bookctl sandbox clock --advance 16m; send psp_response"),
     ("card_declined", "card_declined", PAYMENT, "The approval was accepted, and the booking fails all the same.", "book ven_payment_declines with payment_collection, and send psp_response"),
     ("payment_replay_failed", "payment_replay_failed", PAYMENT, "The processor may hold the card; booking again may charge it twice.", "book ven_payment_replay_fails with payment_collection, and send psp_response"),
     ("payment_setup_failed", "payment_setup_failed", PAYMENT, "The booking fails before the guest sees a payment.", "book ven_payment_setup_fails with payment_collection"),
-    ("malformed_answer", "400 on a malformed psp_response", PAYMENT, "The booking still waits, and the right answer still counts.", "book ven_payment with payment_collection, and send psp_response {}"),
+    ("malformed_answer", "400 on a malformed psp_response", STATES, "The booking still waits, and the right answer still counts.", "book ven_payment with payment_collection, and send psp_response {}"),
     ("processing", "A booking is processing", STATES, "It is neither confirmed nor failed; a client has to read it again.", "book ven_processing"),
     ("processed", "A booking is confirmed by time alone", STATES, "Only a read or a webhook shows it.", "book ven_processing; bookctl sandbox clock --advance 5s; read it"),
-    ("expired", "A booking expires", "Events, 3", "No webhook reports it; a client that waits for one waits forever.", "book ven_otp; bookctl sandbox clock --advance 21m; read it"),
-    ("failed_after_201", "A booking fails after 201", "What the service does", "201 is not a success: the guest has no table.", "book ven_provider_fails"),
+    ("expired", "A booking expires", "Events", "No webhook reports it; a client that waits for one waits forever.", "book ven_otp; bookctl sandbox clock --advance 21m; read it"),
+    ("failed_after_201", "A booking fails after 201", "Overview", "201 is not a success: the guest has no table.", "book ven_provider_fails"),
     ("provider_error", "provider_error", STATES, "The provider failed, and another venue may work.", "book ven_provider_fails"),
-    ("slot_taken", "slot_taken", STATES, "Between search and booking, another guest was faster.", "book ven_last_table twice at the same time"),
+    ("slot_taken", "slot_taken", STATES, "Between search and booking, another guest was faster.", "book the same slot of ven_last_table twice"),
     ("no_availability", "no_availability", STATES, "The time was never offered; another one may be.", "book ven_no_slots"),
     ("repeated_create", "200 for a key that was used before", FAULT, "The response is the first booking, and not a new one.", "send the same booking request twice with one Idempotency-Key"),
     ("cancelled", "A booking is cancelled", STATES, "Its table is free, and the booking can no longer be changed.", "book ven_confirms, and cancel it"),
@@ -58,11 +65,11 @@ const TABLE: &[Fixed] = &[
     ("free_tier_exhausted", "402 free_tier_exhausted", "Authentication, 5", "A test key stops working after three confirmed bookings.", "book four times with the key sk_test_sandbox"),
     ("missing_fields", "400 with missing", BODIES, "The names are in a list, not in a sentence.", "search venues without datetime"),
     ("invalid_body", "400 invalid request body", BODIES, "A field has another type than the service expects.", "book with party_size \"two\""),
-    ("validation_failed", "400 validation failed", CODES, "Each wrong field has a reason that a person can read.", "book a time in the past"),
-    ("placeholder_customer", "400 placeholder_customer", BODIES, "A default name is not a guest.", "book for Test User"),
-    ("provider_needed", "400 without a provider", BODIES, "Several providers serve the venue, and one has to be named.", "book ven_multi_provider without provider"),
+    ("validation_failed", "400 validation failed", BODIES, "Each wrong field has a reason that you can show to the guest.", "book a time in the past"),
+    ("placeholder_customer", "400 placeholder_customer", CODES, "A default name is not a guest.", "book for Test User"),
+    ("provider_needed", "400 without a provider", CODES, "Several providers serve the venue, and one has to be named.", "book ven_multi_provider without provider"),
     ("missing_last_name", "400 missing_last_name", CODES, "A guest with one name cannot book at provider A.", "book ven_confirms for Ada"),
-    ("slot_not_offered", "400 slot_not_offered", CODES, "A time that was rounded or converted is another time.", "book an availability_id at another datetime"),
+    ("slot_not_offered", "400 slot_not_offered", CODES, "A rounded or converted time is a different time.", "book an availability_id at another datetime"),
     ("location_unresolved", "400 on an unknown location", CODES, "A guest types a place that the service does not know.", "search venues near Atlantis"),
     ("no_search_provider", "400 or 503 no_search_provider", CODES, "No provider of the organization can search.", "bookctl sandbox organization -F search_providers=[]"),
     ("search_failed", "502 search_failed", CODES, "Every provider failed, which is not the same as no venue.", "search venues near Outage"),
@@ -78,9 +85,9 @@ const TABLE: &[Fixed] = &[
     ("vendor_disabled", "503 vendor_disabled", PAYMENT, "Payments are off; a retry does not help.", "bookctl sandbox organization -F vendor_payments=false; book ven_payment with payment_collection"),
     ("billing_check_unavailable", "503 billing_check_unavailable", CODES, "It passes shortly, and a retry is right.", "bookctl sandbox organization -F billing_check=unavailable"),
     ("entitlement_check_unavailable", "503 entitlement_check_unavailable", CODES, "It passes shortly, and a retry is right.", "bookctl sandbox organization -F entitlement_check=unavailable"),
-    ("invalid_code", "400 invalid_code", "Errors, session codes", "A person mistypes the code of a session.", "connect a session, and verify it with 000000"),
-    ("reconnect_required", "409 reconnect_required", "Errors, session codes", "The saved sign-in is gone, and only the person can renew it.", "book ven_confirms_b with an end_user who has no session"),
-    ("session_not_found", "404 on a session", "Endpoints, sessions", "The session was disconnected.", "read ses_0000000000000"),
+    ("invalid_code", "400 invalid_code", "Session codes", "A guest mistypes the code of a session.", "connect a session, and verify it with 000000"),
+    ("reconnect_required", "409 reconnect_required", "Session codes", "The saved sign-in is gone, and only the guest can renew it.", "book ven_confirms_b with an end_user who has no session"),
+    ("session_not_found", "404 on a session", "Sessions", "The session was disconnected.", "read ses_0000000000000"),
     ("rate_limited", "429 with Retry-After", "Limits, 2", "All keys of the organization share the limit, so a busy hour stops every client.", "bookctl sandbox faults add --preset rate_limited"),
     // The network.
     ("server_error", "5xx", FAULT, "The booking may exist: only the same key finds out.", "bookctl sandbox faults add --on 'POST /v1/bookings' --kind status --status 503"),
@@ -89,27 +96,29 @@ const TABLE: &[Fixed] = &[
     ("garbage", "A response is not JSON", FAULT, "A proxy's page with status 200 is not a booking.", "bookctl sandbox faults add --on 'POST /v1/bookings' --kind garbage"),
     ("slow_response", "A response is slow", FAULT, "A timeout is not a rejection: the booking may exist.", "bookctl sandbox faults add --on 'POST /v1/bookings' --kind delay --delay 30s"),
     // Webhooks.
-    ("webhook_delivered", "A webhook is delivered", "Events, 6", "Without a handler, a change is seen only by reading.", "bookctl sandbox organization -F webhook_url=URL; book ven_confirms"),
-    ("webhook_late", "A webhook comes late", "Events, 7", "The booking has changed since, so the event is a hint.", "bookctl sandbox faults add --on webhook --kind delay"),
-    ("webhook_twice", "A webhook comes twice", "Events, 7", "A handler that does not look at the id acts twice.", "bookctl sandbox faults add --on webhook --kind duplicate"),
-    ("webhook_reordered", "Webhooks come out of order", "Events, 7", "The last event is not the latest status.", "bookctl sandbox faults add --on webhook --kind reorder"),
-    ("webhook_unsigned", "A webhook is not signed", "Events, 5", "Anyone can post to a handler.", "bookctl sandbox faults add --on webhook --kind unsigned"),
-    ("webhook_old", "A webhook has an old signature", "Events, 5", "A recorded delivery can be sent again by a stranger.", "bookctl sandbox faults add --on webhook --kind old"),
-    ("webhook_failed", "The handler fails", "Events, 6", "The service sends the event again, up to three times.", "bookctl sandbox organization -F webhook_url=http://127.0.0.1:9/; book ven_confirms"),
-    ("webhook_abandoned", "A delivery is abandoned", "Events, 6", "After the fourth failure the service never sends it again.", "let the handler fail, and bookctl sandbox clock --next four times"),
+    ("webhook_delivered", "A webhook is delivered", "Delivery", "Without a handler, a change is seen only by reading.", "bookctl sandbox organization -F webhook_url=URL; book ven_confirms"),
+    ("webhook_late", "A webhook comes late", "Delivery", "The booking has changed since, so the event is a hint.", "bookctl sandbox faults add --on webhook --kind delay"),
+    ("webhook_twice", "A webhook comes twice", "Delivery", "A handler that does not look at the id acts twice.", "bookctl sandbox faults add --on webhook --kind duplicate"),
+    ("webhook_reordered", "Webhooks come out of order", "Delivery", "The last event is not the latest status.", "bookctl sandbox faults add --on webhook --kind reorder"),
+    ("webhook_unsigned", "A webhook is not signed", "Headers", "Anyone can post to a handler.", "bookctl sandbox faults add --on webhook --kind unsigned"),
+    ("webhook_old", "A webhook has an old signature", "Headers", "A recorded delivery can be sent again by a stranger.", "bookctl sandbox faults add --on webhook --kind old"),
+    ("webhook_failed", "The handler fails", "Delivery", "The service sends the event again, up to three times.", "bookctl sandbox organization -F webhook_url=http://127.0.0.1:9/; book ven_confirms"),
+    ("webhook_abandoned", "A delivery is abandoned", "Delivery", "After the fourth failure the service never sends it again.", "let the handler fail, and bookctl sandbox clock --next four times"),
 ];
 
 /// Every row: a call that works of each endpoint, then the table.
 pub(super) fn rows() -> impl Iterator<Item = Row> {
     let endpoints = ENDPOINTS.iter().map(|it| {
         let call = format!("{} {}", it.method, it.path);
-        let why = "No test shows that this call works.";
+        let why = "No test called it, so it is unknown whether it works.";
         let how = format!("send {call}");
-        (it.summary, format!("{call} works"), "Endpoints", why, how)
+        let title = format!("{call} works");
+        (it.summary, call, title, "Endpoints", why, how)
     });
     let fixed = TABLE.iter().map(|(code, title, section, why, how)| {
         (
             *code,
+            (*code).to_owned(),
             (*title).to_owned(),
             *section,
             *why,
@@ -126,8 +135,15 @@ mod tests {
     #[test]
     fn every_situation_has_a_code_of_its_own_and_a_sentence() {
         let mut codes = std::collections::HashSet::new();
-        for (code, title, _, why, how) in rows() {
-            assert!(codes.insert(code), "{code}");
+        let specification = include_str!("../../../../docs/spec.md");
+        let headings = || specification.lines().filter(|it| it.starts_with('#'));
+        for (_, code, title, section, why, how) in rows() {
+            assert!(codes.insert(code.clone()), "{code}");
+            let heading = section.split(',').next().unwrap_or_default();
+            assert!(
+                headings().any(|it| it.ends_with(&format!(" {heading}"))),
+                "{section}"
+            );
             assert!(
                 why.ends_with('.') && !how.is_empty() && !title.is_empty(),
                 "{code}"

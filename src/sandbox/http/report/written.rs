@@ -24,13 +24,27 @@ impl Report {
         self.situations.iter().filter(|it| !it.met)
     }
 
-    /// `2 findings; 14 of 87 situations met`
-    pub(crate) fn summary(&self) -> String {
-        let findings = match self.findings.len() {
+    /// `Met: otp, expired`
+    pub(crate) fn met_codes(&self) -> String {
+        let met = self.situations.iter().filter(|it| it.met);
+        let codes: Vec<_> = met.map(|it| it.code.as_str()).collect();
+        match codes[..] {
+            [] => "Met: nothing".to_owned(),
+            _ => format!("Met: {}", codes.join(", ")),
+        }
+    }
+
+    /// `2 findings`
+    pub(crate) fn found(&self) -> String {
+        match self.findings.len() {
             1 => "1 finding".to_owned(),
             count => format!("{count} findings"),
-        };
-        let (met, all) = (self.met(), self.situations.len());
+        }
+    }
+
+    /// `2 findings; 14 of 87 situations met`
+    pub(crate) fn summary(&self) -> String {
+        let (findings, met, all) = (self.found(), self.met(), self.situations.len());
         format!("{findings}; {met} of {all} situations met")
     }
 
@@ -76,6 +90,7 @@ impl Report {
                 it.title, it.why, it.section
             );
         }
+        let _ = write!(text, "\n\n{}.", self.met_codes());
         text.push_str("\n\n<details><summary>Never met</summary>\n\n| situation | why | how |\n| --- | --- | --- |\n");
         for it in self.unmet() {
             let (title, why, how) = (cell(&it.title), cell(&it.why), cell(&it.how));
