@@ -294,10 +294,8 @@ fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
     );
     let output = run(&["--report"], "exit 7", 7);
     output.says("0 findings; 0 of");
-    let repeated = format!(
-        "curl -s -X POST -H 'Authorization: Bearer sk_live_sandbox' -d '{{}}' $BOOKCTL_BASE_URL/v1/bookings"
-    );
-    run(&["--fail-on", "findings"], &repeated, 1).says("1 finding");
+    let repeated = "curl -s -X POST -H 'Authorization: Bearer sk_live_sandbox' -d '{}' $BOOKCTL_BASE_URL/v1/bookings";
+    run(&["--fail-on", "findings"], repeated, 1).says("1 finding");
     run(&["--report", "r.md"], "true", 2).says("write --report=r.md.");
     run(&["--report=r.txt"], "true", 2).says(".json, .xml or .md");
     run(&["--fail-on", "nothing"], "true", 2).says("use findings, or situations=80%");
