@@ -136,7 +136,7 @@ fn faults_are_added_listed_met_and_cleared() {
     let add = "sandbox faults add --kind delay --on";
     home.refuses(&format!("{add} 'GET /v1/' --delay soon"), 2, "usage");
     let error = home.refuses(&format!("{add} nonsense --delay 1s"), 2, "usage");
-    has(&error, "message", "--on must be the method");
+    has(&error, "message", "--on must be `any`");
 }
 
 /// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)" (command line)
