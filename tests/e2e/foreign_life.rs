@@ -383,7 +383,7 @@ fn a_persons_account_is_connected_shown_used_and_disconnected() {
         life.run(["session", "verify", &id, "--code", "000000"], 12)
             .says("the code is wrong");
         let active = life.run(["session", "verify", &id, "--code", &life.code()], 0);
-        shows(life, &active, &["active", &id, "end user\tu1", &provider]);
+        shows(life, &active, &["active", &id, "guest\tu1", &provider]);
         let other = connect("u2", "+44 20 7946 0019");
         let listed = life.run(["session", "list"], 0);
         shows(life, &listed, &[&id, &other, "u1", "u2"]);
