@@ -85,10 +85,10 @@ impl Letter {
             format!("`{key}` ({word}) does nothing here: the status is {state}")
         })?;
         // `@1` and `@last` would name another one.
-        match entry.id().starts_with('@') && letter != CopyId {
-            true => Err("an ID that starts with @ cannot be used in a command".to_owned()),
-            false => Ok(letter),
+        if entry.id().starts_with('@') && letter != CopyId {
+            return Err("an ID that starts with @ cannot be used in a command".to_owned());
         }
+        Ok(letter)
     }
 }
 

@@ -81,17 +81,11 @@ pub(super) fn draw(
         _ => format!("{SEARCH}{search}"),
     });
     let body = size.rows.saturating_sub(HEAD + parts.foot);
-    let list = match view.shows_keys {
-        true => keys(columns),
-        false => list_lines(&view, parts.list),
-    };
-    let empty = Vec::new();
-    let card = match &mut view.card {
-        Some(card) if !view.shows_keys => card.shown(parts.card.rows).to_vec(),
-        _ => empty,
-    };
+    let list = list_lines(&view, parts.list);
+    let card = view.card.as_mut();
+    let card = card.map_or_else(Vec::new, |card| card.shown(parts.card.rows).to_vec());
     if view.shows_keys {
-        lines.extend(list.into_iter().take(body));
+        lines.extend(keys(columns).into_iter().take(body));
     } else if parts.list.columns < columns {
         let width = parts.list.columns;
         for row in 0..body {
@@ -203,7 +197,10 @@ fn card_keys(entry: &Entry) -> String {
 fn keys(columns: usize) -> Vec<String> {
     let here = [
         ("letters", "Search by name, phone, email, venue or ID"),
-        ("↑ ↓", "Select a row; PgUp and PgDn go ten rows further"),
+        (
+            "↑ ↓",
+            "Select a row; PgUp and PgDn move ten rows, or scroll a card",
+        ),
         ("Enter", "Open the card of the row"),
         ("Esc", "Clear the search; leave the card"),
         ("Ctrl-C", "Leave the desk"),

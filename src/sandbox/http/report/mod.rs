@@ -5,7 +5,7 @@ mod findings;
 mod situations;
 mod written;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ impl Report {
                 .or_default()
                 .push(IdKind::Request.id(number));
         }
-        let mut processing = HashMap::new();
+        let mut processing = HashSet::new();
         for it in &sent {
             let codes = it.exchange.met();
             for code in &codes {
@@ -84,8 +84,8 @@ impl Report {
                 continue;
             };
             if codes.contains(&"processing") {
-                processing.insert(booking, ());
-            } else if it.exchange.method == "GET" && processing.remove(&booking).is_some() {
+                processing.insert(booking);
+            } else if it.exchange.method == "GET" && processing.remove(&booking) {
                 met.entry("processed".to_owned()).or_default().push(it.id());
             }
         }
@@ -120,9 +120,7 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
     let good = attempts.iter().filter(|it| is_good(it.status)).count();
     let met = |fault| attempts.iter().any(|it| it.fault == Some(fault));
     let is_late = attempts.len() > 1 || delivery.is_delayed && !attempts.is_empty();
-    let mut by_handler = attempts
-        .iter()
-        .filter(|it| it.fault != Some(FaultKind::Drop));
+    let mut by_handler = attempts.iter().filter(|it| it.fault.is_none());
     let found = [
         (good > 0, "webhook_delivered"),
         (is_late, "webhook_late"),
@@ -130,10 +128,7 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
         (delivery.is_after_the_next, "webhook_reordered"),
         (met(FaultKind::Unsigned), "webhook_unsigned"),
         (met(FaultKind::Old), "webhook_old"),
-        (
-            by_handler.any(|it| it.fault.is_none() && !is_good(it.status)),
-            "webhook_failed",
-        ),
+        (by_handler.any(|it| !is_good(it.status)), "webhook_failed"),
         (delivery.is_abandoned, "webhook_abandoned"),
     ];
     let event = delivery.event.clone();
