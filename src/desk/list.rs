@@ -96,18 +96,10 @@ impl Entry {
                 }
                 row
             }
-            Entry::Request(attempt, venue) => {
-                let asked = |pointer| attempt.asked().pointer(pointer);
-                let text = |pointer| asked(pointer).map(plain).unwrap_or_default();
-                BookingRow {
-                    guest: text("/customer/name"),
-                    time: asked("/datetime").cloned().unwrap_or_default(),
-                    status: TableCell::from("unresolved"),
-                    party: text("/party_size"),
-                    venue: venue.clone(),
-                    id: attempt.idempotency_key.clone(),
-                }
-            }
+            Entry::Request(attempt, venue) => BookingRow {
+                venue: venue.clone(),
+                ..BookingRow::requested(attempt)
+            },
         }
     }
 

@@ -62,22 +62,20 @@ fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a
     terminal.end().exits(0).says("confirmed");
 }
 
+/// A guided booking at a venue, after the questions about the guest.
+fn asked_for_the_guest(home: &Home, venue: &str) -> Terminal {
+    let walk = ["book", venue, "--at", "tomorrow 19:30", "--party", "2"];
+    let mut terminal = Terminal::start(home, &walk);
+    terminal.answer("? Guest's name", "Ada Lovelace");
+    terminal.answer("? Guest's email", "");
+    terminal.answer("? Guest's phone", "");
+    terminal
+}
+
 #[test]
 fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
     let home = Home::new();
-    let walk = [
-        "book",
-        "ven_last_table",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-    ];
-    let mut terminal = Terminal::start(&home, &walk);
-    terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal
-        .answer("? Guest's email", "")
-        .answer("? Guest's phone", "");
+    let mut terminal = asked_for_the_guest(&home, "ven_last_table");
     terminal.see("Book it?");
     book(&home, "ven_last_table", "Grace Hopper", "tomorrow 19:30", 0);
     terminal.press(Key::Enter);
@@ -171,19 +169,7 @@ fn a_key_that_the_service_refuses_is_known_before_the_first_question() {
 #[test]
 fn what_a_provider_cannot_do_is_said_before_booking_and_where_money_may_have_moved_what_to_tell() {
     let home = Home::new();
-    let walk = [
-        "book",
-        "ven_confirms_b",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-    ];
-    let mut terminal = Terminal::start(&home, &walk);
-    terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal
-        .answer("? Guest's email", "")
-        .answer("? Guest's phone", "");
+    let mut terminal = asked_for_the_guest(&home, "ven_confirms_b");
     terminal.see("provider_b can neither change nor cancel a booking");
     terminal.answer("Book it?", "no");
     terminal.end().exits(17);

@@ -4,15 +4,14 @@ use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::Context;
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
-use crate::journal::{Attempt, FoundBookings, KeptBooking, SearchCriteria};
-use crate::json::plain;
+use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
 use crate::outcome::similar::{did_you_mean, similar};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
 use crate::service::documents::plural;
-use crate::terminal::output::{TableCell, visible};
+use crate::terminal::output::visible;
 use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{BookingRow, row_lines, venue_line};
 use crate::webhook::Event;
@@ -185,19 +184,7 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     let question = Question::new("Which request?", "KEY", "the request's key").of("attempts");
     context.prompter.check(&question)?;
     let open = context.journal()?.open_attempts()?;
-    let row = |attempt: &Attempt| {
-        let asked = |pointer| attempt.asked().pointer(pointer);
-        let text = |pointer| asked(pointer).map(plain).unwrap_or_default();
-        BookingRow {
-            guest: text("/customer/name"),
-            time: asked("/datetime").cloned().unwrap_or_default(),
-            status: TableCell::from("unresolved"),
-            party: text("/party_size"),
-            venue: text("/venue_id"),
-            id: attempt.idempotency_key.clone(),
-        }
-    };
-    let newest_first = open.iter().rev().map(row).collect();
+    let newest_first = open.iter().rev().map(BookingRow::requested).collect();
     pick_row(context, question, newest_first, "bookctl attempts").await
 }
 

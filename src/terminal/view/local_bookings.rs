@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{numbered, tone_of};
-use crate::journal::KeptBooking;
+use crate::journal::{Attempt, KeptBooking};
 use crate::json::plain;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::as_text;
@@ -29,6 +29,20 @@ pub(crate) struct BookingRow {
 }
 
 impl BookingRow {
+    /// A request whose result is not known, with its venue's id.
+    pub(crate) fn requested(attempt: &Attempt) -> Self {
+        let asked = |pointer| attempt.asked().pointer(pointer);
+        let text = |pointer| asked(pointer).map(plain).unwrap_or_default();
+        Self {
+            guest: text("/customer/name"),
+            time: asked("/datetime").cloned().unwrap_or_default(),
+            status: TableCell::from("unresolved"),
+            party: text("/party_size"),
+            venue: text("/venue_id"),
+            id: attempt.idempotency_key.clone(),
+        }
+    }
+
     /// The status of `booking`, and what is `known` of it. `now` is the service's time.
     fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
