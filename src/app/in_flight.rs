@@ -62,7 +62,7 @@ impl InFlight {
     /// This command watches a booking, whose last seen status is `status`.
     pub(crate) fn watching(id: &str, status: Option<&Status>, command: String) -> Self {
         let said = match status {
-            Some(status) => format!("; booking {id} is {status}"),
+            Some(status) => format!("; booking {id} has status {status}"),
             None => format!(" before booking {id} was read; nothing was changed"),
         };
         InFlight::new(said, command)
@@ -75,7 +75,7 @@ impl InFlight {
             Status::Processing => shell::command("watch", id, ""),
             _ => show_command(id),
         };
-        InFlight::new(format!("; booking {id} is {status}"), next)
+        InFlight::new(format!("; booking {id} has status {status}"), next)
     }
 
     /// An answer to this paused booking is on its way.

@@ -55,7 +55,7 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {
-        error.message = format!("booking {id} is {status}, but {}", error.message);
+        error.message = format!("booking {id} has status {status}, but {}", error.message);
         error.body = Some(booking.document().clone());
         error.hint(format!(
             "do not repeat the command; check the booking: {}",

@@ -17,7 +17,7 @@ use crate::terminal::view::{slots_page, venues_page};
 
 /// Search venues
 ///
-/// Later commands can refer to the rows of the last list as @1, @2 and so on.
+/// Later commands accept the rows of this list as @1, @2 and so on.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
@@ -82,10 +82,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// List the bookable slots of a venue on a day
+/// List a venue's free slots on a day
 ///
-/// A time without an offset is the venue's local time. Later commands can refer to the rows as @1, @2 and so on, as in
-/// `bookctl book --slot @1`.
+/// A time without an offset is the venue's local time. Later commands accept the rows of this list: `bookctl book --slot
+/// @1`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl slots @1\n  \

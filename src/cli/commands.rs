@@ -29,33 +29,33 @@ pub(crate) enum Command {
     Api(Box<api::Args>),
     /// Search venues
     Search(booking::search::Args),
-    /// List the bookable slots of a venue on a day
+    /// List a venue's free slots on a day
     Slots(booking::search::SlotsArgs),
     #[command(flatten)]
     Book(EagerBook),
     /// Book every row of a JSON lines or CSV file
     Batch(booking::batch::Args),
-    /// Show bookings on one live screen, search them and act on one
+    /// Find, watch and change bookings on one live screen
     Desk(desk::Args),
-    /// List and search the bookings that this computer knows
+    /// List and search the bookings this computer knows
     Bookings(booking::find::Args),
     /// Show a booking's status, reason and next steps
     // Hidden from clap's list, because the overview shows it and a visible alias would replace the command at Tab.
     #[command(alias = "get")]
     Show(booking::show::Args),
-    /// Answer what a booking is waiting for
+    /// Send the code, payment or details a booking waits for
     Continue(booking::pause::Args),
     /// Change a confirmed booking: its time, party size or seating
     Modify(booking::change::modify::Args),
     /// Cancel a booking
     Cancel(booking::change::cancel::Args),
-    /// Watch a booking until it ends or needs an action
+    /// Watch a booking until it ends or needs an answer
     Watch(booking::watch::Args),
     /// List and resolve booking requests whose result is unknown
     Attempts(booking::attempts::Args),
     /// Store and remove API keys, and show which key a profile uses
     Auth(Group<setup::auth::Command>),
-    /// Manage profiles: the services that bookctl can connect to
+    /// Manage profiles: the services bookctl can connect to
     Profile(ListingGroup<setup::profile::Command>),
     /// Check the configuration, the connection and the API key
     Doctor(setup::doctor::Args),

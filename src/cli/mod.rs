@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseIntError};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::app::flags::Flags;
@@ -192,13 +192,7 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
             format!("{}; see `{path} --help`", suggestion::commands(command))
         });
     }
-    let mut usage = Error::usage(first_sentence(error));
-    if let (ErrorKind::MissingRequiredArgument, Some(ContextValue::StyledStr(line))) =
-        (error.kind(), error.get(ContextKind::Usage))
-    {
-        let line = line.to_string();
-        usage = usage.detail(line.split_whitespace().collect::<Vec<_>>().join(" "));
-    }
+    let usage = Error::usage(first_sentence(error));
     let meant = suggestion::suggestion(error, command, &path, arguments);
     usage.hint(match meant {
         Some(meant) => format!("{meant} See `{path} --help`"),
@@ -245,6 +239,15 @@ fn first_sentence(error: &clap::Error) -> String {
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((_, missing)) = first.split_once("arguments were not provided: ") {
+        let named = missing.replace('|', " or ").replace(['<', '>'], "");
+        return format!("missing argument: {named}");
+    }
+    // Our own sentence repeats the value.
+    if let Some((flag, why)) = first.split_once("': `") {
+        let flag = flag.rsplit('\'').next().unwrap_or_default();
+        return format!("{flag}: `{why}");
+    }
     let source = std::error::Error::source(error);
     let Some(number) = source.and_then(|it| it.downcast_ref::<ParseIntError>()) else {
         return first;

@@ -82,7 +82,7 @@ impl Letter {
         let fits = meant.map(|it| it.0).find(|letter| letter.is_for(entry));
         let letter = fits.ok_or_else(|| {
             let state = entry.state();
-            format!("`{key}` ({word}) does nothing here: the status is {state}")
+            format!("`{key}` ({word}) is not possible: the status is {state}")
         })?;
         // `@1` and `@last` would name another one.
         if entry.id().starts_with('@') && letter != CopyId {

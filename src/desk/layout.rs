@@ -142,7 +142,7 @@ fn list_lines(view: &View<'_>, part: Part) -> Vec<String> {
         let what = match view.search.text.trim() {
             "" => "No bookings yet. Book one with `bookctl book`.".to_owned(),
             text => format!(
-                "Nothing matches \"{}\". Only what this computer knows was searched. A booking made elsewhere opens by its \
+                "Nothing matches \"{}\". Only bookings this computer knows were searched. One made elsewhere opens by its \
                  ID: bookctl show ID",
                 visible(text)
             ),

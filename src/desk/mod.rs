@@ -23,7 +23,7 @@ use action::Letter;
 use card::Card;
 use list::{Entry, List};
 
-/// Show bookings on one live screen, search them and act on one
+/// Find, watch and change bookings on one live screen
 ///
 /// The screen has what `bookctl bookings` knows: what waits for an answer with its countdown, requests with an unknown
 /// result, the bookings of today and those to come, then earlier ones. Type to search. Enter opens a booking's card. A letter

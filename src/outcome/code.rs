@@ -179,7 +179,7 @@ codes! {
         "a beta (v3) key was sent to /v1",
         "use a live or a test key";
     InsufficientScope = "insufficient_scope", Refusal, NotAllowed, No,
-        "the API key does not have a scope that this call needs",
+        "the API key lacks a scope that this call needs",
         "use a key with that scope";
     OrgSuspended = "org_suspended", Refusal, NotAllowed, No,
         "the organization is suspended",
@@ -202,10 +202,10 @@ codes! {
 
     // Refusals of a search or of slots.
     SearchFailed = "search_failed", Refusal, Providers, Yes,
-        "every provider failed to answer the search",
+        "no provider answered the search",
         "try again";
     AvailabilityFailed = "availability_failed", Refusal, Providers, Yes,
-        "the provider could not read its availability",
+        "the provider could not list its slots",
         "try again";
     NoSearchProvider = "no_search_provider", Refusal, Providers, No,
         "no provider can run this search: none is configured, or none of the named ones can search",
@@ -219,7 +219,7 @@ codes! {
         "this venue needs the guest's first and last name; nothing was booked",
         "pass both with --name (in a batch: customer.name)";
     SlotNotOffered = "slot_not_offered", Refusal, Invalid, AfterFix,
-        "the time is not the time of the slot",
+        "the slot was offered for another time",
         "list the slots again with `bookctl slots`, and book one at its own time";
     VaultUnavailable = "vault_unavailable", Refusal, Refused, No,
         "this venue cannot be paid through the payment vendor; nothing was booked",
@@ -261,7 +261,7 @@ codes! {
         "choose another slot";
     NoAvailability = "no_availability", Outcome, Failed, Yes,
         "the venue has no slot at that time",
-        "choose another time";
+        "choose another time with `bookctl slots VENUE --at DAY`";
     ProviderError = "provider_error", Outcome, Failed, Yes,
         "the provider could not complete the booking; nothing is held at the venue",
         "book again, or choose another venue";
@@ -304,7 +304,7 @@ codes! {
         "this path does not support this method",
         "list the endpoints with `bookctl status`";
     Http409 = "http_409", Http, Refused, No,
-        "the booking's state does not allow this",
+        "the booking's status does not allow this",
         "check its status with `bookctl show ID`";
     Http413 = "http_413", Http, Invalid, AfterFix,
         "the request is larger than 1 MB",

@@ -56,8 +56,8 @@ exits! {
         "nothing was booked";
     NotFound = 6, "not found",
         "nothing was booked";
-    Refused = 7, "rejected by the venue or because of the booking's status; no slot at that time; a cancellation that left the booking confirmed; a change that the booking does not show afterwards; an idempotency key of a different booking",
-        "nothing new was booked; a booking that was to be changed or cancelled is unchanged";
+    Refused = 7, "rejected by the venue or for the booking's status, no slot, not changed as asked, or an idempotency key of another booking",
+        "nothing new was booked; an existing booking is unchanged";
     Processing = 8, "still processing when the wait ended",
         "it exists and is not confirmed yet";
     RateLimited = 9, "rate limited, and `--max-wait` did not allow waiting, or not long enough",

@@ -170,7 +170,7 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
     let hint = text(&lines(&output)[2]["error"], "hint");
     assert_eq!(hint, "check the value of customer.name");
     output
-        .says("2 of 4 rows are not confirmed: 2-3")
+        .says("2 of 4 rows not confirmed: 2-3")
         .says("A changed file is another batch");
 }
 
@@ -377,7 +377,7 @@ fn the_results_of_a_batch_have_a_line_each_on_a_narrow_terminal() {
     }
     ended
         .exits(18)
-        .says("2 of 3 rows are not confirmed: 2-3")
+        .says("2 of 3 rows not confirmed: 2-3")
         .fits();
 }
 

@@ -230,13 +230,13 @@ fn forgetting_many_wants_a_yes_off_a_terminal_and_asks_on_one() {
     let arguments = ["bookings", "forget", "--before", "tomorrow"];
     let mut terminal = Terminal::start(&home, &arguments);
     terminal
-        .see("Delete the guests of 1 booking from this computer?")
+        .see("Delete the guest of 1 booking from this computer?")
         .press(Key::Enter);
     terminal.end().exits(17).says("Nothing was deleted.");
     assert!(journal_holds(&home, "Ada Lovelace"));
     let mut terminal = Terminal::start(&home, &arguments);
     terminal.see("from this computer?").type_in("y\r");
-    terminal.end().exits(0).says("forgotten 1");
+    terminal.end().exits(0).says("the guest of 1 booking");
     assert!(!journal_holds(&home, "Ada Lovelace"));
     // Where nothing is meant, nothing is asked.
     assert_eq!(forget(&home, &before).exits(0).json()["forgotten"], 0);

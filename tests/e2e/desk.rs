@@ -105,7 +105,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     terminal
         .press(Key::Enter)
         .see("Esc back · a answer · x cancel");
-    terminal.type_in("m").see("`m` (modify) does nothing here");
+    terminal.type_in("m").see("`m` (modify) is not possible");
     terminal
         .type_in("a")
         .see("bookctl continue bk_")

@@ -232,7 +232,7 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
     terminal.answer("Which booking?", "lovelace");
     terminal.end().exits(0).says("cancelled");
     let mut terminal = Terminal::start(&home, &["continue"]);
-    terminal.see("nothing to pick from");
+    terminal.see("no booking here is waiting for an answer");
     terminal.end().exits(2);
     for command in [
         &["show"][..],
@@ -372,7 +372,7 @@ fn a_word_that_names_no_booking_gets_the_search_from_every_command() {
     ] {
         home.run(command)
             .exits(6)
-            .says("check the id, or search the bookings that this computer knows: bookctl bookings lovelace");
+            .says("check the id, or search for it: bookctl bookings lovelace");
     }
 }
 

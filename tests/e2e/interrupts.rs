@@ -83,7 +83,7 @@ fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on()
     let id = only_booking(&home);
     let resume = format!("bookctl continue {id}");
     ended
-        .says(&format!("booking {id} is requires_action"))
+        .says(&format!("booking {id} has status requires_action"))
         .says(&resume);
 
     // The command that was printed does go on.
@@ -126,7 +126,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
         let ended = terminal.end().exits(130);
         let id = only_booking(&home);
         ended
-            .says(&format!("booking {id} is requires_action"))
+            .says(&format!("booking {id} has status requires_action"))
             .says(&format!("bookctl continue {id}"));
     }
 }
@@ -141,7 +141,7 @@ fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_go_on_waiting() {
     let bookings = Served::of(&home).bookings();
     let id = bookings[0]["id"].as_str().unwrap();
     ended
-        .says(&format!("booking {id} is processing"))
+        .says(&format!("booking {id} has status processing"))
         .says(&format!("bookctl watch {id}"));
 }
 
@@ -154,7 +154,7 @@ fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
     terminal
         .end()
         .exits(130)
-        .says(&format!("booking {id} is confirmed"))
+        .says(&format!("booking {id} has status confirmed"))
         .says(&format!("bookctl watch {id} --until cancelled"));
 
     let silent = Scripted::start(|_| Reply::Silence);

@@ -45,7 +45,7 @@ fn after_a_kill() -> (Scripted, Home) {
 fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
     let (_server, home) = after_a_kill();
     home.ok(book("again", &[]))
-        .says("the result of an earlier booking request is unknown")
+        .says("an earlier request may have booked")
         .says("bookctl attempts resume killed");
     home.ok(["bookings", "lovelace"])
         .says("1 unresolved request may be missing here: bookctl attempts");
@@ -77,7 +77,7 @@ fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_se
     let (server, home) = after_a_kill();
     home.ok(book("again", &["--json"]));
     let mut terminal = Terminal::of_width(&home, 100, &book("third", &[]));
-    terminal.see("? Find out what happened to it first?");
+    terminal.see("? Check it first?");
     terminal.press(Key::Enter);
     terminal.see("this guest has a booking at this venue on this day already: bk_1");
     terminal.see("? Send the request again?");

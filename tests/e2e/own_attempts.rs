@@ -52,7 +52,7 @@ fn a_key_that_brings_another_booking_than_it_made_is_no_quiet_success() {
     let mut again = booking("k", "Ada Lovelace");
     again.push("--same-organization");
     let output = of_another(&home, &again).exits(0);
-    output.tells(format!("made booking {first} before"));
+    output.tells(format!("returned booking {first} before"));
 }
 
 #[test]

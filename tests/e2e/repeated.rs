@@ -138,10 +138,10 @@ fn the_open_attempt_of_another_api_key_blocks_the_same_booking() {
     let own = other.with("BOOKCTL_API_KEY", "sk_live_sandbox");
     own.book("ven_confirms", &[])
         .exits(16)
-        .says("the result of an earlier booking request is unknown");
+        .says("an earlier request may have booked");
     own.book("ven_confirms", &["--idempotency-key", "on-purpose"])
         .exits(0)
-        .says("the result of an earlier booking request is unknown");
+        .says("an earlier request may have booked");
 }
 
 #[test]
@@ -263,9 +263,7 @@ fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
             retention,
         ];
         let mut terminal = again(&home, "ven_confirms", &more);
-        terminal
-            .see("? Find out what happened to it first? (yes)")
-            .press(Key::Enter);
+        terminal.see("? Check it first? (yes)").press(Key::Enter);
         terminal
             .see("this guest has a booking at this venue on this day already")
             .see("? Book another one? (no)")
@@ -291,7 +289,7 @@ fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
             .answer("? Guest's email", "")
             .answer("? Guest's phone", "");
         terminal.see("? Book it? (yes)").press(Key::Enter);
-        terminal.see("? It may be booked. Find out now? (yes)");
+        terminal.see("? The booking may exist. Check now? (yes)");
         clear(&home);
         let ended = if finds_out {
             terminal.press(Key::Enter);

@@ -53,7 +53,7 @@ fn a_signal_at_a_question_restores_the_terminal_and_says_what_happened() {
         terminal
             .end()
             .exits(code)
-            .says(&format!("{word}; booking {id} is requires_action"))
+            .says(&format!("{word}; booking {id} has status requires_action"))
             .says(&format!("bookctl continue {id}"));
     }
 }

@@ -175,7 +175,7 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         (
             &["watch", "bk_1", "--timeout=-5m"],
             2,
-            "invalid value '-5m' for '--timeout <DURATION>': `-5m` is not a duration: it needs numbers with units; \
+            "--timeout <DURATION>: `-5m` is not a duration: it needs numbers with units; \
              try `90s`, `2m` or `1h30m`",
             "see `bookctl watch --help`",
         ),
@@ -188,7 +188,7 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         (
             &["slots", "ven_confirms", "--at", "yesterday 19:30"],
             2,
-            "invalid value 'yesterday 19:30' for '--at <WHEN>': `yesterday 19:30` is not a time: `yesterday` is over; \
+            "--at <WHEN>: `yesterday 19:30` is not a time: `yesterday` is over; \
              try `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`",
             "see `bookctl slots --help`",
         ),

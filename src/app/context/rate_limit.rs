@@ -193,10 +193,8 @@ impl Context {
             && self.certainty() == Certainty::Contract
         {
             let seconds = after.as_secs().max(1);
-            error.hint = Some(format!(
-                "skip the wait with: bookctl sandbox clock --advance {seconds}s; or wait with --max-wait {seconds}s; or start \
-                 the sandbox with --no-limits"
-            ));
+            let skip = format!("skip the wait: bookctl sandbox clock --advance {seconds}s");
+            error.hint = Some(skip);
         }
         error
     }
@@ -224,9 +222,8 @@ impl Context {
         if is_watched {
             static TOLD: Once = Once::new();
             TOLD.call_once(|| {
-                self.out.note(
-                    "to skip the waits of a sandbox, run in another terminal: bookctl sandbox clock --advance 5m",
-                );
+                self.out
+                    .note("skip the wait in another terminal: bookctl sandbox clock --advance 5m");
             });
         }
         let mut passed = Duration::ZERO;

@@ -47,7 +47,7 @@ pub(crate) async fn warn_of_open_attempts(
     let mut booked = Vec::new();
     for attempt in asked {
         warn_of(context, std::slice::from_ref(&attempt));
-        if !wants_to_find_out(context, "Find out what happened to it first?").await? {
+        if !wants_to_find_out(context, "Check it first?").await? {
             open.push(attempt);
             continue;
         }
@@ -77,12 +77,11 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
     let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     context.out.warn(&match attempts.len() - 1 {
         0 => format!(
-            "the result of an earlier booking request is unknown, and it may be booked: {described}; to find out: {}",
+            "an earlier request may have booked {described}; check it: {}",
             resume_command(&newest.idempotency_key)
         ),
         more => format!(
-            "the results of earlier booking requests are unknown, and they may be booked: {described}, and {more} more; \
-             to find out: bookctl attempts"
+            "earlier requests may have booked {described}, and {more} more; check them: bookctl attempts"
         ),
     });
 }
@@ -154,7 +153,7 @@ pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Re
     while error.exit == Exit::OutcomeUnknown
         && context.prompter.interactive()
         && let Some(key) = error.idempotency_key.clone()
-        && wants_to_find_out(context, "It may be booked. Find out now?").await?
+        && wants_to_find_out(context, "The booking may exist. Check now?").await?
     {
         match resume(context, &key).await {
             Err(again) if again.code != Code::Declined => error = again,

@@ -232,11 +232,16 @@ fn result_page(result: &RowResult<'_>, digits: usize) -> Page {
             let venue = booking.str("venue_name").or(booking.str("venue_id"));
             let time = field("datetime").map(as_text).unwrap_or_default();
             let error_code = field("error_code").map(plain).unwrap_or_default();
+            // On a terminal a row has one line: with its time, or why it failed.
+            let short = match error_code.as_str() {
+                "" => local(&time),
+                code => Some(code.to_owned()),
+            };
             let rest = vec![
                 TableCell::from(booking.id()),
-                TableCell::from(error_code),
-                TableCell::from(human(&time)).in_short(local(&time)),
-                TableCell::from(venue.unwrap_or_default()),
+                TableCell::from(error_code).in_short(Some(String::new())),
+                TableCell::from(human(&time)).in_short(short),
+                TableCell::from(venue.unwrap_or_default()).in_short(Some(String::new())),
             ];
             (TableCell::toned(status.as_str(), tone_of(&status)), rest)
         }

@@ -128,9 +128,7 @@ impl BatchRun<'_> {
             return Ok(Exit::Done);
         }
         let (count, rows) = (failed.len(), ranges(&failed));
-        out.warn(&format!(
-            "{count} of {total} rows are not confirmed: {rows}"
-        ));
+        out.warn(&format!("{count} of {total} rows not confirmed: {rows}"));
         if let Some(hint) = hint {
             out.note(&hint);
         }
@@ -343,7 +341,7 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
             Code::OutcomeUnknown,
             "the outcome is unknown: a booking may exist",
         )
-        .hint(format!("to find out: {}", resume_command(key))),
+        .hint(format!("check it: {}", resume_command(key))),
     };
     Ok(Err(error.idempotency_key(key)))
 }

@@ -306,7 +306,7 @@ impl Sending<'_> {
                 // The service has forgotten the other one, as a reset sandbox does, or the API key is another organization's.
                 if let Some(known) = known.filter(|known| *known != id) {
                     self.context.out.warn(&format!(
-                        "this idempotency key made booking {known} before, and {id} now: both may exist"
+                        "this idempotency key returned booking {known} before, and {id} now: both may exist"
                     ));
                 }
                 let is_older = shown.is_older || shown.is_known;

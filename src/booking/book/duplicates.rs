@@ -88,11 +88,11 @@ pub(crate) async fn wants_second_beside_open(
     }
     let confirmation = Confirmation {
         action: "booking the same again",
-        question: "That request may have made this booking already. Make a second one?".to_owned(),
+        question: "That request may have booked this already. Book it a second time?".to_owned(),
         declined: "Nothing was sent.",
     };
     let asked = confirmation.ask(&context.prompter).await;
-    asked.map_err(|error| error.hint(format!("to find out: {}", resume_command(key))))?;
+    asked.map_err(|error| error.hint(format!("check it: {}", resume_command(key))))?;
     Ok(true)
 }
 

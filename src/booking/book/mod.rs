@@ -40,12 +40,11 @@ use draft::{BookingDraft, Options};
 use duplicates::{ask_about_same_guest, repeated, wants_second_beside_open};
 use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
 
-/// Book a venue
+/// Book a slot at a venue
 ///
-/// On a terminal, bookctl prompts for everything that the flags leave out, and shows the terms. It asks first at a real
-/// service, when a card is needed, when the guest has a booking there on that day, and when the slot is at another time than
-/// the given one. With a venue and a time it books the slot at that time. If there is none, a terminal offers the nearest
-/// slots; a script exits with 7 (rejected) and prints them, with --json only the nearest one in the hint.
+/// On a terminal, bookctl prompts for what you leave out, and shows the terms. It asks before it books if the service is
+/// real, if a card is needed, if the guest already has a booking there on that day, or if the slot starts at another time.
+/// If there is no slot at your time, a terminal offers the nearest ones; a script lists them and exits with 7 (rejected).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \
@@ -60,10 +59,10 @@ pub(crate) struct Args {
     /// Book this slot, or @N of the last list of slots
     #[arg(long, value_name = "ID")]
     slot: Option<String>,
-    /// Choose the time, such as `fri 8pm` or RFC 3339
+    /// Choose the time, such as `fri 19:30` or `2026-12-01 19:30`
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
-    /// Search dining, fitness, entertainment or travel venues
+    /// Search for venues of this kind
     #[arg(long, value_name = "VERTICAL", value_parser = PossibleValuesParser::new(walk::VERTICALS), conflicts_with = "venue")]
     vertical: Option<String>,
     /// Search around a city, a district, or LAT,LON

@@ -119,7 +119,7 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
     let shown = finish::booking_view(context, &booking);
     if let Some(limits) = shown.restrictions() {
         context.out.warn(&format!(
-            "this will not work: {limits}; until the venue has cancelled it, it expects the guest"
+            "{limits}; the venue expects the guest until it cancels the booking itself"
         ));
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }

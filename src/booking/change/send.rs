@@ -14,15 +14,12 @@ use crate::service::documents::id::same_id;
 /// The error (7) for a booking in a state in which it cannot be changed.
 pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
     let (id, status) = (booking.id(), booking.status());
-    let already = match status {
-        Status::Cancelled => "already ",
-        _ => "",
+    let state = match status {
+        Status::Cancelled => "is already cancelled".to_owned(),
+        status => format!("has status {status}"),
     };
-    Error::new(
-        Code::Http409,
-        format!("booking {id} is {already}{status}; {what}"),
-    )
-    .hint(format!("see `{}`", show_command(id)))
+    Error::new(Code::Http409, format!("booking {id} {state}; {what}"))
+        .hint(format!("see `{}`", show_command(id)))
 }
 
 /// Sends a modify or a cancel call; `what` is its noun.

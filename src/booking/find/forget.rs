@@ -66,7 +66,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let document = json!({"forgotten": count, "unresolved": unresolved});
     let page = |_: &Document| {
         let mut page = Page::default();
-        page.heading(Tone::Good, "forgotten", count.to_string());
+        page.heading(Tone::Good, "deleted", guests_of(count as usize));
         page
     };
     context.out.emit(&DocumentView(document.into(), page))?;
@@ -77,7 +77,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ));
     }
     if context.out.is_terminal() && count > 0 {
-        let kept = "The service keeps its own record. What else has copies: bookctl help privacy";
+        let kept =
+            "The service keeps its own copy. Other places with guests' data: bookctl help privacy";
         context.out.note(kept);
     }
     Ok(Exit::Done)
@@ -157,7 +158,7 @@ async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Fo
         if coming > 0 {
             let bookings = plural(coming, "booking is", "bookings are");
             context.out.warn(&format!(
-                "{bookings} still to come: the venue expects the guest, and this computer will no longer find the booking"
+                "{bookings} still to come: the venue expects the guest, and this computer will no longer find them"
             ));
         }
         confirm(context, ids.len()).await?;
@@ -167,7 +168,7 @@ async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Fo
         forgotten.count += journal.forget_booking(id)?.count;
     }
     if forgotten.count == 0 && !ids.is_empty() {
-        context.out.note("Its guest was deleted before.");
+        context.out.note("The guest was deleted before.");
     }
     Ok(forgotten)
 }
@@ -201,11 +202,16 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
     Ok(found)
 }
 
+fn guests_of(count: usize) -> String {
+    let guests = if count == 1 { "guest" } else { "guests" };
+    format!("the {guests} of {}", plural(count, "booking", "bookings"))
+}
+
 async fn confirm(context: &Context, count: usize) -> Result<()> {
-    let bookings = plural(count, "booking", "bookings");
+    let guests = guests_of(count);
     let confirmation = Confirmation {
-        action: &format!("deleting the guests of {bookings}"),
-        question: format!("Delete the guests of {bookings} from this computer?"),
+        action: &format!("deleting {guests}"),
+        question: format!("Delete {guests} from this computer?"),
         declined: "Nothing was deleted.",
     };
     confirmation.ask(&context.prompter).await

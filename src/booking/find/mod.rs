@@ -25,13 +25,12 @@ use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
 use crate::terminal::view::{kept_page, open_page};
 
-/// List and search the bookings that this computer knows
+/// List and search the bookings this computer knows
 ///
-/// The service has no list of bookings, so this one comes from the journal on this computer, or from the one that a team
-/// shares: bookings that were made there, shown by `show` or `watch` without `--json`, or received by `webhook listen`,
-/// each as it was last seen. A terminal lists the next visits first; a pipe and `--json` list what was made last first. Words are looked for in the guest's name, phone and email, the venue and the booking's id;
-/// case and accents make no difference. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change that.
-/// `bookctl help privacy` shows what is kept where.
+/// The service has no list of bookings. This one has what was made, shown or received by `webhook listen` on this
+/// computer or by your team, each booking as last seen. A terminal lists the next visits first, a pipe and `--json` the newest
+/// bookings. TEXT matches the guest's name, phone and email, the venue and the booking's id; case and accents make no
+/// difference. Guests' data is deleted after 90 days: see `bookctl help privacy`.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \
@@ -47,7 +46,7 @@ use crate::terminal::view::{kept_page, open_page};
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<BookingsAction>,
-    /// Words to look for in the guest, the phone number, the email address, the venue and the id
+    /// Text to find in the guest, phone, email, venue or id
     #[arg(value_name = "TEXT", value_parser = pick::part)]
     text: Vec<String>,
     /// Search the guest's name
@@ -79,7 +78,7 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     limit: u32,
-    /// List the organization's unfinished bookings of the last day
+    /// Ask the service for the organization's unfinished bookings of the last 24 hours
     #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine"])]
     open: bool,
 }

@@ -114,6 +114,9 @@ async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result
         context.out.note(&note);
     }
     found.kept.retain(|kept| offered(&kept.booking.status()));
+    if found.kept.is_empty() && !offered(&Status::Confirmed) {
+        return Err(Error::usage("no booking here is waiting for an answer"));
+    }
     choose(context, question, &found.kept).await
 }
 
@@ -131,40 +134,26 @@ fn kept(context: &Context, text: Option<&str>) -> Result<FoundBookings> {
 async fn choose(context: &Context, question: Question, kept: &[KeptBooking]) -> Result<String> {
     let now = context.service_now();
     let rows = kept.iter().map(|kept| BookingRow::kept(kept, now));
-    let id = pick_row(context, question, rows.collect(), "bookctl bookings").await?;
+    let id = pick_row(context, question, rows.collect()).await?;
     context.remember_last(RecentList::LastBooking, &id);
     Ok(id)
 }
 
 /// The id in the row that a person picks.
-async fn pick_row(
-    context: &Context,
-    question: Question,
-    rows: Vec<BookingRow>,
-    list: &str,
-) -> Result<String> {
+async fn pick_row(context: &Context, question: Question, rows: Vec<BookingRow>) -> Result<String> {
     let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
     let lines = row_lines(
         rows,
         context.out.stderr_style().width,
         context.service_now(),
     );
-    let row = pick_line(context, question, &lines, list).await?;
+    let row = pick_line(context, question, &lines).await?;
     Ok(ids.swap_remove(row))
 }
 
-/// Offers lines to pick from. `list` is the command that lists the same.
-async fn pick_line(
-    context: &Context,
-    question: Question,
-    lines: &[String],
-    list: &str,
-) -> Result<usize> {
+/// Offers lines to pick from.
+async fn pick_line(context: &Context, question: Question, lines: &[String]) -> Result<usize> {
     context.prompter.check(&question)?;
-    if lines.is_empty() {
-        let what = format!("there is nothing to pick from; see `{list}`");
-        return Err(Error::usage(what));
-    }
     match context.prompter.pick(&question, lines, 0).await {
         Err(PromptError::Back) => Err(nothing_chosen()),
         row => Ok(row?),
@@ -181,11 +170,12 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     if let Some(argument) = argument {
         return locate_attempt(context, argument);
     }
-    let question = Question::new("Which request?", "KEY", "the request's key").of("attempts");
+    let question = Question::new("Which request?", "KEY", "the request's key");
+    let question = question.of("unresolved requests");
     context.prompter.check(&question)?;
     let open = context.journal()?.open_attempts()?;
     let newest_first = open.iter().rev().map(BookingRow::requested).collect();
-    pick_row(context, question, newest_first, "bookctl attempts").await
+    pick_row(context, question, newest_first).await
 }
 
 /// Resolves a venue argument. Without one, a terminal offers the venues of earlier searches.
@@ -201,7 +191,7 @@ pub(crate) async fn venue_or_pick(
     let venues = context.recent()?.recent_venues(MOST)?;
     let lines = venues.iter().map(venue_line);
     let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
-    let row = pick_line(context, question, &lines, "bookctl search").await?;
+    let row = pick_line(context, question, &lines).await?;
     locate_venue(context, venues[row].id())
 }
 
@@ -229,14 +219,13 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
     let mut error = naming(text, error);
     if is_known(context, text) {
         return error.hint(format!(
-            "this computer knows the booking, but this service does not: check the base URL and the API key; if the booking was deleted, \
-             to delete its guest here: {}",
+            "this computer knows the booking, but the service does not: check the profile and the key, or delete the guest here: {}",
             shell::command("bookings forget", text, "")
         ));
     }
     error.details.extend(open_requests(context));
     error.hint(format!(
-        "check the id, or search the bookings that this computer knows: {}",
+        "check the id, or search for it: {}",
         shell::command("bookings", text, "")
     ))
 }
@@ -311,7 +300,7 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
         "No bookings found for \"{text}\" ({service}){meant}"
     ));
     context.out.note(
-        "Only what this computer knows was searched. If the booking was made elsewhere: bookctl show ID, or bookctl bookings --open",
+        "Only bookings this computer knows were searched. One made elsewhere opens by its ID: bookctl show ID",
     );
     Ok(())
 }

@@ -94,7 +94,7 @@ fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booki
     };
     let asked = context.dialect().pause(booking.next_action());
     if booking.status() == Status::RequiresAction && asked == answer.pause() {
-        let what = "the service accepted the answer, and the booking still waits for it";
+        let what = "the service accepted the answer, but the booking still waits for it";
         warn_of_field(context, what, kind, field);
     }
 }

@@ -20,7 +20,7 @@ use crate::service::mapping::WriteKind;
 
 const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
 
-/// Answer what a booking is waiting for
+/// Send the code, payment or details a booking waits for
 ///
 /// Without an answer, bookctl prompts for it on a terminal.
 #[derive(clap::Args, Debug)]

@@ -19,8 +19,8 @@ use crate::terminal::view::{bookings_page, status_cell, tone_of};
 
 /// Show a booking's status, reason and next steps
 ///
-/// Without a booking, a terminal offers the bookings that this computer knows. Text that is not an id is looked for among
-/// them, as `bookctl bookings TEXT` does.
+/// Without BOOKING, a terminal offers the bookings this computer knows. Text instead of an id searches them:
+/// `bookctl show 'Ada Lovelace'`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \

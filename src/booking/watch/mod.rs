@@ -15,13 +15,12 @@ use crate::service::time::duration::in_units;
 /// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-/// Watch a booking until it ends or needs an action
+/// Watch a booking until it ends or needs an answer
 ///
-/// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does. With --until it
-/// exits with 0 if the booking reaches that status. With `--until cancelled`, a confirmed booking is watched further: the
-/// exit code is 8 if it is still confirmed at the timeout. It also ends when the booking needs an action, or has a status
-/// that bookctl does not know (15). Until the timeout, it waits out a service that fails, cannot be reached or limits the
-/// rate.
+/// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does; with --until, with 0
+/// at that status. `--until cancelled` keeps watching a confirmed booking, and exits with 8 if it is still confirmed at the
+/// timeout. Ends if the booking needs an answer or has an unknown status (15). Until the timeout, waits out rate limits and
+/// a service that fails or cannot be reached.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
@@ -77,7 +76,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     if !ends(&status, &args.until) {
         context.out.note(&format!(
-            "Stopped watching: the time is over, and the booking is {status}. To go on: {}",
+            "Stopped watching: the time is over, and the booking has status {status}. To go on: {}",
             again(&id, &args.until)
         ));
     }

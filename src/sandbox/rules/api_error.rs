@@ -62,7 +62,7 @@ impl ApiError {
     pub(crate) const SESSION_ACTIVE: Self = Self::Fixed(409, "the session is active already", "", "The session is active already (States and transitions).");
     pub(crate) const MALFORMED_APPROVAL: Self = Self::Fixed(400, "malformed psp_response: send the approval_id of psp_request and status approved", "", "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Transitions).");
     pub(crate) const LATE_ANSWER: Self = Self::Fixed(400, "the answer arrived after expires_at; read the booking", "", "The answer came after expires_at (Transitions).");
-    pub(crate) const MODIFY_UNSUPPORTED: Self = Self::Fixed(422, "this provider cannot modify; nothing was attempted", "modify_unsupported", "Only provider A can modify (States and transitions).");
+    pub(crate) const MODIFY_UNSUPPORTED: Self = Self::Fixed(422, "this provider cannot change bookings; nothing was attempted", "modify_unsupported", "Only provider A can modify (States and transitions).");
     pub(crate) const PATH_NOT_FOUND: Self = Self::Fixed(404, "no such path", "", "The service has no such path (Endpoints).");
     pub(crate) const METHOD_NOT_ALLOWED: Self = Self::Fixed(405, "this path does not accept that method", "", "The path exists, but does not accept this method (Endpoints).");
     pub(crate) const CROSS_ORIGIN: Self = Self::Fixed(403, "a page of another origin may not write to the sandbox", "", "A page of another origin may not write; this protects the sandbox, and is not a rule of the service.");

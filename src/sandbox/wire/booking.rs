@@ -160,7 +160,7 @@ fn payment_message(party_size: u8) -> String {
     match party_size {
         1 => "Have the payment approved by the payment vendor.".to_owned(),
         guests => {
-            format!("Have the payment for all {guests} guests approved by the payment vendor.")
+            format!("Have the payment for {guests} guests approved by the payment vendor.")
         }
     }
 }

@@ -171,6 +171,9 @@ fn cause_of(error: &reqwest::Error) -> String {
         text if matches!(&*text, "deadline has elapsed" | "operation timed out") => {
             "nothing answered in time".to_owned()
         }
+        text if text.contains("before message") => {
+            "the connection broke before the response".to_owned()
+        }
         text => text,
     }
 }

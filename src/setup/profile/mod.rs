@@ -18,7 +18,7 @@ use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
-/// Manage profiles: the services that bookctl can connect to
+/// Manage profiles: the services bookctl can connect to
 ///
 /// A profile is the address of a service and its settings. `bookctl auth login` stores its API key.
 #[derive(Subcommand, Debug, Default)]

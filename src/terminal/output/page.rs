@@ -299,7 +299,8 @@ impl Sheet<'_> {
         }
         let room = self.style.width.saturating_sub(indent).max(LEAST_CUT);
         for line in wrap(&shown, room) {
-            self.line(&format!("{start}{}", self.style.tint(last.tone, &line)));
+            let line = format!("{start}{}", self.style.tint(last.tone, &line));
+            self.line(line.trim_end());
             start = " ".repeat(indent);
         }
     }

@@ -80,7 +80,7 @@ impl Prompter<'_> {
 
     /// Says that the question before is asked again.
     pub(crate) fn take_back(&self) {
-        let hint = Theme::new(self.color).hint("The last answer above no longer counts.");
+        let hint = Theme::new(self.color).hint("You went back: the last answer above is not used.");
         // Nobody can be told if stderr is closed.
         let _ = write(&format!("{hint}\r\n"));
     }
@@ -92,6 +92,10 @@ impl Prompter<'_> {
         rows: &[String],
         default: usize,
     ) -> Result<usize, PromptError> {
+        if rows.is_empty() {
+            let what = format!("there are no {} to choose from", question.noun);
+            return Err(PromptError::Failed(Error::usage(what)));
+        }
         let mut menu = Menu::new(question, rows, default).filtered();
         self.ask(&mut menu).await?;
         Ok(menu.answer)

@@ -154,7 +154,7 @@ impl Failure {
             Failure::TimedOut(_) => return Error::new(Code::Timeout, said),
             Failure::Unreadable { status, .. } if *status >= 500 => {
                 let code = ErrorCode::of_refusal(None, *status);
-                let hint = "the service or a proxy failed; try again";
+                let hint = "nothing was changed; try again later";
                 return Error::of(code, Exit::Service, said).hint(hint);
             }
             Failure::NoKey(_) => (Code::NoKey, said, Code::NoKey.entry().next),
@@ -164,7 +164,7 @@ impl Failure {
                 (Code::Network, what, UNCHANGED)
             }
             Failure::Unusable(_) => {
-                let hint = "request less, or check the base URL; nothing was changed";
+                let hint = "ask for less, or check the base URL; nothing was changed";
                 (Code::UnexpectedAnswer, said, hint)
             }
             Failure::Redirected { .. } => {
@@ -184,7 +184,7 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
     let is_described = refusal.code.is_some() || matches!(code, ErrorCode::Known(_));
     let next = way_on(refusal, call).or_else(|| {
         if status >= 500 && refusal.code.is_none() && !call.is_write() {
-            return Some("the service failed, and nothing was changed; try again later".to_owned());
+            return Some("nothing was changed; try again later".to_owned());
         }
         next_step(&code, status, &call.path)
     });
@@ -234,35 +234,30 @@ fn next_step(code: &ErrorCode, status: u16, path: &str) -> Option<String> {
     let name = code.to_string();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-    let list = |what: &str, command: &str| {
-        format!("check the {what}; list what there is with `bookctl sandbox {command}`")
+    let list = |command: &str| format!("see which there are with `bookctl sandbox {command}`");
+    let is_listed = |kind: &str| ["deliveries", "faults", "requests"].contains(&kind);
+    let see = |command: &str, id: &str| {
+        format!("to see what happened: {}", shell::command(command, id, ""))
     };
     Some(match (&*name, segments.as_slice()) {
-        ("http_404" | "http_409", ["sandbox", kind @ ("deliveries" | "faults" | "requests"), _, ..]) => list("id", kind),
+        ("http_404" | "http_409", ["sandbox", kind, _, ..]) if is_listed(kind) => list(kind),
         ("http_404" | "http_409", ["sandbox", kind, ..])
-            if kind.starts_with("organization")
+            if query.contains("organization=")
                 || *kind == "faults"
-                || query.contains("organization=") =>
+                || kind.starts_with("organization") =>
         {
-            list("organization", "organization list")
+            list("organization list")
         }
         ("http_404", ["v1", "bookings", _, ..]) => {
-            "check the id; search the bookings that this computer knows with `bookctl bookings TEXT`".to_owned()
+            "check the id, or search for it with `bookctl bookings TEXT`".to_owned()
         }
         ("http_404", ["v1", "sessions", ..]) => {
             "check the id and the guest; list sessions with `bookctl session list`".to_owned()
         }
-        ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
-            format!("to see its status: {}", shell::command("show", id, ""))
-        }
-        ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => {
-            format!("to see its state: {}", shell::command("session show", id, ""))
-        }
+        ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => see("show", id),
+        ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => see("session show", id),
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => Code::InvalidOtp.entry().next.to_owned(),
-        (_, ["v1", "bookings", id, "modify"]) if matches!(code, ErrorCode::Other(_)) && !id.contains('%') => {
-            format!("nothing was changed: {}", shell::command("show", id, ""))
-        }
         (name, _) => {
             let entry = code::entry(name).or_else(|| code::entry(&format!("http_{status}")));
             entry?.next.to_owned()

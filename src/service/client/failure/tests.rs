@@ -150,7 +150,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
          timeout           | Network      | within 30 s                                   |
          network           | Network      | refused                                       | check the base URL
          network           | Network      | did not respond: reset                         | check the base URL
-         unexpected_answer | Network      | cannot use the response: it is too large      | request less
+         unexpected_answer | Network      | cannot use the response: it is too large      | ask for less
          unexpected_answer | Network      | redirects to https://b.example                | final address
          http_502          | Service      | the response (502) is not                     | try again
          unexpected_answer | Network      | the response (200, text/html) is not          | check the base URL

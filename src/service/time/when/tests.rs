@@ -213,15 +213,15 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         tomorrow 19                            | nor a time (19:30, 8pm)
         1 and 2 dec 19:30                      | nor a time (19:30, 8pm)
         19:30 20:30                            | two times of day
-        01/12/2026 19:30                       | unknown word `01/12/2026`
-        01.12.2026 19:30                       | unknown word `01.12.2026`
+        01/12/2026 19:30                       | `01/12/2026` is not understood
+        01.12.2026 19:30                       | `01.12.2026` is not understood
         1-12-2026 19:30                        | a year is 0001 to 9999
-        19.30                                  | unknown word `19.30`
-        midnight                               | unknown word `midnight`
-        next fri 20:00                         | unknown word `next`
-        now                                    | unknown word `now`
+        19.30                                  | `19.30` is not understood
+        midnight                               | `midnight` is not understood
+        next fri 20:00                         | `next` is not understood
+        now                                    | `now` is not understood
         1 dec 19:30                            | the year is missing
-        dec 8pm                                | unknown word `dec`
+        dec 8pm                                | `dec` is not understood
         24:00                                  | not a time of day
         119:30                                 | not a time of day
         19:60                                  | not a time of day
@@ -240,7 +240,7 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         tomorrow 19:30Z                        | belongs to a full date
         2026-12-01 19:30-20:00                 | between -12:00 and +14:00
         2026-12-01 19:30 - 20:00               | an offset is two digits
-        2026-12-01 19:30 Europe/Paris          | unknown word `europe/paris`
+        2026-12-01 19:30 Europe/Paris          | `europe/paris` is not understood
         in 2 hours 19:30                       | nothing can follow them
         in 1 day 3 hours                       | days need a time of day
         in a month 19:30                       | `in` needs a number

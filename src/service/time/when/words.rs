@@ -283,5 +283,5 @@ fn unknown(word: &str, example: &str) -> String {
     let known = ["today", "tomorrow", "noon"].into_iter();
     let known = known.chain(WEEKDAYS.split(' '));
     let advice = did_you_mean(word, known).unwrap_or_else(|| format!("try {example}"));
-    format!("unknown word `{quoted}`; {advice}")
+    format!("`{quoted}` is not understood; {advice}")
 }
