@@ -245,3 +245,13 @@ fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
     home.book("ven_confirms", &["--profile", "live"]).exits(0);
     assert_eq!(served.bookings().len(), 1);
 }
+
+#[test]
+fn where_no_keyring_answers_a_person_hears_of_the_file_before_the_key_is_asked_for() {
+    let served = Served::start();
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["auth", "login"]);
+    terminal.answer("? Base URL", served.base_url());
+    terminal.see("? Profile name").press(Key::Enter);
+    terminal.end().exits(3).says("--storage file");
+}

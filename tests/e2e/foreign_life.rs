@@ -9,17 +9,9 @@ use serde_json::{Value, json};
 
 use crate::harness::{FOREIGN_KEY, Foreign, Home, Output, holds, words};
 
+#[rustfmt::skip]
 const VARIANTS: [&str; 10] = [
-    "assumed",
-    "enveloped",
-    "camel",
-    "plain",
-    "nested",
-    "shouting",
-    "jsonapi",
-    "ledger",
-    "hal",
-    "reservations",
+    "assumed", "enveloped", "camel", "plain", "nested", "shouting", "jsonapi", "ledger", "hal", "reservations",
 ];
 
 /// The settings of a variant's profile, as arguments of `profile set`.
@@ -142,6 +134,21 @@ impl Life {
         self.service.control("POST", &path, "{}")["psp_response"].to_string()
     }
 
+    /// Fails where one of these texts, with bars between them, is missing in what was shown.
+    #[track_caller]
+    fn shows(&self, output: &Output, parts: &str) {
+        for part in parts.split('|') {
+            let found = output.stdout.contains(part);
+            assert!(found, "{}: {part:?} is not in {output}", self.variant);
+        }
+    }
+
+    /// The same of what a command shows that ends so.
+    #[track_caller]
+    fn sees<A: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = A>, exit: i32, parts: &str) {
+        self.shows(&self.run(command, exit), parts);
+    }
+
     fn continues(&self, id: &str, answer: &[&str], exit: i32) -> Output {
         self.run([&["continue", id], answer].concat(), exit)
     }
@@ -163,18 +170,6 @@ fn plain(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Fails where one of these texts is missing in what was shown.
-#[track_caller]
-fn shows(life: &Life, output: &Output, parts: &[&str]) {
-    for part in parts {
-        assert!(
-            output.stdout.contains(part),
-            "{}: {part:?} is not in {output}",
-            life.variant
-        );
-    }
 }
 
 /// Runs a part of the life at every variant, a few of them at a time: some parts wait for the service.
@@ -202,31 +197,27 @@ fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
     at_every_variant(|life| {
         let search = "search dining --near 'New York' --at 'tomorrow 19:30' --party 2";
         let all = life.run(words(search), 0);
-        let of_b = ["Corner Oyster", "Long Supper Club"];
-        shows(life, &all, &["Lantern House", "Stubborn Fork"]);
-        shows(life, &all, &of_b);
+        life.shows(
+            &all,
+            "Lantern House|Stubborn Fork|Corner Oyster|Long Supper Club",
+        );
         assert!(!all.stderr.contains("cannot be read"), "{all}");
-        let (id, b) = life.venue(of_b[0]);
+        let (id, b) = life.venue("Corner Oyster");
         let few = life.run(words(format!("{search} --provider '{b}'")), 0);
-        shows(life, &few, &of_b);
+        life.shows(&few, "Corner Oyster|Long Supper Club");
         assert_eq!(few.stdout.lines().count(), 2, "{}: {few}", life.variant);
 
         let slots = format!("slots '{id}' --at 'tomorrow 19:30' --party 2 --provider '{b}'");
         let slots = life.run(words(slots), 0);
-        assert_eq!(
-            slots.stdout.lines().count(),
-            25,
-            "{}: {slots}",
-            life.variant
-        );
+        let count = slots.stdout.lines().count();
+        assert_eq!(count, 25, "{}: {slots}", life.variant);
         let terms = match life.variant {
-            "shouting" => ["HOLD USD 25.00", "FEE USD 15.00"],
-            _ => [
-                "A card holds the table; USD 25.00 per person is kept if nobody comes.",
-                "Free until 24 hours before, then USD 15.00.",
-            ],
+            "shouting" => "HOLD USD 25.00|FEE USD 15.00",
+            _ => {
+                "A card holds the table; USD 25.00 per person is kept|Free until 24 hours before, then USD 15.00."
+            }
         };
-        shows(life, &slots, &terms);
+        life.shows(&slots, terms);
     });
 }
 
@@ -237,22 +228,18 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
         let (id, booked) = life.book("Harbour Table", &[], 0);
         let guest = ["Ada Lovelace", "ada@x.example", "+44 20 7946 0018"];
         for output in [&booked, &life.run(["show", &id], 0)] {
-            shows(
-                life,
-                output,
-                &["confirmed", "Harbour Table", "19:30", "party\t2"],
-            );
-            shows(life, output, &guest);
+            life.shows(output, "confirmed|Harbour Table|19:30|party\t2");
+            life.shows(output, &guest.join("|"));
         }
         let listed = life.run(["bookings"], 0);
-        shows(life, &listed, &["Harbour Table", "19:30", guest[0]]);
+        life.shows(&listed, "Harbour Table|19:30|Ada Lovelace");
         let known = life.known(&id);
         assert_eq!(known["guest_phone"], guest[2], "{}", life.variant);
         assert_eq!(known["guest_email"], guest[1], "{}", life.variant);
 
         let modify = format!("modify '{id}' --at 'tomorrow 20:30' --party 4 --seating terrace");
         let changed = life.run(words(modify), 0);
-        shows(life, &changed, &["20:30", "party\t4", "seating\tterrace"]);
+        life.shows(&changed, "20:30|party\t4|seating\tterrace");
         assert!(!changed.stderr.contains("warning"), "{changed}");
         let now = life.known(&id);
         holds(&now, &json!({"party_size": 4, "seating": "terrace"}));
@@ -266,7 +253,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
             life.run(cancel, 12).says("dialect.cancel_reason_field");
         }
         let cancel = &cancel[..if takes_a_reason { 5 } else { 3 }];
-        shows(life, &life.run(cancel, 0), &["cancelled"]);
+        life.sees(cancel, 0, "cancelled");
         let now = life.known(&id);
         assert_eq!(now["status"], "cancelled", "{}", life.variant);
         assert_eq!(now["cancel_reason"] == "rain", takes_a_reason, "{now}");
@@ -289,7 +276,7 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
     at_every_variant(|life| {
         let pay = ["--payment", "vendor"];
         let (id, paused) = life.book("Long Supper Club", &pay, 10);
-        shows(life, &paused, &["one-time code", "Enter the code", "18"]);
+        life.shows(&paused, "one-time code|Enter the code|18");
         let wrong = life.continues(&id, &["--otp", "000000"], 12);
         assert!(wrong.stderr.contains("the code is wrong"), "{wrong}");
         let tells = !["shouting", "reservations"].contains(&life.variant);
@@ -297,23 +284,10 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
         assert!(!wrong.stderr.contains("session connect"), "{wrong}");
 
         let asked = life.continues(&id, &["--otp", &life.code()], 10);
-        shows(
-            life,
-            &asked,
-            &["two more things", "membership_number", "waiver_accepted"],
-        );
-        let fields = [
-            "-F",
-            "membership_number=00712",
-            "-F",
-            "waiver_accepted=true",
-        ];
-        let paying = life.continues(&id, &fields, 10);
-        shows(
-            life,
-            &paying,
-            &["payment approval", "73", "Approve the payment", "vpr_"],
-        );
+        life.shows(&asked, "two more things|membership_number|waiver_accepted");
+        let fields = words("-F membership_number=00712 -F waiver_accepted=true");
+        let paying = life.run([words(format!("continue '{id}'")), fields].concat(), 10);
+        life.shows(&paying, "payment approval|73|Approve the payment|vpr_");
         let details = json!({"membership_number": "00712", "waiver_accepted": true});
         assert_eq!(life.known(&id)["details"], details, "{}", life.variant);
         life.continues(&id, &["--psp-response", "{}"], 12);
@@ -328,16 +302,16 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
         let (declined, _) = life.book("Velvet Room", &pay, 10);
         let answer = life.approval(&declined, "declined");
         let ended = life.continues(&declined, &["--psp-response", &answer], 11);
-        shows(life, &ended, &["card_declined"]);
+        life.shows(&ended, "card_declined");
         let (given_up, _) = life.book("Velvet Room", &pay, 10);
         let ended = life.continues(&given_up, &["--psp-abort"], 11);
-        shows(life, &ended, &["payment_declined"]);
+        life.shows(&ended, "payment_declined");
         let (late, _) = life.book("Velvet Room", &pay, 10);
         let answer = life.approval(&late, "approved");
         life.service
             .control("POST", "clock", "{\"advance_seconds\": 660}");
         let ended = life.continues(&late, &["--psp-response", &answer], 11);
-        shows(life, &ended, &["payment_approval_expired"]);
+        life.shows(&ended, "payment_approval_expired");
         life.booked_nothing_twice(4);
     });
 }
@@ -347,23 +321,19 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
 fn a_booking_is_waited_for_until_it_is_confirmed_or_failed() {
     at_every_variant(|life| {
         let (_, booked) = life.book("Deep Water Pool", &["--wait"], 0);
-        shows(life, &booked, &["confirmed"]);
+        life.shows(&booked, "confirmed");
         let (id, _) = life.book("Lantern House", &[], 8);
         // Each state is shown once, whatever else differs from answer to answer.
         let watched = life.run(["watch", &id], 0).stdout.to_lowercase();
         for state in ["processing", "confirmed"] {
             let heading = format!("{state}\t{}", id.to_lowercase());
-            assert_eq!(
-                watched.matches(&heading).count(),
-                1,
-                "{}: {watched}",
-                life.variant
-            );
+            let count = watched.matches(&heading).count();
+            assert_eq!(count, 1, "{}: {watched}", life.variant);
         }
         let (_, failed) = life.book("Night Ferry", &["--wait"], 11);
-        shows(life, &failed, &["failed", "provider_unreachable"]);
+        life.shows(&failed, "failed|provider_unreachable");
         let (_, failed) = life.book("Full House Grill", &[], 11);
-        shows(life, &failed, &["failed", "no_table_left"]);
+        life.shows(&failed, "failed|no_table_left");
         life.booked_nothing_twice(4);
     });
 }
@@ -383,23 +353,16 @@ fn a_persons_account_is_connected_shown_used_and_disconnected() {
         life.run(["session", "verify", &id, "--code", "000000"], 12)
             .says("the code is wrong");
         let active = life.run(["session", "verify", &id, "--code", &life.code()], 0);
-        shows(life, &active, &["active", &id, "guest\tu1", &provider]);
+        life.shows(&active, &format!("active|{id}|guest\tu1|{provider}"));
         let other = connect("u2", "+44 20 7946 0019");
         let listed = life.run(["session", "list"], 0);
-        shows(life, &listed, &[&id, &other, "u1", "u2"]);
-        let mine = life.run(
-            ["session", "list", "--end-user", "u1", "--state", "active"],
-            0,
-        );
-        shows(life, &mine, &[&id]);
+        life.shows(&listed, &format!("{id}|{other}|u1|u2"));
+        let mine = life.run(words("session list --end-user u1 --state active"), 0);
+        life.shows(&mine, &id);
         assert!(!mine.stdout.contains(&other), "{}: {mine}", life.variant);
-        shows(
-            life,
-            &life.run(["session", "show", &id], 0),
-            &["active", "u1"],
-        );
+        life.sees(["session", "show", &id], 0, "active|u1");
         for card in [&["card", &id][..], &["card", "--end-user", "u1"]] {
-            shows(life, &life.run(card, 0), &["has a card on file"]);
+            life.sees(card, 0, "has a card on file");
         }
         life.run(["card", &other], 7).says("connect");
         let (booking, _) = life.book("Corner Oyster", &["--end-user", "u1"], 10);
@@ -418,11 +381,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         life.service.control("POST", "fault", &fault.to_string());
         let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
         life.run(&lost, 16).says("bookctl attempts resume k1");
-        shows(
-            life,
-            &life.run(["attempts"], 0),
-            &["k1", "unresolved", "19:30"],
-        );
+        life.sees(["attempts"], 0, "k1|unresolved|19:30");
         life.booked_nothing_twice(1);
         let drops = life.service.calls();
         let drops = drops.iter().filter(|call| *call == "POST /v1/bookings");
@@ -430,11 +389,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
             life.service.control("POST", "clock", "{}");
             life.home.run(["attempts", "resume", "k1"]);
         }
-        shows(
-            life,
-            &life.run(["attempts", "resume", "k1"], 0),
-            &["confirmed"],
-        );
+        life.sees(["attempts", "resume", "k1"], 0, "confirmed");
         life.booked_nothing_twice(1);
 
         let (venue, provider) = life.venue("Harbour Table");
@@ -448,7 +403,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         std::fs::write(life.home.folder().join("rows.jsonl"), format!("{row}\n")).unwrap();
         for _ in 0..2 {
             let batch = ["batch", "rows.jsonl", "--name", "b"];
-            shows(life, &life.run(batch, 0), &["confirmed", "10:00"]);
+            life.sees(batch, 0, "confirmed|10:00");
         }
         life.booked_nothing_twice(2);
     });
@@ -473,7 +428,7 @@ fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
         let none = life.run(["bookings", "--open"], 0);
         none.says("No unfinished bookings");
         let (id, _) = life.book("Corner Oyster", &[], 10);
-        shows(life, &life.run(["bookings", "--open"], 0), &[&id]);
+        life.sees(["bookings", "--open"], 0, &id);
         if !settings(life.variant)
             .iter()
             .any(|it| it.starts_with("read.error="))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Foreign, Home, Reply, Request, Scripted, words};
+use crate::harness::{Home, Reply, Request, Scripted};
 
 fn home(server: &Scripted) -> Home {
     Home::pointing_to(server.base_url(), "sk_test_paged_0001")
@@ -142,32 +142,6 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
         .with("BOOKCTL_API_KEY", "sk_test_paged_0001");
     home.ok(SEARCH).prints("Venue 3");
     assert_eq!(server.requests().len(), 2);
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
-fn the_pages_of_a_foreign_service_are_read() {
-    #[rustfmt::skip]
-    let cases = [
-        ("plain", "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n"),
-        ("ledger", "[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n"),
-    ];
-    for (variant, adapter) in cases {
-        let Some(service) = Foreign::start(variant) else {
-            return;
-        };
-        let home = service.home(adapter);
-        let output = home.run(words(
-            "search dining --near 'New York' --at 2026-12-01T19:30:00Z --json",
-        ));
-        let searches = service.calls();
-        assert_eq!(output.code, Some(0), "{variant}: {output}");
-        assert!(searches.len() > 1, "{variant}: {searches:?}\n{output}");
-        assert!(
-            !output.stderr.contains("were not read"),
-            "{variant}: {output}"
-        );
-    }
 }
 
 #[test]

@@ -125,3 +125,82 @@ fn the_config_file_is_its_owners_alone() {
     let file = std::fs::metadata(home.path().join("config.toml")).unwrap();
     assert_eq!(file.permissions().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn settings_are_changed_from_the_shell_and_comments_are_kept() {
+    let home = Home::new().configured(
+        "# mine\n[profiles.x]\nbase_url = \"https://a.example\" # there\nkey_origin = \"https://a.example\"\n",
+    );
+    let shown = home.ok(words(
+        "profile set x read_only=true local_times=true otp_field=pin \
+                 dialect.venues_field=data.results read.booking=.data 'write.otp={otpCode: \
+                 .otp}' auth_query=api_key headers.X-Org=7 --json",
+    ));
+    drop(shown);
+    let shown = home.json("profile show x");
+    assert_eq!(shown["read"]["booking"], ".data");
+    assert_eq!(shown["write"]["otp"], "{otpCode: .otp}");
+    holds(
+        &shown,
+        &json!({"local_times": true, "auth_query": "api_key"}),
+    );
+    assert_eq!(shown["headers"]["X-Org"], "7");
+    assert_eq!(shown["dialect"]["venues_field"], "data.results");
+    let file = config(&home);
+    assert!(
+        file.starts_with("# mine\n") && file.contains("# there"),
+        "{file}"
+    );
+    let page = home.ok(["profile", "show", "x"]).stdout;
+    assert!(page.contains("read.booking = .data"), "{page}");
+
+    let unset = "profile unset x read.booking write.otp local_times otp_field auth_query \
+             headers.X-Org";
+    home.ok(words(format!("{unset} venues_field")));
+    let after = config(&home);
+    assert!(
+        !["dialect", "write", "local_times", "auth_query", "headers"]
+            .iter()
+            .any(|key| after.contains(key)),
+        "{after}"
+    );
+}
+
+#[test]
+fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
+    let home = Home::new()
+        .configured(
+            "[profiles.x]\nbase_url = \"https://a.example\"\nkey_origin = \"https://a.example\"\n",
+        )
+        .with("BOOKCTL_API_KEY", "whatever_the_key_is");
+    let before = config(&home);
+    for (setting, exit, says) in [
+        ("read.booking=.data |", 2, "read.booking"),
+        ("read.bookings=.", 2, "read.bookings"),
+        ("otp_field=", 2, "dialect.otp_field"),
+        ("otp_field=pin\n", 2, "control character"),
+        ("otp_field=psp_abort", 2, "dialect.otp_field"),
+        ("venues_field=..*", 2, "names with dots between them"),
+        ("venues_field=data[0].x", 2, "read.KIND"),
+        ("read_only=maybe", 2, "read_only"),
+        ("base_url=https://b.example", 3, "base_url"),
+        ("color=red", 2, "color"),
+        ("ca_file=/dev/zero", 3, "not a regular file"),
+        ("auth_query=cursor", 3, "bookctl sends that parameter"),
+        (
+            "headers.X-Org=sk_live_4eC39HqLyjWD",
+            3,
+            "bookctl auth login",
+        ),
+        ("headers.X-Org=whatever_the_key_is", 2, "bookctl auth login"),
+    ] {
+        home.run(["profile", "set", "x", "local_times=true", setting])
+            .exits(exit)
+            .says(says);
+        assert_eq!(config(&home), before, "{setting}");
+    }
+    home.ok(["profile", "set", "x", "base_url=https://a.example/v2"]);
+    home.run(["profile", "unset", "x", "base_url"]).exits(2);
+    home.run(["profile", "set", "nobody", "read_only=true"])
+        .exits(3);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Foreign, Home, Reply, Scripted, words};
+use crate::harness::{Home, Reply, Scripted, words};
 
 /// A home whose profile `acme` leads to this server.
 fn home(server: &Scripted, profile: &str) -> Home {
@@ -137,32 +137,6 @@ fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
         .run(["status"])
         .exits(3)
         .says("line 5: profile acme: headers.Authorization may carry a secret");
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
-fn each_way_to_send_the_key_is_taken_by_a_foreign_service() {
-    for (variant, adapter) in [
-        (
-            "plain",
-            "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n",
-        ),
-        ("nested", "auth_query = \"api_key\"\n"),
-        (
-            "hal",
-            "[profiles.foreign.headers]\nX-Api-Version = \"2026-10-01\"\n[profiles.foreign.dialect]\nauth_scheme = \"PartnerKey\"\n",
-        ),
-        (
-            "camel",
-            "[profiles.foreign.headers]\nX-Organization-Id = \"20417\"\n[profiles.foreign.dialect]\nauth_scheme = \"ApiKey\"\n",
-        ),
-    ] {
-        let Some(service) = Foreign::start(variant) else {
-            return;
-        };
-        let output = service.home(adapter).run(["api", "GET", "/v1/"]);
-        assert_eq!(output.code, Some(0), "{variant}: {output}");
-    }
 }
 
 #[test]

@@ -1,16 +1,17 @@
 //! Markdown documents whose `console` blocks are commands with the output that a reader is promised.
 //!
 //! The commands of a `console` block run in a pipe, as in a script, and those of a `console tty` block in a terminal of
-//! 80 columns, with the same ids and times on every run (see `fixed`); `UPDATE_DOCS=1` writes these blocks anew. A line
-//! `<!-- $ COMMAND -->` between blocks runs a command whose output is for nobody. Where a command names
-//! http://127.0.0.1:4010, the sandbox of the document's home is served there.
+//! 80 columns (`console tty 40`: of 40), with the same ids and times on every run (see `fixed`); `UPDATE_DOCS=1` writes these
+//! blocks anew. There, a command that ends in `# types ANSWER` gets this line once it asks. A line `<!-- $ COMMAND -->` between
+//! blocks runs a command whose output is for nobody. Where a command names http://127.0.0.1:4010, the sandbox of the
+//! document's home is served there.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::fixed::{Fixed, as_run, as_shown, set_clock};
+use super::fixed::{Fixed, as_run, as_shown, on_any_computer, set_clock};
 use super::{Home, Running, Served, Terminal};
 
 /// Where documents serve a sandbox.
@@ -22,7 +23,8 @@ struct Step {
     line: usize,
     command: String,
     promised: Vec<String>,
-    on_a_terminal: bool,
+    /// The columns of its terminal; without one it runs in a pipe.
+    columns: Option<u16>,
 }
 
 /// The commands of every block that is marked `console`, and the hidden ones, in order. A command begins with `$ ` and goes on where a
@@ -43,7 +45,7 @@ fn steps(document: &str) -> Vec<Step> {
                 line: number,
                 command: command.to_owned(),
                 promised: vec!["...".to_owned()],
-                on_a_terminal: false,
+                columns: None,
             });
         }
         match &fence {
@@ -61,7 +63,7 @@ fn steps(document: &str) -> Vec<Step> {
                         line: number,
                         command: command.to_owned(),
                         promised: Vec::new(),
-                        on_a_terminal: kind == "console tty",
+                        columns: columns(kind),
                     }),
                     (None, Some(step)) => step.promised.push(line.to_owned()),
                     (None, None) => panic!("line {number}: output before any command"),
@@ -71,6 +73,11 @@ fn steps(document: &str) -> Vec<Step> {
         }
     }
     steps
+}
+
+fn columns(kind: &str) -> Option<u16> {
+    let terminal = kind.strip_prefix("console tty")?;
+    Some(terminal.trim().parse().unwrap_or(80))
 }
 
 /// Whether the next line belongs to the command too.
@@ -135,17 +142,23 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
         };
         let command = as_run(&command).replace(ADDRESS, address);
         let shell = ["bash", "-c", SHELL, "bash", &command];
-        let (shown, stderr) = if step.on_a_terminal {
-            let ended = Terminal::of_program(&home, 80, &shell).end();
-            (ended.text(), String::new())
+        let (shown, stderr) = if let Some(columns) = step.columns {
+            let mut terminal = Terminal::of_program(&home, columns, &shell);
+            if let Some((_, line)) = command.split_once("# types ") {
+                terminal.answer("›", line);
+            }
+            (terminal.end().text(), String::new())
         } else {
             let mut program = Command::new(shell[0]);
             home.enter(&mut program);
             program.args(&shell[1..]).stdin(Stdio::null());
             let output = Running::start(program).end();
-            (as_shown(&output.stdout), output.stderr)
+            (output.stdout, output.stderr)
         };
-        let shown = fixed.text(&shown.replace(address, ADDRESS));
+        let shown = on_any_computer(&shown.replace(host(address), host(ADDRESS)));
+        let is_piped = step.columns.is_none();
+        let shown = if is_piped { as_shown(&shown) } else { shown };
+        let shown = fixed.text(&shown);
         let lines: Vec<&str> = shown.lines().collect();
         let promised: Vec<&str> = step.promised.iter().map(String::as_str).collect();
         if !matches(&promised, &lines) {
@@ -180,6 +193,10 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
         report: differences,
         anew: anew.join("\n") + "\n",
     })
+}
+
+fn host(address: &str) -> &str {
+    address.trim_start_matches("http://")
 }
 
 /// What one command left behind, the next finds: variables, and the exit code as `$?`.
