@@ -43,9 +43,8 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
         (Some(id), _) => session::card(id),
         (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
         (None, None) => {
-            return Err(Error::usage("neither a session nor a guest was named").hint(
-                "name one: bookctl card SESSION, or bookctl card --end-user U; list sessions with `bookctl session list`",
-            ));
+            return Err(Error::usage("neither a session nor a guest was named")
+                .hint("list sessions with `bookctl session list`, or pass --end-user ID"));
         }
     };
     let answer = match (context.read(call).await, session) {

@@ -49,7 +49,7 @@ pub(crate) fn degrees(text: &str, most: f64) -> Result<f64, String> {
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct At {
-    /// Choose the time, such as `fri 8pm` or RFC 3339 [default: now]
+    /// Choose the time, such as `fri 19:30` [default: now]
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
     #[command(flatten)]

@@ -39,7 +39,9 @@ pub(super) fn suggestion(
     ] {
         match error.get(kind) {
             Some(ContextValue::String(one)) => found.push(one.as_str()),
-            Some(ContextValue::Strings(many)) => found.extend(many.iter().map(String::as_str)),
+            Some(ContextValue::Strings(many)) => {
+                found.extend(many.iter().rev().map(String::as_str))
+            }
             _ => {}
         }
     }

@@ -51,7 +51,7 @@ pub(super) const LETTERS: [(Letter, char, &str, &str); 7] = [
         Resolve,
         'r',
         "resolve",
-        "Find out what happened to an unresolved request",
+        "Find out whether an unresolved request was booked",
     ),
     (CopyId, 'c', "copy id", "Copy the ID to the clipboard"),
 ];

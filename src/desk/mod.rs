@@ -25,9 +25,9 @@ use list::{Entry, List};
 
 /// Find, watch and change bookings on one live screen
 ///
-/// The screen has what `bookctl bookings` knows: what waits for an answer with its countdown, requests with an unknown
-/// result, the bookings of today and those to come, then earlier ones. Type to search. Enter opens a booking's card. A letter
-/// there runs the same command with the same questions, and comes back. `?` lists the keys, Ctrl-C leaves.
+/// Shows what waits for an answer with its countdown, unresolved requests, today's and coming bookings, then earlier ones.
+/// Type to search. Enter opens a booking's card, where a letter runs a command with its usual questions. `?` lists the keys,
+/// Ctrl-C leaves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl desk\n  \

@@ -40,7 +40,7 @@ struct ClockFlags {
     /// Stop the clock
     #[arg(long)]
     freeze: bool,
-    /// Let a stopped clock go on
+    /// Restart a stopped clock
     #[arg(long)]
     resume: bool,
 }

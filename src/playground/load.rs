@@ -12,8 +12,8 @@ use crate::service::client::Call;
 
 /// Load venues and bookings of your own
 ///
-/// FILE is TOML or JSON, checked as a whole: with a mistake in it, nothing is loaded. What has the id of an earlier venue
-/// or booking takes its place, so that loading again repeats nothing. `sandbox reset` removes everything that was loaded.
+/// Loads all of FILE (TOML or JSON), or nothing if it has a mistake. Entries with the same id are replaced, so loading twice
+/// is safe. `sandbox reset` removes what was loaded.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox load --example > fixtures.toml\n  \

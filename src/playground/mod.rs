@@ -24,7 +24,7 @@ use crate::outcome::{Exit, Result};
 
 /// Run and control the sandbox
 ///
-/// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve`
+/// It is the complete service, with a clock you can move and faults you can add. All commands except `serve`
 /// and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {

@@ -14,10 +14,10 @@ use crate::terminal::output::{DocumentView, Page, Tone};
 
 const PATH: &str = "/sandbox/report";
 
-/// Report what the requests to a sandbox server never met, and which rules they broke
+/// Report what your tests of a sandbox server missed, and which rules they broke
 ///
-/// Situations are what an integration has to live with, each with what brings it about. Findings are rules of the service
-/// that the client or the handler was seen to break, with the requests that show it.
+/// Situations are what an integration meets in production, each with the command that produces it. Findings are rules of
+/// the service that your client or handler broke, with the requests.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox report\n  \

@@ -121,7 +121,7 @@ fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_ba
     let other = book("b");
     assert_eq!(served.bookings().len(), 4);
     other
-        .says("row 1: this guest has a booking at this venue on this day already: bk_")
+        .says("row 1: this guest already has a booking at this venue that day: bk_")
         .says("the same holds for rows 2");
 }
 

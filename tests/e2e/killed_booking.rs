@@ -58,7 +58,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
     home.ok(book("again", &[]));
     let resume = ["attempts", "resume", "killed"];
     let mut terminal = Terminal::of_width(&home, 100, &resume);
-    terminal.see("this guest has a booking at this venue on this day already: bk_1");
+    terminal.see("this guest already has a booking at this venue that day: bk_1");
     terminal.see("? Send the request again?");
     terminal.press(Key::Enter);
     terminal
@@ -67,7 +67,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
         .says("bookctl attempts abandon killed");
     assert_eq!(server.creates().len(), 2);
     home.ok(resume)
-        .says("this guest has a booking at this venue on this day already: bk_1");
+        .says("this guest already has a booking at this venue that day: bk_1");
     assert_eq!(server.creates().len(), 3);
 }
 
@@ -79,7 +79,7 @@ fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_se
     let mut terminal = Terminal::of_width(&home, 100, &book("third", &[]));
     terminal.see("? Check it first?");
     terminal.press(Key::Enter);
-    terminal.see("this guest has a booking at this venue on this day already: bk_1");
+    terminal.see("this guest already has a booking at this venue that day: bk_1");
     terminal.see("? Send the request again?");
     terminal.press(Key::Enter);
     // The first request is not sent again. The booking that the command line asks for is another question.

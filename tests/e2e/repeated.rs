@@ -204,7 +204,7 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
     for more in alike {
         let mut terminal = again(&home, "ven_confirms", more);
         terminal
-            .see("this guest has a booking at this venue on this day already")
+            .see("this guest already has a booking at this venue that day")
             .see(&format!("{first}, Ada Lovelace"))
             .see("19:30 (+00:00), party 2")
             .see("? Book another one? (no)")
@@ -215,7 +215,7 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
     again(&home, "ven_confirms", &["--yes"])
         .end()
         .exits(0)
-        .says(&format!("on this day already: {first}"));
+        .says(&format!("at this venue that day: {first}"));
     assert_eq!(made(&home), 2);
     let others: [(&str, &[&str]); 3] = [
         ("ven_confirms_b", &[]),
@@ -232,7 +232,7 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
 fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_not_count() {
     let home = Home::new();
     let first = home.booked("ven_confirms", &[], 0);
-    let warning = format!("this guest has a booking at this venue on this day already: {first}");
+    let warning = format!("this guest already has a booking at this venue that day: {first}");
     home.ok(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"]))
         .says(&warning);
     assert_eq!(made(&home), 2);
@@ -265,7 +265,7 @@ fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
         let mut terminal = again(&home, "ven_confirms", &more);
         terminal.see("? Check it first? (yes)").press(Key::Enter);
         terminal
-            .see("this guest has a booking at this venue on this day already")
+            .see("this guest already has a booking at this venue that day")
             .see("? Book another one? (no)")
             .press(Key::Enter);
         terminal.end().exits(17);

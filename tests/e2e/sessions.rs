@@ -271,7 +271,7 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
     has(&error, "hint", &show);
 
     let error = home.refuses("card", 2, "usage");
-    for way in ["bookctl card SESSION", "--end-user"] {
+    for way in ["bookctl session list", "--end-user"] {
         has(&error, "hint", way);
     }
 }

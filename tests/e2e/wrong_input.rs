@@ -192,7 +192,7 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
              try `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`",
             "see `bookctl slots --help`",
         ),
-        (&["sandbox", "delete"], 2, "unrecognized subcommand 'delete'", "did you mean 'reset' or 'deliveries'?"),
+        (&["sandbox", "delete"], 2, "unrecognized subcommand 'delete'", "did you mean 'deliveries' or 'reset'?"),
         (&["help", "sandbx"], 2, "unknown topic or command `sandbx`", "did you mean 'sandbox'?"),
         (&["show", "--", "--json"], 6, "booking not found: --json", "bookctl bookings -- --json"),
         (&["modify", "nosuch", "--party", "3"], 6, "booking not found: nosuch", "bookctl bookings nosuch"),

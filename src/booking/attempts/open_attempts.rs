@@ -153,8 +153,11 @@ pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Re
     while error.exit == Exit::OutcomeUnknown
         && context.prompter.interactive()
         && let Some(key) = error.idempotency_key.clone()
-        && wants_to_find_out(context, "The booking may exist. Check now?").await?
     {
+        context.out.warn(&error.message);
+        if !wants_to_find_out(context, "The booking may exist. Check now?").await? {
+            break;
+        }
         match resume(context, &key).await {
             Err(again) if again.code != Code::Declined => error = again,
             Err(_) => break,

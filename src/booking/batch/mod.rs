@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// Show the results of the rows so far, and book nothing
     #[arg(long, conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
     results: bool,
-    /// Book rows that ask for the same booking, each of them
+    /// Book equal rows, each of them once
     #[arg(long)]
     equal_rows: bool,
     /// Show the requests and book nothing

@@ -148,7 +148,7 @@ impl Booked {
         })?;
         let text = |pointer: &str| other.field(pointer).map(plain).unwrap_or_default();
         Some(format!(
-            "this guest has a booking at this venue on this day already: {}, {}, {}, party {}",
+            "this guest already has a booking at this venue that day: {}, {}, {}, party {}",
             other.booking.id(),
             text("/customer/name"),
             other.field("/datetime").map(time_text).unwrap_or_default(),

@@ -23,9 +23,8 @@ use crate::terminal::prompt::Question;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
-/// Anything that you leave out stays as it is. A time without a day stays on the booking's day, a weekday is the one nearest
-/// to it, and a time without an offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change, and
-/// asks before it changes anything.
+/// What you leave out stays as it is. A time without a day stays on the booking's day, a weekday is the nearest one, and a
+/// time without an offset is the venue's local time. On a terminal, bookctl prompts for the change, shows it, and asks first.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \

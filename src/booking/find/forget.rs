@@ -33,10 +33,10 @@ pub(crate) struct Args {
     /// Booking ids, @N for rows of the last list of bookings, or @last
     #[arg(value_name = "BOOKING", value_parser = id)]
     bookings: Vec<String>,
-    /// Forget every booking of the guests with these words in their name
+    /// Delete the guests with this text in their name
     #[arg(long, value_name = "TEXT", value_parser = pick::part)]
     guest: Option<String>,
-    /// Forget everything booked before this day
+    /// Delete the guests of bookings made before this day
     #[arg(long, value_name = "DATE", value_parser = Days::parse)]
     before: Option<Days>,
     /// Skip the confirmation prompt

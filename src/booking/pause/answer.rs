@@ -79,8 +79,9 @@ pub(crate) fn answered_otherwise(
         "booking {} is waiting for {asked}, not for {given}",
         booking.id()
     );
-    let answers = booking_view(context, booking).commands().join(", or ");
-    Some(Error::new(Code::Http400, what).hint(format!("to answer: {answers}")))
+    let answers = booking_view(context, booking).commands();
+    let answer = answers.first().map(|answer| format!("to answer: {answer}"));
+    Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }
 
 /// Says so if the booking still asks for what was answered: a service may skip a field that it does not know. Other fields

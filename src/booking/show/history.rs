@@ -140,7 +140,7 @@ impl Story {
             "book"
         };
         let parts = [
-            Some(format!("made with bookctl {source}:")),
+            Some(format!("requested with bookctl {source}:")),
             asked.get("venue_id").map(plain),
             asked.get("datetime").map(time_text),
             asked

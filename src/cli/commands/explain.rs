@@ -32,7 +32,10 @@ fn explained(code: Option<&str>) -> Result<Explained> {
     if let Some(found) = entry(code).or_else(|| entry(&format!("http_{code}"))) {
         return Ok(Explained(vec![found]));
     }
-    let list = "list all codes with `bookctl explain`";
+    let list = match code.parse::<u8>() {
+        Ok(_) => "see `bookctl help exit-codes`",
+        Err(_) => "list all codes with `bookctl explain`",
+    };
     let meant = did_you_mean(code, ALL.iter().map(|entry| entry.name));
     let hint = meant.map_or(list.to_owned(), |meant| format!("{meant} Or {list}"));
     Err(Error::usage(format!("unknown code {}", code.escape_debug())).hint(hint))

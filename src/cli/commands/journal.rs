@@ -12,8 +12,8 @@ use crate::terminal::output::{Draw, Page};
 
 /// Show where bookings are recorded, and share it with a team
 ///
-/// The journal is a file of this computer. Set BOOKCTL_JOURNAL, or `journal` of a profile, to a postgresql:// URL to
-/// share it with other computers: bookings, attempts and rate limits are then those of the team.
+/// The journal is a file on this computer. To share it with a team, set BOOKCTL_JOURNAL or a profile's `journal` to a
+/// postgresql:// URL: bookings, unresolved requests and rate limits are then the team's.
 #[derive(clap::Subcommand, Debug, Default)]
 #[command(after_help = "Examples:\n  \
     bookctl journal\n  \
@@ -28,13 +28,13 @@ pub(crate) enum Command {
     Recover,
     /// Prepare a shared journal: make its tables
     ///
-    /// Needs the right to create tables. Other commands do not. To run it again changes nothing.
+    /// Needs the right to create tables; other commands do not. Safe to run again.
     #[command(after_help = "Examples:\n  \
         BOOKCTL_JOURNAL=postgresql://owner@db.internal/bookctl bookctl journal init")]
     Init,
     /// Copy a local journal into the shared one
     ///
-    /// What is there already stays, so it can be run again.
+    /// Keeps what is there already. Safe to run again.
     #[command(after_help = "Examples:\n  \
         bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
     Copy {

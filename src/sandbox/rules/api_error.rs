@@ -159,7 +159,7 @@ impl ApiError {
 
     pub(crate) fn not_paused(status: BookingStatus) -> Self {
         let reason = format!("The booking is {status}, and continue answers one that waits for something (States and transitions).");
-        Self::Told(409, json!({"error": format!("the booking is {status} and waits for nothing")}), reason)
+        Self::Told(409, json!({"error": format!("the booking has status {status} and is not waiting")}), reason)
     }
 
     pub(crate) fn not_confirmed(status: BookingStatus) -> Self {

@@ -18,9 +18,8 @@ use crate::terminal::output::{Draw, Output, Page, Tone};
 
 /// Check the configuration, the connection and the API key
 ///
-/// Prints one line for each check, with a fix if there is a problem. The exit code is 0 if there is no problem.
-/// Otherwise it is 3 for the configuration, 15 for the network or 4 for the key, in this order; where the service refuses
-/// for another reason or fails, it is the code that every command ends with there, such as 14.
+/// Prints one line for each check, with a fix for each problem. Exits with 0 if all is well, else with 3 (configuration),
+/// 15 (network), 4 (key), or the code that every command would exit with, such as 14.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \

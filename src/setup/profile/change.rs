@@ -27,7 +27,7 @@ pub(crate) struct AddArgs {
     /// Use the service at this address
     #[arg(long, value_name = "URL")]
     base_url: String,
-    /// Further setting and its value, as `bookctl profile set` takes them
+    /// Setting and its value, as for `bookctl profile set`
     #[arg(value_name = "KEY=VALUE", value_parser = Assignment::parse)]
     settings: Vec<Assignment>,
 }
@@ -96,7 +96,7 @@ fn assign(
     Ok(())
 }
 
-/// Remove settings of a profile, so that their defaults hold
+/// Reset settings of a profile to their defaults
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl profile unset live read.booking dialect.otp_field")]
 pub(crate) struct UnsetArgs {

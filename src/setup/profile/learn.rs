@@ -13,7 +13,7 @@ use crate::service::mapping::ReadKind;
 use crate::setup::learn::{Came, LearnOptions, LearnReport, MOST_CALLS, look};
 use crate::terminal::output::View;
 
-/// Show what a service sends, and set what is certain of it
+/// Show what a service sends, and save what is certain
 ///
 /// Sends at most 25 reads (the index, both searches, the sessions, this computer's own bookings) and uses at most half
 /// of what a rate limit leaves. It never creates, answers, changes or cancels anything. For each document it shows

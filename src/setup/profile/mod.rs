@@ -33,7 +33,7 @@ pub(crate) enum Command {
         name: Option<String>,
     },
     Add(change::AddArgs),
-    /// Make a profile the default; `sandbox` is the sandbox
+    /// Make a profile the default, or `sandbox`
     #[command(after_help = "Examples:\n  bookctl profile use live\n  bookctl profile use sandbox")]
     Use {
         /// Name of the profile
