@@ -26,7 +26,7 @@ use list::{Entry, List};
 /// Find, watch and change bookings on one live screen
 ///
 /// Shows what waits for an answer with its countdown, unresolved requests, today's and coming bookings, then earlier ones.
-/// Type to search. Enter opens a booking's card, where a letter runs a command with its usual questions. `?` lists the keys,
+/// Type to search. Enter opens a booking's card; there, a letter runs a command with its usual questions. `?` lists the keys,
 /// Ctrl-C leaves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \

@@ -134,7 +134,7 @@ fn a_person_is_asked_once_about_the_rows_whose_guests_are_booked_already() {
     let book = ["batch", &file, "--name", "other"];
     let mut terminal = Terminal::start(&home, &book);
     terminal
-        .see("row 1: this guest has a booking")
+        .see("row 1: this guest already has a booking")
         .see("the same holds for rows 2-3")
         .see("? Book these rows as well? (no)")
         .type_in("\r");
