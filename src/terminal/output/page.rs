@@ -270,7 +270,9 @@ impl Sheet<'_> {
 
     /// Writes one line. The last cell is wrapped within its column, or below the line if its column is narrow.
     fn columns(&mut self, cells: &[(Cell, usize)]) {
-        let Some(((last, _), before)) = cells.split_last() else {
+        let is_shown = |(cell, _): &(Cell, usize)| !cell.shown().is_empty();
+        let shown = cells.iter().rposition(is_shown).map_or(0, |at| at + 1);
+        let Some(((last, _), before)) = cells[..shown].split_last() else {
             return;
         };
         let (mut start, mut width, mut indent) = (String::new(), 0, 0);
@@ -299,8 +301,7 @@ impl Sheet<'_> {
         }
         let room = self.style.width.saturating_sub(indent).max(LEAST_CUT);
         for line in wrap(&shown, room) {
-            let line = format!("{start}{}", self.style.tint(last.tone, &line));
-            self.line(line.trim_end());
+            self.line(&format!("{start}{}", self.style.tint(last.tone, &line)));
             start = " ".repeat(indent);
         }
     }
