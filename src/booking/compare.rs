@@ -171,20 +171,13 @@ fn agree(name: &str, asked: &Value, shown: &Value) -> Option<bool> {
 /// Whether two names may be the same guest: the same words in any order. Of a masked name or one with initials, only what it
 /// shows is compared.
 fn same_name(asked: &str, shown: &str) -> bool {
-    let words = |name: &str| -> Vec<String> {
-        let words = name.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.'));
-        words
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    let (asked, shown) = (words(asked), words(shown));
-    let is_part = |word: &String| {
+    let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | '.');
+    let words = |name| str::split(name, is_between).filter(|word: &&str| !word.is_empty());
+    let is_part = |word: &str| {
         let is_initial = word.chars().count() == 1;
-        let mut asked = asked.iter();
-        asked.any(|asked| may_be(asked, word) || is_initial && asked.starts_with(word.as_str()))
+        words(asked).any(|it| may_be(it, word) || is_initial && it.starts_with(word))
     };
-    shown.len() <= asked.len() && shown.iter().all(is_part)
+    words(shown).count() <= words(asked).count() && words(shown).all(is_part)
 }
 
 /// Whether a text is another one, as far as the other one is not masked.
@@ -216,54 +209,51 @@ fn same_time(asked: &Value, shown: &Value) -> Option<bool> {
     Some(clock(asked)? == clock(shown)?)
 }
 
-/// Ends a command like [`finish`], and says in which fields the booking differs from what was asked for, where both have
-/// them. A difference is the exit code 7: the service answered as if it had done it.
-pub(crate) fn finish_compared(
+/// Ends a command like [`finish`], and warns of each field that the booking shows otherwise than asked for, or after a modify not
+/// at all, which is the exit code 7: some services ignore fields whose names they do not know. If the answer to a modify does
+/// not show the change, the booking is read again first.
+pub(crate) async fn finish_compared(
     context: &Context,
-    booking: &Booking,
+    mut booking: Booking,
     kind: WriteKind,
     asked: &Map<String, Value>,
 ) -> Result<Exit> {
-    let mut exit = finish(context, booking)?;
+    let unshown = |booking: &Booking| match kind {
+        WriteKind::Modify => unshown(asked, booking),
+        _ => Vec::new(),
+    };
+    if !unshown(&booking).is_empty() {
+        match read_booking(context, booking.id()).await {
+            Err(error) if error.exit == Exit::Interrupted => return Err(error),
+            read => booking = read.unwrap_or(booking),
+        }
+    }
+    let exit = finish(context, &booking)?;
     // While the provider works on it, the booking may still show what it was.
     if booking.status() == Status::Processing {
         return Ok(exit);
     }
-    for (field, asked) in asked {
-        if let Some(clause) = contradiction(booking, field, asked) {
-            let what = format!("the service accepted the request, but in the booking {clause}");
-            warn_of_field(context, &what, kind, field);
-            exit = Exit::Refused;
-        }
+    let contradicted = asked.iter().filter_map(|(field, asked)| {
+        let clause = contradiction(&booking, field, asked)?;
+        Some((field.as_str(), format!("in the booking {clause}")))
+    });
+    let mut found: Vec<_> = contradicted.collect();
+    found.extend(unshown(&booking).into_iter().map(|field| {
+        let why = "so the change may not have been made";
+        (
+            field,
+            format!("the booking does not show its {field}, {why}"),
+        )
+    }));
+    for (field, clause) in &found {
+        let what = format!("the service accepted the request, but {clause}");
+        warn_of_field(context, &what, kind, field);
     }
-    Ok(exit)
-}
-
-/// Ends a modify like [`finish_compared`]. If the answer does not show the change, the booking is read again. A change that
-/// it does not show either is the exit code 7: some services ignore fields whose names they do not know.
-pub(crate) async fn finish_modified(
-    context: &Context,
-    mut booking: Booking,
-    asked: &Map<String, Value>,
-) -> Result<Exit> {
-    if !unshown(asked, &booking).is_empty() {
-        match read_booking(context, booking.id()).await {
-            Err(error) if error.exit == Exit::Interrupted => return Err(error),
-            Err(_) => {}
-            Ok(read) => booking = read,
-        }
-    }
-    let mut exit = finish_compared(context, &booking, WriteKind::Modify, asked)?;
-    for field in unshown(asked, &booking) {
-        let what = format!(
-            "the service accepted the request, but the booking does not show its {field}, so the change may not have been made"
-        );
-        warn_of_field(context, &what, WriteKind::Modify, field);
-        if exit == Exit::Done {
-            exit = Exit::Refused;
-        }
-    }
-    Ok(exit)
+    Ok(if found.is_empty() {
+        exit
+    } else {
+        Exit::Refused
+    })
 }
 
 /// The fields of a change of which the booking says nothing. A booking with `last_modification` was changed (spec,
@@ -286,15 +276,14 @@ pub(crate) fn warn_of_field(context: &Context, what: &str, kind: WriteKind, fiel
         Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
             ("names it otherwise", format!("dialect.{key}=NAME"))
         }
-        _ => {
-            let setting = format!("write.{}=EXPRESSION", kind.as_str());
-            ("wants it in another shape", setting)
-        }
+        _ => (
+            "wants it in another shape",
+            format!("write.{}=EXPRESSION", kind.as_str()),
+        ),
     };
     let set = adapter.set_command(&setting);
-    context
-        .out
-        .warn(&format!("{what}; if the service {why}: {set}"));
+    let warning = format!("{what}; if the service {why}: {set}");
+    context.out.warn(&warning);
 }
 
 #[cfg(test)]

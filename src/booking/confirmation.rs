@@ -12,7 +12,15 @@ pub(crate) struct Confirmation<'a> {
     pub(crate) declined: &'a str,
 }
 
-impl Confirmation<'_> {
+impl<'a> Confirmation<'a> {
+    pub(crate) fn new(action: &'a str, question: impl Into<String>, declined: &'a str) -> Self {
+        Confirmation {
+            action,
+            question: question.into(),
+            declined,
+        }
+    }
+
     /// Refuses (2) where no person can be asked, and names `--yes`.
     pub(crate) fn check(&self, prompter: &Prompter<'_>) -> Result<()> {
         if prompter.interactive() {

@@ -1,8 +1,6 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
 //! request.
 
-use serde_json::Value;
-
 use super::terms::kept_terms;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
@@ -16,13 +14,20 @@ use crate::terminal::view::{BookingView, RequestView};
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn booking_view<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
     let is_read_by_a_person = context.out.is_human();
+    // What has ended costs nothing more.
+    let costs = !matches!(
+        booking.status(),
+        Status::Failed | Status::Cancelled | Status::Expired
+    );
     let venue = || context.known_venue(&booking.venue_id()?);
     BookingView {
         booking,
         dialect: context.dialect().clone(),
         now: context.service_now(),
         certainty: context.certainty(),
-        terms: shown_terms(context, booking),
+        terms: (costs && is_read_by_a_person)
+            .then(|| kept_terms(context, booking))
+            .flatten(),
         venue: is_read_by_a_person.then(venue).flatten(),
         made_by: is_read_by_a_person
             .then(|| maker(context, booking))
@@ -37,12 +42,6 @@ fn maker(context: &Context, booking: &Booking) -> Option<String> {
     let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
     let Actor { user, host } = runs.find_map(|run| run.maker)?;
     Some(format!("{user} on {host}"))
-}
-
-/// The terms that the booking was made with, for a person. What failed or expired costs nothing.
-fn shown_terms(context: &Context, booking: &Booking) -> Option<Value> {
-    let costs = !matches!(booking.status(), Status::Failed | Status::Expired);
-    (costs && context.out.is_human()).then(|| kept_terms(context, booking))?
 }
 
 /// Updates the journal's copy of the booking, which may have been waited for or answered since it was made; writes the booking,
@@ -102,12 +101,11 @@ fn keep_shown(context: &Context, booking: &Booking) {
 
 /// Shows a call as it would be sent, without sending anything.
 pub(crate) fn preview(context: &Context, call: Call) -> Result<Exit> {
-    let request = RequestView::masked(
-        call,
-        context.adapter(),
-        context.has_key(),
-        context.base_path(),
-    );
-    context.out.emit(&request)?;
+    context.out.emit(&request_view(context, call))?;
     Ok(Exit::Done)
+}
+
+pub(crate) fn request_view(context: &Context, call: Call) -> RequestView {
+    let (adapter, base_path) = (context.adapter(), context.base_path());
+    RequestView::masked(call, adapter, context.has_key(), base_path)
 }

@@ -21,6 +21,7 @@ pub(crate) struct Attempt<I = String, R = RecordedRequest> {
     #[serde(flatten)]
     pub(crate) request: R,
     /// When its guest was deleted (RFC 3339). The request is incomplete since then.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) forgotten_at: Option<I>,
     /// RFC 3339.
     pub(crate) created_at: I,
@@ -28,6 +29,7 @@ pub(crate) struct Attempt<I = String, R = RecordedRequest> {
     pub(crate) runs: Vec<Run<I>>,
     /// What the runs prove, as [`Attempt::derive`] writes it. Indexes use it, and a recovery where runs cannot be read.
     pub(crate) state: State,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) booking_id: Option<I>,
     #[serde(skip)]
     pub(super) http_status: Option<u16>,

@@ -74,16 +74,20 @@ pub(crate) struct Run<I = String> {
     #[serde(flatten)]
     pub(crate) maker: Option<Actor>,
     /// The id of the process, unless the run was recovered.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<u32>,
     pub(crate) outcome: Outcome,
     /// Whether a person has abandoned the attempt since the run began.
     #[serde(skip)]
     pub(super) abandoned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) http_status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) booking_id: Option<I>,
     /// RFC 3339.
     pub(crate) started_at: I,
     /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<I>,
 }
 

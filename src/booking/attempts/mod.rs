@@ -1,9 +1,10 @@
 pub(crate) mod open_attempts;
 
-use serde_json::Value;
+use serde_json::json;
 
+use super::confirmation::Confirmation;
 use super::find::pick;
-use super::{confirmation, finish};
+use super::finish;
 use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::recent::RecentList;
@@ -103,7 +104,8 @@ fn list(context: &Context, all: bool) -> Result<()> {
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
-    let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, true));
+    let document = Document::from(json!({ "attempts": attempts }));
+    let view = DocumentView(document, |_: &Document| page(&attempts, true));
     let none = if all {
         "No requests yet."
     } else {
@@ -136,7 +138,8 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
             .warn("another process may still be sending this request, which can make a booking");
     }
     let attempts = [attempt];
-    let view = DocumentView(document(&attempts), |_: &Document| page(&attempts, false));
+    let document = Document::from(json!({ "attempts": attempts }));
+    let view = DocumentView(document, |_: &Document| page(&attempts, false));
     context.out.emit(&view)
 }
 
@@ -148,26 +151,10 @@ async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> 
          booking can be made twice.",
     );
     context.out.show(&page);
-    let confirmation = confirmation::Confirmation {
-        action: "abandoning a request",
-        question: "Abandon this request without resolving it?".to_owned(),
-        declined: "The request is still unresolved.",
-    };
+    let question = "Abandon this request without resolving it?";
+    let declined = "The request is still unresolved.";
+    let confirmation = Confirmation::new("abandoning a request", question, declined);
     confirmation.ask(&context.prompter).await
-}
-
-/// Attempts as scripts read them, without what is not known of one or of a run.
-fn document(attempts: &[Attempt]) -> Document {
-    let mut attempts = serde_json::to_value(attempts).unwrap_or_default();
-    let each = attempts.as_array_mut().into_iter().flatten();
-    for attempt in each.filter_map(Value::as_object_mut) {
-        let runs = attempt.get_mut("runs").and_then(Value::as_array_mut);
-        for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
-            run.retain(|_, value| !value.is_null());
-        }
-        attempt.retain(|name, value| name == "profile" || !value.is_null());
-    }
-    Document::from(attempts).named("attempts")
 }
 
 /// A row for each; `@N` names those of a list.

@@ -126,24 +126,18 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
 
 /// Refuses a request that is no longer what was sent: its guest was deleted (7), or it was changed in the journal (3).
 fn refuse_changed(attempt: &Attempt) -> Result<()> {
-    let abandon = abandon_command(&attempt.idempotency_key);
     if attempt.forgotten_at.is_some() {
         let state = attempt.state.as_str();
         let what =
             format!("the request is {state} and its guest was deleted, so it cannot be sent again");
-        return Err(Error::new(Code::Http409, what).hint(match attempt.state {
-            // What is open may be booked.
-            State::Unresolved => format!("look for the booking at the service; then: {abandon}"),
-            _ => "make a new booking with `bookctl book`".to_owned(),
-        }));
+        return Err(Error::new(Code::Http409, what)
+            .hint("look for the booking at the service, or make a new one with `bookctl book`"));
     }
     if !attempt.request.is_intact() {
         let what = "the request was changed in the journal after it was made; nothing was sent";
-        return Err(Error::journal(what)
-            .hint(format!(
-                "see the request with `bookctl attempts --json`, or abandon it with: {abandon}"
-            ))
-            .idempotency_key(&attempt.idempotency_key));
+        let key = &attempt.idempotency_key;
+        let hint = format!("to abandon the request: {}", abandon_command(key));
+        return Err(Error::journal(what).hint(hint).idempotency_key(key));
     }
     Ok(())
 }

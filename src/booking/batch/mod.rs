@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::app::Context;
 use crate::booking::arguments::{JournalFlags, Wait};
 use crate::booking::attempts::open_attempts;
+use crate::booking::finish::request_view;
 use crate::config::Target;
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
@@ -22,7 +23,7 @@ use crate::service::client::{BookingRequest, create_call};
 use crate::service::time::document_time::as_text;
 use crate::service::time::text::{human, local};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
-use crate::terminal::view::{RequestView, tone_of};
+use crate::terminal::view::tone_of;
 use keys::KeyedRow;
 use run::{BatchRun, RowResult};
 
@@ -182,13 +183,7 @@ fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     for keyed in rows {
         let asked = keyed.row.body.as_object().cloned().unwrap_or_default();
         let request = BookingRequest::new(context.adapter(), asked, &serde_json::Map::new())?;
-        let call = create_call(request.body, &keyed.key(0));
-        let request = RequestView::masked(
-            call,
-            context.adapter(),
-            context.has_key(),
-            context.base_path(),
-        );
+        let request = request_view(context, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;
         let mut line = json!({ "row": number });
         for (name, value) in request.json().value().as_object().into_iter().flatten() {

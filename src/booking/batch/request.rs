@@ -77,7 +77,7 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
     // A number is a time since 1970.
     let instant = time(row).and_then(|time| time.instant);
     let when = instant.map_or_else(|| text("datetime"), |instant| instant.to_string());
-    let when = When::parse(&when).map_err(|error| Error::usage(error.to_string()))?;
+    let when = When::parse(&when).map_err(Error::usage)?;
     let zone = known_zone(venue.remembered.as_ref(), None);
     let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);
@@ -86,7 +86,7 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
     offer.remember(context);
     let slot = offer
         .at_wanted()
-        .ok_or_else(|| offer.no_slot(venue.name(), "set the row's availability_id to"))?;
+        .ok_or_else(|| offer.no_slot("set the row's availability_id to"))?;
     if venue.remembered.is_some() {
         asked.insert("venue_id".into(), venue.id_value());
     }

@@ -83,12 +83,15 @@ impl BatchRun<'_> {
             let exit = result.exit();
             if exit != Exit::Done {
                 failed.push(keyed.row.number);
-                let own = result
-                    .outcome
-                    .as_ref()
-                    .err()
-                    .and_then(|it| it.hint.as_ref());
-                hint = hint.or_else(|| Some(format!("row {}: {}", keyed.row.number, own?)));
+                let error = result.outcome.as_ref().err();
+                let own = || {
+                    Some(format!(
+                        "row {}: {}",
+                        keyed.row.number,
+                        error?.hint.as_ref()?
+                    ))
+                };
+                hint = hint.or_else(own);
             }
             if exit == Exit::OutcomeUnknown {
                 unknown_in_a_row += 1;

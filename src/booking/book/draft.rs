@@ -4,7 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::offer::Offer;
+use super::offer::{Offer, known_zone, offered};
 use crate::app::Context;
 use crate::booking::find::locate::{LocatedVenue, locate_venue};
 use crate::booking::find::pick::booking_or_pick;
@@ -15,6 +15,7 @@ use crate::service::client::{
     BookingRequest, Customer, NewBooking, SearchLocation, VENDOR_PAYMENT, with_fields,
 };
 use crate::service::documents::contact;
+use crate::service::documents::field::pairs;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::Adapter;
@@ -148,9 +149,24 @@ impl BookingDraft {
 
     /// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
     pub(crate) fn has_a_choice_of_providers(&self) -> bool {
-        let is_open =
-            self.options.provider.is_none() && self.slot.is_none() && self.slot_id.is_none();
-        is_open && self.providers().len() > 1
+        self.options.provider.is_none() && !self.has_slot() && self.providers().len() > 1
+    }
+
+    pub(crate) fn has_slot(&self) -> bool {
+        self.slot.is_some() || self.slot_id.is_some()
+    }
+
+    /// The zone of a time without an offset, unless only the venue's slots can show it.
+    pub(crate) fn known_zone(&self) -> Option<TimeZone> {
+        known_zone(self.remembered(), self.zone.as_ref())
+    }
+
+    /// The slots of its venue around a time.
+    pub(crate) async fn offer(&self, context: &Context, when: &When) -> Result<Offer> {
+        let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
+        let (zone, provider) = (self.known_zone(), self.options.provider.as_deref());
+        let party = self.options.party.unwrap_or(1);
+        offered(context, venue, when, zone.as_ref(), party, provider).await
     }
 
     /// What it lacks: each argument, and its description.
@@ -160,20 +176,15 @@ impl BookingDraft {
         } else {
             "the venue"
         };
-        let has_time = self.slot.is_some() || self.at.is_some();
-        [
-            (self.venue.is_some(), "VENUE", venue),
-            (has_time, "--at WHEN", "the time"),
-            (self.options.party.is_some(), "--party N", "the party size"),
-            (
-                self.options.name.is_some(),
-                "--name NAME",
-                "the guest's name",
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(is_known, argument, what)| (!is_known).then_some((argument, what)))
-        .collect()
+        let (options, has_time) = (&self.options, self.slot.is_some() || self.at.is_some());
+        let mut lacking = vec![
+            ("VENUE", venue, self.venue.is_some()),
+            ("--at WHEN", "the time", has_time),
+            ("--party N", "the party size", options.party.is_some()),
+            ("--name NAME", "the guest's name", options.name.is_some()),
+        ];
+        lacking.retain(|(.., is_known)| !is_known);
+        lacking.into_iter().map(|it| (it.0, it.1)).collect()
     }
 
     /// Refuses (2) a draft that lacks something where nobody can be asked.
@@ -219,7 +230,6 @@ impl BookingDraft {
     /// `usage` (2) if the venue, the party or the guest is missing; configuration (3) if an expression of the profile
     /// fails.
     pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
-        let missing = |what: &str| Error::usage(format!("no {what} given"));
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let options = self.options.clone();
@@ -256,11 +266,8 @@ impl BookingDraft {
         let mut flags: Vec<String> = slot.into_iter().collect();
         flags.push(shell::flag("--at", &time));
         flags.extend(options.flags());
-        for (name, value) in &self.fields {
-            leaves(name.clone(), value, &mut |leaf| {
-                flags.push(shell::flag("-F", &leaf))
-            });
-        }
+        let more = pairs(&self.fields).into_iter();
+        flags.extend(more.map(|(name, value)| shell::flag("-F", &format!("{name}={value}"))));
         let name = profile.map(|profile| format!("{} ", shell::flag("--profile", profile)));
         let name = format!("{}book", name.unwrap_or_default());
         Some(shell::command(&name, &venue.id, &flags.join(" ")))
@@ -275,20 +282,6 @@ fn listed(words: &[&str]) -> String {
     }
 }
 
-/// Every field within a value, as `-F` writes it: `customer[title]=Dr`.
-fn leaves(path: String, value: &Value, found: &mut dyn FnMut(String)) {
-    match value {
-        Value::Object(inner) => {
-            for (name, value) in inner {
-                leaves(format!("{path}[{name}]"), value, found);
-            }
-        }
-        Value::Array(inner) => {
-            for value in inner {
-                leaves(format!("{path}[]"), value, found);
-            }
-        }
-        Value::Null => found(format!("{path}=null")),
-        value => found(format!("{path}={}", plain(value))),
-    }
+fn missing(what: &str) -> Error {
+    Error::usage(format!("no {what} given"))
 }

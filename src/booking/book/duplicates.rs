@@ -6,18 +6,19 @@ use serde_json::Value;
 
 use super::create::{asked_before, attempt_request};
 use super::draft::BookingDraft;
-use super::offer::{known_zone, resolve};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::booking::confirmation::Confirmation;
 use crate::journal::{
-    Attempt, ComparableRequest, LiveBooking, RecordedRequest, State, is_same_but_time,
+    Attempt, ComparableRequest, LiveBooking, RecordedRequest, State, is_same_but_time, is_same_time,
 };
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::{DocumentTime, time_text};
+
+const NOTHING_SENT: &str = "Nothing was sent.";
 
 /// The request of the attempt under `key`, if the draft asks for the same booking.
 pub(crate) fn repeated(
@@ -53,14 +54,10 @@ fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option
     let is_at = match (&draft.at, DocumentTime::read(time)) {
         (Some(when), Some(then)) => {
             // Where the venue's zone is not known, the earlier request shows its offset.
-            let zone = known_zone(draft.remembered(), draft.zone.as_ref());
-            let zone = zone.or(then.offset().map(TimeZone::fixed));
+            let zone = draft.known_zone().or(then.offset().map(TimeZone::fixed));
             let zone = zone.unwrap_or(TimeZone::UTC);
-            let moment = resolve(when, context.now().ok()?, &zone).ok()?;
-            match then.instant {
-                Some(instant) => instant == moment.timestamp(),
-                None => then.local == Some(moment.zoned.datetime()),
-            }
+            let meant = when.resolve(context.now().ok()?, &zone).ok()?.wire();
+            is_same_time(DocumentTime::read(&meant.into()), Some(then))
         }
         _ => draft.slot.as_ref()?.datetime_value() == *time,
     };
@@ -86,11 +83,8 @@ pub(crate) async fn wants_second_beside_open(
     if !context.prompter.interactive() || draft.is_confirmed {
         return Err(asked_before(key, "pass a new --idempotency-key"));
     }
-    let confirmation = Confirmation {
-        action: "booking the same again",
-        question: "That request may have booked this already. Book it a second time?".to_owned(),
-        declined: "Nothing was sent.",
-    };
+    let question = "That request may have booked this already. Book it a second time?";
+    let confirmation = Confirmation::new("booking the same again", question, NOTHING_SENT);
     let asked = confirmation.ask(&context.prompter).await;
     asked.map_err(|error| error.hint(format!("check it: {}", resume_command(key))))?;
     Ok(true)
@@ -194,10 +188,6 @@ pub(crate) async fn ask_about(
     if is_confirmed || !context.prompter.interactive() {
         return Ok(());
     }
-    let confirmation = Confirmation {
-        action: "booking a guest twice",
-        question: question.to_owned(),
-        declined: "Nothing was sent.",
-    };
+    let confirmation = Confirmation::new("booking a guest twice", question, NOTHING_SENT);
     confirmation.ask(&context.prompter).await
 }

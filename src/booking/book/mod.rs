@@ -23,22 +23,19 @@ use super::finish::{booking_view, finish, preview};
 use super::pause::prompts::answer_pauses;
 use super::watch::wait::wait_while_processing;
 use crate::app::Context;
-use crate::journal::{Attempt, KeyOrigin};
+use crate::journal::{Attempt, KeyOrigin, is_same_time};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
 use crate::service::documents::slot::Slot;
-use crate::service::documents::venue::Venue;
-use crate::service::time::document_time::as_text;
+use crate::service::time::document_time::{DocumentTime, as_text};
 use crate::service::time::when::When;
-use crate::service::time::zone::system_zone;
 use crate::terminal::output::View;
-use crate::terminal::prompt::PromptError;
 use create::create_and_tell;
 use draft::{BookingDraft, Options};
 use duplicates::{ask_about_same_guest, repeated, wants_second_beside_open};
-use offer::{known_zone, note_unused_zone, offered, resolve, wire_time};
+use offer::{note_unused_zone, wire_time};
 
 /// Book a slot at a venue
 ///
@@ -210,13 +207,12 @@ impl BookCommand<'_> {
             if !self.is_reviewed {
                 review::review(context, draft, &datetime, is_another_time).await?;
             }
-            let booked = create_and_tell(context, &self.key, origin, request).await;
-            let refuses_guest = booked.as_ref().is_err_and(|error| {
+            let refuses_guest = |error: &Error| {
                 error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
-            });
-            match booked {
-                Err(error) if refuses_guest && self.is_guided && !self.key_is_given => {
-                    review::ask_guest_again(context, &mut self.draft, &error).await?;
+            };
+            match create_and_tell(context, &self.key, origin, request).await {
+                Err(error) if refuses_guest(&error) && self.is_guided && !self.key_is_given => {
+                    walk::guide(context, &mut self.draft, Some(&error)).await?;
                     self.key = new_key();
                 }
                 Err(error) => return Err(self.explained(error)),
@@ -237,7 +233,7 @@ impl BookCommand<'_> {
         }
         let is_complete = self.draft.lacking().is_empty();
         if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
-            walk::guide(self.context, &mut self.draft).await?;
+            walk::guide(self.context, &mut self.draft, None).await?;
             (self.is_guided, self.is_reviewed) = (true, true);
         }
         Ok(())
@@ -248,36 +244,23 @@ impl BookCommand<'_> {
         let (context, draft) = (self.context, &mut self.draft);
         let gone = [Some("slot_taken"), Some("no_availability")];
         let is_gone = booking.status() == Status::Failed && gone.contains(&booking.error_code());
-        let (Some(slot), Some(venue)) = (&draft.slot, &draft.venue) else {
-            return Ok(false);
-        };
         if !is_gone || !self.is_guided || self.key_is_given {
             return Ok(false);
         }
-        context
-            .out
-            .show(&booking_view(context, booking).page().without_commands());
-        let when = When::parse(&as_text(&slot.datetime_value()))
-            .map_err(|it| Error::usage(it.to_string()))?;
-        let zone = known_zone(draft.remembered(), draft.zone.as_ref());
-        let (party, provider) = (
-            draft.options.party.unwrap_or(1),
-            draft.options.provider.as_deref(),
-        );
-        let offer = offered(context, venue, &when, zone.as_ref(), party, provider).await?;
-        if offer.slots.is_empty() {
+        let Some(slot) = draft.slot.take() else {
             return Ok(false);
-        }
+        };
+        let page = booking_view(context, booking).page();
+        context.out.show(&page.without_commands());
         context
             .out
             .note("Another guest booked the slot. Choose another one; Esc ends without a booking.");
-        match review::pick_slot(context, &offer, &[], None, true).await {
-            Err(PromptError::Back) => return Ok(false),
-            row => draft.choose(&offer, row?),
+        draft.at = When::parse(&as_text(&slot.datetime_value())).ok();
+        self.key = new_key();
+        match walk::guide(context, draft, None).await {
+            Err(error) if error.code == Code::Declined => Ok(false),
+            guided => guided.map(|()| true),
         }
-        offer.remember(context);
-        (self.is_reviewed, self.key) = (false, new_key());
-        Ok(true)
     }
 
     /// The time to send, which is the slot's own, byte for byte, and whether a person chose it instead of the given one. If
@@ -287,27 +270,20 @@ impl BookCommand<'_> {
         if let Some(slot) = &draft.slot {
             return Ok((time_beside(context, draft, slot)?, false));
         }
-        let (Some(when), Some(venue)) = (&draft.at, &draft.venue) else {
-            return Err(Error::usage("no venue or no time given"));
+        let Some(when) = &draft.at else {
+            return Err(Error::usage("no time given"));
         };
-        let zone = known_zone(draft.remembered(), draft.zone.as_ref());
         if draft.slot_id.is_some() {
-            return Ok((wire_time(context, when, zone)?.into(), false));
+            return Ok((wire_time(context, when, draft.known_zone())?.into(), false));
         }
-        let (party, provider) = (
-            draft.options.party.unwrap_or(1),
-            draft.options.provider.as_deref(),
-        );
-        let offer = offered(context, venue, when, zone.as_ref(), party, provider).await?;
+        let offer = draft.offer(context, when).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(context);
-        let chosen = review::choose(context, &offer, draft).await?;
-        let Some((row, is_another_time)) = chosen else {
-            return Err(offer.no_slot(venue.name(), "pass --slot"));
+        let Some((row, is_another_time)) = review::choose(context, &offer, draft).await? else {
+            return Err(offer.no_slot("pass --slot"));
         };
         draft.choose(&offer, row);
-        let time = draft.slot.as_ref().map(Slot::datetime_value);
-        Ok((time.unwrap_or_default(), is_another_time))
+        Ok((offer.slots[row].datetime_value(), is_another_time))
     }
 
     /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.
@@ -349,20 +325,13 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
         return Ok(offered);
     };
     // The slot is on the venue's clock, and may show its offset.
-    let zone = known_zone(draft.remembered(), draft.zone.as_ref());
-    let zone = zone.or(slot.offset().map(TimeZone::fixed));
-    let clock = zone.clone().unwrap_or_else(system_zone);
-    let meant = resolve(when, context.now()?, &clock)?;
-    let instant = slot.instant(draft.remembered().and_then(Venue::timezone).as_ref());
-    if instant.is_none() && slot.local() == Some(meant.zoned.datetime()) {
+    let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
+    if zone.is_none() && slot.local().is_some() && slot.local() == when.wall() {
         return Ok(offered);
     }
-    let sent = wire_time(context, when, zone)?;
-    Ok(if instant == Some(meant.timestamp()) {
-        offered
-    } else {
-        sent.into()
-    })
+    let sent = Value::from(wire_time(context, when, zone)?);
+    let is_its = is_same_time(DocumentTime::read(&sent), DocumentTime::read(&offered));
+    Ok(if is_its { offered } else { sent })
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.

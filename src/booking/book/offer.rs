@@ -64,8 +64,7 @@ pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) 
 ///
 /// `usage` (2) for a time that a clock change skips or repeats.
 pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
-    when.resolve(now, zone)
-        .map_err(|error| Error::usage(error.to_string()))
+    when.resolve(now, zone).map_err(Error::usage)
 }
 
 /// The error (2) for a time that is the venue's, if nothing shows the venue's zone.
@@ -86,7 +85,7 @@ pub(crate) fn terms_reader(context: &Context, party: u32) -> TermsReader {
 
 /// The slots of a venue around a time.
 pub(crate) struct Offer {
-    venue_id: String,
+    pub(crate) venue: LocatedVenue,
     party_size: u32,
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
@@ -135,26 +134,18 @@ impl Offer {
         terms_reader(context, self.party_size)
     }
 
-    /// Up to `count` slots, nearest to the requested time first.
-    pub(crate) fn nearest(&self, count: usize) -> Vec<&Slot> {
-        let mut slots: Vec<&Slot> = self.slots.iter().collect();
-        slots.sort_by_key(|slot| self.distance(slot));
-        slots.truncate(count);
-        slots
-    }
-
-    /// The index of the slot nearest to the requested time.
-    pub(crate) fn nearest_row(&self) -> usize {
-        let rows = self.slots.iter().enumerate();
-        rows.min_by_key(|(_, slot)| self.distance(slot))
-            .map_or(0, |(row, _)| row)
+    /// The rows of the slots, nearest to the requested time first.
+    pub(crate) fn nearest(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.slots.len()).collect();
+        rows.sort_by_key(|row| self.distance(&self.slots[*row]));
+        rows
     }
 
     /// Remembers the slots, so that one can be booked by its id alone.
     pub(crate) fn remember(&self, context: &Context) {
         context.keep_rate_limits();
         context.remember(|recent| {
-            let (venue, provider) = (&self.venue_id, self.provider.as_deref());
+            let (venue, provider) = (&self.venue.id, self.provider.as_deref());
             recent.remember_slots(venue, provider, self.party_size, &self.slots)
         });
     }
@@ -164,10 +155,10 @@ impl Offer {
         !self.is_assumed || self.slots.iter().all(|slot| slot.local().is_some())
     }
 
-    /// The error (7) if nothing is offered at that time. It lists the nearest slots. Where the time of a slot is not
-    /// understood, nobody can say so (15). `how` is how a slot is named by its id.
-    pub(crate) fn no_slot(&self, venue: &str, how: &str) -> Error {
-        let wanted = human(&self.wanted.wire());
+    /// The error (7) if nothing is offered at that time: the nearest slots, and the response for a script. Where the time of
+    /// a slot is not understood, nobody can say so (15). `how` is how a slot is named by its id.
+    pub(crate) fn no_slot(&self, how: &str) -> Error {
+        let (venue, wanted) = (self.venue.name(), human(&self.wanted.wire()));
         let is_unread = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
         if let Some(slot) = self.slots.iter().find(is_unread) {
             let mut error = Error::new(
@@ -190,11 +181,16 @@ impl Offer {
         }
         let what = format!("{venue} has no slot at {wanted}; nothing was booked");
         let mut error = Error::new(Code::NoSlot, what);
-        let nearest = self.nearest(5);
-        for slot in &nearest {
+        error.body = Some(self.document.clone());
+        let nearest = self
+            .nearest()
+            .into_iter()
+            .take(5)
+            .map(|row| &self.slots[row]);
+        for slot in nearest.clone() {
             error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
         }
-        match nearest.first() {
+        match nearest.clone().next() {
             Some(slot) => error.hint(format!("to book the nearest one, {how} {}", slot.id())),
             None => error.hint("the venue has no slots on that day: try another day"),
         }
@@ -309,12 +305,19 @@ impl SlotSearch<'_> {
             },
         };
         let first = query.call(context.adapter())?;
-        let pages = listing.read(context, first).await;
-        let pages = pages.map_err(venue_not_found)?;
+        let pages = listing
+            .read(context, first)
+            .await
+            .map_err(|error| match error.exit {
+                Exit::NotFound => {
+                    error.hint("find venues with `bookctl search`, then use the venue's id or @1")
+                }
+                _ => error,
+            })?;
         drop(progress);
         let named = pages.document.str("provider").map(str::to_owned);
         Ok(Offer {
-            venue_id: venue.id.clone(),
+            venue: venue.clone(),
             party_size: self.party_size,
             document: pages.document,
             slots: pages.items,
@@ -325,11 +328,4 @@ impl SlotSearch<'_> {
             zone,
         })
     }
-}
-
-fn venue_not_found(error: Error) -> Error {
-    if error.exit != Exit::NotFound {
-        return error;
-    }
-    error.hint("find venues with `bookctl search`, then use the venue's id or @1")
 }

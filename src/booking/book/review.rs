@@ -6,7 +6,7 @@ use super::draft::BookingDraft;
 use super::offer::{Offer, terms_reader};
 use crate::app::Context;
 use crate::booking::find::locate::LocatedVenue;
-use crate::booking::find::pick::nothing_chosen;
+use crate::booking::find::pick::or_nothing_chosen;
 use crate::config::Target;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
@@ -31,10 +31,8 @@ pub(crate) async fn choose(
         [only] => return Ok(Some((*only, false))),
         [_, ..] if !can_ask || draft.is_confirmed => {}
         _ => {
-            return match pick_slot(context, offer, &rows, None, false).await {
-                Err(PromptError::Back) => Err(nothing_chosen()),
-                row => Ok(Some((row?, rows.is_empty()))),
-            };
+            let row = pick_slot(context, offer, &rows, None, false).await;
+            return Ok(Some((row.map_err(or_nothing_chosen)?, rows.is_empty())));
         }
     }
     let line = |row: &usize| line(context, offer, &offer.slots[*row]);
@@ -83,12 +81,13 @@ pub(crate) async fn pick_slot(
         .of("slots")
         .back(goes_back);
     let is_former = |row: &usize| former == Some(offer.slots[*row].id());
-    let nearest = offer.nearest_row();
-    let mut places = rows.iter();
-    let selected = places.position(is_former);
-    let selected = selected.or_else(|| rows.iter().position(|row| *row == nearest));
-    let prompter = &context.prompter;
-    let picked = prompter.pick(&question, &lines, selected.unwrap_or(0));
+    let selected = rows.iter().position(is_former).unwrap_or_else(|| {
+        let mut nearest = offer.nearest().into_iter();
+        nearest
+            .find_map(|near| rows.iter().position(|row| *row == near))
+            .unwrap_or(0)
+    });
+    let picked = context.prompter.pick(&question, &lines, selected);
     Ok(rows[picked.await?])
 }
 
@@ -122,10 +121,8 @@ pub(crate) async fn review(
         }
         return Ok(());
     }
-    if is_confirmed(context, draft, Some(datetime), false, false).await? {
-        return Ok(());
-    }
-    Err(declined())
+    let is_confirmed = is_confirmed(context, draft, Some(datetime), false, false).await?;
+    is_confirmed.then_some(()).ok_or_else(declined)
 }
 
 /// Shows what is about to be booked, and asks for the confirmation if it was not given before. `default` is what Enter alone
@@ -241,61 +238,6 @@ pub(crate) fn profile(context: &Context) -> Option<&str> {
         } => None,
         target => target.profile(),
     }
-}
-
-/// Asks again for a guest that the service refused, and for nothing else but the confirmation.
-pub(crate) async fn ask_guest_again(
-    context: &Context,
-    draft: &mut BookingDraft,
-    refused: &Error,
-) -> Result<()> {
-    let needs_both = refused.code == Code::MissingLastName;
-    let why = if needs_both {
-        NEEDS_BOTH
-    } else {
-        &refused.message
-    };
-    context.out.warn(why);
-    let question = name_question().former(draft.options.name.take());
-    draft.options.name = match ask_name(context, &question, needs_both).await {
-        Err(PromptError::Back) => return Err(declined()),
-        name => Some(name?),
-    };
-    let default = !has_consequences(context, draft).await;
-    if is_confirmed(context, draft, None, default, false).await? {
-        return Ok(());
-    }
-    Err(declined())
-}
-
-const NEEDS_BOTH: &str = "this venue needs a first and a last name";
-
-pub(crate) fn name_question() -> Question {
-    let text = "Guest's name (first and last)";
-    Question::new(text, "--name", "the guest's name")
-}
-
-/// Asks for the guest's name; `needs_both` if the provider refuses a name of one word.
-pub(crate) async fn ask_name(
-    context: &Context,
-    question: &Question,
-    needs_both: bool,
-) -> Result<String, PromptError> {
-    let check = |text: &str| {
-        not_empty(text, "enter the guest's name")?;
-        if needs_both && text.split_whitespace().count() < 2 {
-            return Err(NEEDS_BOTH.to_owned());
-        }
-        Ok(())
-    };
-    context.prompter.text(question, None, &check).await
-}
-
-pub(crate) fn not_empty(text: &str, why: &str) -> Result<(), String> {
-    if text.trim().is_empty() {
-        return Err(why.to_owned());
-    }
-    Ok(())
 }
 
 pub(crate) fn declined() -> Error {

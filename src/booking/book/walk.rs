@@ -3,11 +3,9 @@
 
 use serde_json::Map;
 
-use super::draft::{BookingDraft, Options};
-use super::offer::{known_zone, offered, resolve};
-use super::review::{
-    ask_name, declined, has_consequences, is_confirmed, name_question, not_empty, pick_slot,
-};
+use super::draft::BookingDraft;
+use super::offer::resolve;
+use super::review::{declined, has_consequences, is_confirmed, pick_slot};
 use crate::app::Context;
 use crate::app::pages::{DEFAULT_LIMIT, find_venues};
 use crate::booking::find::locate::LocatedVenue;
@@ -28,8 +26,10 @@ pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "
 /// The places of a sandbox, that of the scenario venues first.
 const SANDBOX_PLACES: [&str; 6] = ["Sandbox", "London", "Paris", "New York", "Tokyo", "Sydney"];
 
+const NEEDS_BOTH: &str = "this venue needs a first and a last name";
+
 /// The questions, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WalkStep {
     Vertical,
     Place,
@@ -50,69 +50,58 @@ const STEPS: [WalkStep; 11] = [
     Vertical, Place, Time, Party, Venues, Provider, Slot, Name, Email, Phone, Confirm,
 ];
 
-/// Why a question was not answered.
-enum StepExit {
-    /// The person wants to return to the question before.
-    Back,
-    /// What an earlier question was answered with turned out to be wrong, and is asked for again.
-    For(WalkStep),
-    Failed(Error),
-}
-
-impl From<PromptError> for StepExit {
-    fn from(error: PromptError) -> Self {
-        match error {
-            PromptError::Back => StepExit::Back,
-            error => StepExit::Failed(error.into()),
-        }
-    }
-}
-
-impl From<Error> for StepExit {
-    fn from(error: Error) -> Self {
-        StepExit::Failed(error)
-    }
-}
-
-/// Whether the question was asked, and so can be returned to.
-type WasAsked = Result<bool, StepExit>;
-
-/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
-pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
+/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation. A name that the service `refused` is
+/// asked for again.
+pub(crate) async fn guide(
+    context: &Context,
+    draft: &mut BookingDraft,
+    refused: Option<&Error>,
+) -> Result<()> {
     // Notes about the service (such as the sandbox) come before the first question.
     context.client()?;
     know_service(context).await?;
     let mut walk = Walk {
         context,
         flags: draft.clone(),
+        knows_guest: draft.options.name.is_some(),
+        needs_both: refused.is_some_and(|error| error.code == Code::MissingLastName),
         at: draft.at.clone(),
         draft,
         is_sandbox: context.is_sandbox().await,
         asked: Vec::new(),
+        again: None,
         time: None,
     };
+    if let Some(error) = refused {
+        walk.flags.options.name = None;
+        let why = if walk.needs_both {
+            NEEDS_BOTH
+        } else {
+            &error.message
+        };
+        context.out.warn(why);
+    }
     let mut next = 0;
-    // A question that is asked again, before the one that it was wrong for.
-    let mut again = None;
-    while let Some(step) = again.or(STEPS.get(next).copied()) {
+    loop {
+        let again = walk.again.take();
+        let Some(step) = again.or(STEPS.get(next).copied()) else {
+            return Ok(());
+        };
         match walk.ask(step).await {
-            Ok(_) if again.is_some() => again = None,
-            Ok(was_asked) => {
-                if was_asked {
-                    walk.asked.push(step);
-                }
-                next += 1;
-            }
-            Err(StepExit::Back) => {
-                let former = walk.asked.pop().ok_or_else(declined)?;
+            Err(PromptError::Back) => {
+                next = walk.asked.pop().ok_or_else(declined)? as usize;
                 context.prompter.take_back();
-                (next, again) = (former as usize, None);
             }
-            Err(StepExit::For(wrong)) => again = Some(wrong),
-            Err(StepExit::Failed(error)) => return Err(error),
+            was_asked => {
+                let was_asked = was_asked?;
+                // An answer that was wrong is asked for first, and what it was wrong for after it.
+                if again.is_none() && walk.again.is_none() {
+                    walk.asked.extend(was_asked.then_some(step));
+                    next += 1;
+                }
+            }
         }
     }
-    Ok(())
 }
 
 /// Fails before the first question if the service is down, or refuses the key.
@@ -136,57 +125,86 @@ struct Walk<'a> {
     draft: &'a mut BookingDraft,
     /// What flags gave, which is not asked for.
     flags: BookingDraft,
+    /// Whether the guest was known before the first question. Then the contact is, too.
+    knows_guest: bool,
+    /// Whether the service has refused a name of one word.
+    needs_both: bool,
     is_sandbox: bool,
     /// The questions that were asked, to go back to.
     asked: Vec<WalkStep>,
+    /// The question whose answer turned out to be wrong.
+    again: Option<WalkStep>,
     at: Option<When>,
     /// The time as it was typed.
     time: Option<String>,
 }
 
 impl Walk<'_> {
-    async fn ask(&mut self, step: WalkStep) -> WasAsked {
+    /// Asks one question, unless its answer is known. Returns whether it was asked, and so can be returned to.
+    async fn ask(&mut self, step: WalkStep) -> Result<bool, PromptError> {
+        let (flags, options) = (&self.flags, &self.flags.options);
+        let is_known = match step {
+            Vertical => flags.venue.is_some() || flags.vertical.is_some(),
+            Place => flags.venue.is_some() || flags.place.is_some(),
+            Time => flags.at.is_some() || flags.slot.is_some(),
+            Party => options.party.is_some(),
+            Venues => flags.venue.is_some(),
+            Provider => {
+                options.provider.is_some() || flags.has_slot() || self.draft.providers().len() < 2
+            }
+            Slot => flags.slot.is_some(),
+            Name => options.name.is_some(),
+            Email => self.knows_guest || options.email.is_some(),
+            Phone => self.knows_guest || options.phone.is_some(),
+            Confirm => false,
+        };
+        if is_known {
+            return Ok(false);
+        }
         match step {
-            Vertical => self.vertical().await,
-            Place => self.place().await,
-            Time => self.time().await,
-            Party => self.party().await,
-            Venues => self.venue().await,
-            Provider => self.provider().await,
-            Slot => self.slot().await,
-            Name => self.name().await,
+            Vertical => self.vertical().await?,
+            Place => self.place().await?,
+            Time => self.time().await?,
+            Party => self.party().await?,
+            Venues => self.venue().await?,
+            Provider => self.provider().await?,
+            Slot => return self.slot().await,
+            Name => self.name().await?,
             Email => {
-                self.contact("email", "--email", contact::email, |it| &mut it.email)
-                    .await
+                let former = self.draft.options.email.clone();
+                let email = self.contact("email", "--email", former, contact::email);
+                self.draft.options.email = email.await?;
             }
             Phone => {
-                self.contact("phone", "--phone", contact::phone, |it| &mut it.phone)
-                    .await
+                let former = self.draft.options.phone.clone();
+                let phone = self.contact("phone", "--phone", former, contact::phone);
+                self.draft.options.phone = phone.await?;
             }
-            Confirm => self.confirmation().await,
+            Confirm => {
+                let default = !has_consequences(self.context, self.draft).await;
+                let goes_back = !self.asked.is_empty();
+                if !is_confirmed(self.context, self.draft, None, default, goes_back).await? {
+                    return Err(declined().into());
+                }
+            }
         }
+        Ok(true)
     }
 
     fn question(&self, text: &str, flag: &'static str, what: &'static str) -> Question {
         Question::new(text, flag, what).back(!self.asked.is_empty())
     }
 
-    async fn vertical(&mut self) -> WasAsked {
-        if self.flags.venue.is_some() || self.flags.vertical.is_some() {
-            return Ok(false);
-        }
+    async fn vertical(&mut self) -> Result<(), PromptError> {
         let question = self.question("What would you like to book?", "VENUE", "the venue");
         let question = question.former(self.draft.vertical.clone());
         let row = self.context.prompter.choose(&question, &VERTICALS).await?;
         self.draft.vertical = Some(VERTICALS[row].to_owned());
-        Ok(true)
+        Ok(())
     }
 
     /// A sandbox has only a few places, which are listed.
-    async fn place(&mut self) -> WasAsked {
-        if self.flags.venue.is_some() || self.flags.place.is_some() {
-            return Ok(false);
-        }
+    async fn place(&mut self) -> Result<(), PromptError> {
         let prompter = &self.context.prompter;
         let check = |text: &str| not_empty(text, "enter a place");
         let former = match &self.draft.place {
@@ -203,54 +221,42 @@ impl Walk<'_> {
             prompter.text(&question, None, &check).await?
         };
         self.draft.place = Some(SearchLocation::Near(place));
-        Ok(true)
+        Ok(())
     }
 
-    async fn time(&mut self) -> WasAsked {
-        if self.flags.at.is_some() || self.flags.slot.is_some() {
-            return Ok(false);
-        }
+    async fn time(&mut self) -> Result<(), PromptError> {
         let question = self.question("When? (e.g. tomorrow 19:30)", "--at", "the time");
         let question = question.former(self.time.clone());
-        let parse = |text: &str| When::parse(text).map_err(|error| error.to_string());
-        let check = |text: &str| parse(text).map(drop);
+        let check = |text: &str| When::parse(text).map(drop);
         let text = self.context.prompter.text(&question, None, &check).await?;
-        self.at = Some(parse(&text).map_err(Error::usage)?);
+        self.at = When::parse(&text).ok();
         self.time = Some(text);
-        Ok(true)
+        Ok(())
     }
 
-    async fn party(&mut self) -> WasAsked {
-        if self.flags.options.party.is_some() {
-            return Ok(false);
-        }
+    async fn party(&mut self) -> Result<(), PromptError> {
         let former = self.draft.options.party.map(|party| party.to_string());
         let default = former.is_none().then_some("2");
         let question = self.question("How many people?", "--party", "the party size");
         let question = question.former(former);
         let check = |text: &str| contact::party(text).map(drop);
         let text = self.context.prompter.text(&question, default, &check);
-        self.draft.options.party = Some(contact::party(&text.await?).map_err(Error::usage)?);
-        Ok(true)
+        self.draft.options.party = contact::party(&text.await?).ok();
+        Ok(())
     }
 
-    async fn venue(&mut self) -> WasAsked {
-        if self.flags.venue.is_some() {
-            return Ok(false);
-        }
+    async fn venue(&mut self) -> Result<(), PromptError> {
         let venues = match self.search().await {
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
-                return Err(self.ask_again(&error, Place));
+                return Ok(self.ask_again(&error, Place));
             }
-            Err(error) if error.exit == Exit::Usage => {
-                return Err(self.ask_again(&error, Time));
-            }
+            Err(error) if error.exit == Exit::Usage => return Ok(self.ask_again(&error, Time)),
             found => found?,
         };
         if venues.is_empty() {
             let vertical = self.draft.vertical.as_deref().unwrap_or_default();
             let what = format!("no {vertical} venues found there; try another place");
-            return Err(self.ask_again(&Error::usage(what), Place));
+            return Ok(self.ask_again(&Error::usage(what), Place));
         }
         let lines = venues.iter().map(venue_line);
         let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
@@ -267,24 +273,22 @@ impl Walk<'_> {
             remembered: Some(venue.clone()),
             shown: None,
         });
-        Ok(true)
+        Ok(())
     }
 
     /// Leads back to the question whose answer the service refused, even if a flag gave it: the field that it names, or else
     /// `step`.
-    fn ask_again(&mut self, error: &Error, step: WalkStep) -> StepExit {
+    fn ask_again(&mut self, error: &Error, step: WalkStep) {
         self.context.out.warn(&error.message);
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
-        if error.body.as_ref().is_some_and(party) {
-            self.flags.options.party = None;
-            return StepExit::For(Party);
+        let names_party = error.body.as_ref().is_some_and(party);
+        let step = if names_party { Party } else { step };
+        match step {
+            Party => self.flags.options.party = None,
+            Time => self.flags.at = None,
+            _ => self.flags.place = None,
         }
-        if step == Time {
-            self.flags.at = None;
-        } else {
-            self.flags.place = None;
-        }
-        StepExit::For(step)
+        self.again = Some(step);
     }
 
     async fn search(&self) -> Result<Vec<Venue>> {
@@ -307,45 +311,37 @@ impl Walk<'_> {
     }
 
     /// Asks for the provider at a venue that has several, because one of them must be named (spec, Booking: provider).
-    async fn provider(&mut self) -> WasAsked {
-        let has_slot = self.flags.slot.is_some() || self.flags.slot_id.is_some();
+    async fn provider(&mut self) -> Result<(), PromptError> {
         let providers = self.draft.providers();
-        if has_slot || self.flags.options.provider.is_some() || providers.len() < 2 {
-            return Ok(false);
-        }
         let question = self.question("Which provider?", "--provider", "the provider");
         let question = question.former(self.draft.options.provider.clone());
         let row = self.context.prompter.choose(&question, &providers).await?;
         self.draft.options.provider = Some(providers[row].to_owned());
-        Ok(true)
+        Ok(())
     }
 
-    async fn slot(&mut self) -> WasAsked {
-        if self.flags.slot.is_some() {
-            return Ok(false);
-        }
+    async fn slot(&mut self) -> Result<bool, PromptError> {
         if self.flags.slot_id.is_some() {
             // A slot that no list has shown is booked at the time that was given.
             self.draft.at = self.at.clone();
             return Ok(false);
         }
         let context = self.context;
-        let (Some(venue), Some(when)) = (&self.draft.venue, &self.at) else {
-            return Err(Error::usage("no venue or no time given").into());
+        let Some(when) = &self.at else {
+            return Err(Error::usage("no time given").into());
         };
-        let zone = known_zone(self.draft.remembered(), self.draft.zone.as_ref());
-        let party = self.draft.options.party.unwrap_or(1);
-        let provider = self.draft.options.provider.as_deref();
-        let offer = match offered(context, venue, when, zone.as_ref(), party, provider).await {
+        let offer = match self.draft.offer(context, when).await {
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
-                return Err(self.ask_again(&error, Time));
+                self.ask_again(&error, Time);
+                return Ok(true);
             }
             offer => offer?,
         };
         if offer.slots.is_empty() {
-            let venue = venue.name();
+            let venue = offer.venue.name();
             let what = format!("no slots found at {venue} on that day; try another day");
-            return Err(self.ask_again(&Error::usage(what), Time));
+            self.ask_again(&Error::usage(what), Time);
+            return Ok(true);
         }
         // If the time from the flags is offered, the slot is not asked for.
         let is_given = self.flags.at.is_some();
@@ -362,46 +358,49 @@ impl Walk<'_> {
         Ok(rows.len() != 1)
     }
 
-    async fn name(&mut self) -> WasAsked {
-        if self.flags.options.name.is_some() {
-            return Ok(false);
-        }
+    async fn name(&mut self) -> Result<(), PromptError> {
         let provider = self.draft.options.provider.as_deref();
-        let needs_both = provider == Some(self.context.dialect().provider_a.as_str());
-        let question = name_question().back(!self.asked.is_empty());
+        let provider_a = self.context.dialect().provider_a.as_str();
+        let needs_both = self.needs_both || provider == Some(provider_a);
+        let text = "Guest's name (first and last)";
+        let question = self.question(text, "--name", "the guest's name");
         let question = question.former(self.draft.options.name.clone());
-        self.draft.options.name = Some(ask_name(self.context, &question, needs_both).await?);
-        Ok(true)
+        let check = |text: &str| {
+            not_empty(text, "enter the guest's name")?;
+            let has_both = text.split_whitespace().nth(1).is_some();
+            (has_both || !needs_both)
+                .then_some(())
+                .ok_or_else(|| NEEDS_BOTH.to_owned())
+        };
+        let name = self.context.prompter.text(&question, None, &check).await?;
+        self.draft.options.name = Some(name);
+        Ok(())
     }
 
-    /// The contact of a guest whom a flag names is left to the flags.
+    /// An email address or a phone number, which may be left empty.
     async fn contact(
-        &mut self,
+        &self,
         what: &str,
         flag: &'static str,
+        former: Option<String>,
         parse: fn(&str) -> Result<String, String>,
-        of: fn(&mut Options) -> &mut Option<String>,
-    ) -> WasAsked {
-        if self.flags.options.name.is_some() || of(&mut self.flags.options).is_some() {
-            return Ok(false);
-        }
+    ) -> Result<Option<String>, PromptError> {
         let question = self.question(&format!("Guest's {what} (optional)"), flag, "an answer");
-        let question = question.former(of(&mut self.draft.options).clone());
         let check = |text: &str| match text {
             "" => Ok(()),
             text => parse(text).map(drop),
         };
-        let text = self.context.prompter.text(&question, None, &check).await?;
-        *of(&mut self.draft.options) = Some(text).filter(|text| !text.is_empty());
-        Ok(true)
+        let prompter = &self.context.prompter;
+        let text = prompter
+            .text(&question.former(former), None, &check)
+            .await?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
     }
+}
 
-    async fn confirmation(&mut self) -> WasAsked {
-        let default = !has_consequences(self.context, self.draft).await;
-        let goes_back = !self.asked.is_empty();
-        if is_confirmed(self.context, self.draft, None, default, goes_back).await? {
-            return Ok(false);
-        }
-        Err(declined().into())
+fn not_empty(text: &str, why: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err(why.to_owned());
     }
+    Ok(())
 }

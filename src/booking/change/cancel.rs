@@ -4,9 +4,9 @@ use super::send;
 use crate::app::Context;
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
-use crate::booking::compare;
+use crate::booking::confirmation::Confirmation;
 use crate::booking::find::pick;
-use crate::booking::{confirmation, finish, terms};
+use crate::booking::{compare, finish, terms};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::service::client::cancel_call;
@@ -73,7 +73,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let mut asked = Map::new();
     asked.extend(args.reason.map(|it| ("reason".to_owned(), it.into())));
-    let exit = compare::finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
+    let compared = compare::finish_compared(context, booking.clone(), WriteKind::Cancel, &asked);
+    let exit = compared.await?;
     Ok(match booking.status() {
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
         Status::Confirmed => Exit::Refused,
@@ -96,11 +97,8 @@ fn warn_of_fee(context: &Context, booking: &Booking) {
 
 /// Shows the booking and what cancelling it costs, and asks.
 async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
-    let mut confirmation = confirmation::Confirmation {
-        action: "cancelling",
-        question: "Cancel this booking?".to_owned(),
-        declined: "Nothing was cancelled.",
-    };
+    let question = "Cancel this booking?";
+    let mut confirmation = Confirmation::new("cancelling", question, "Nothing was cancelled.");
     confirmation.check(&context.prompter)?;
     let booking = named.booking(context).await?;
     match booking.status() {

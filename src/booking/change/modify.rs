@@ -6,8 +6,9 @@ use super::send;
 use crate::app::Context;
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
+use crate::booking::confirmation::Confirmation;
 use crate::booking::find::{locate, pick};
-use crate::booking::{compare, confirmation, finish, terms};
+use crate::booking::{compare, finish, terms};
 use crate::journal::is_same_time;
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
@@ -15,6 +16,7 @@ use crate::service::client::{Changes, with_fields};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
 use crate::service::documents::id::id;
+use crate::service::mapping::WriteKind;
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::moved_far;
 use crate::service::time::when::When;
@@ -128,7 +130,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = send::change(context, id, call, "change", done).await;
     let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
-    compare::finish_modified(context, booking, &asked).await
+    compare::finish_compared(context, booking, WriteKind::Modify, &asked).await
 }
 
 /// Asks for one change, and returns it if it is the time.
@@ -139,28 +141,24 @@ async fn ask_for_change(
 ) -> Result<Option<When>> {
     let prompter = &context.prompter;
     let rows = ["time", "party size", "seating"];
-    match prompter.choose(what, &rows).await? {
-        0 => {
-            let text = "New time? (e.g. 20:00 or tomorrow 20:30)";
-            let question = Question::new(text, "--at", "the new time");
-            let check = |text: &str| When::parse(text).map(drop);
-            let text = prompter.text(&question, None, &check).await?;
-            return Ok(When::parse(&text).ok());
-        }
-        1 => {
-            let question = Question::new("New party size?", "--party", "the new party size");
-            let check = |text: &str| contact::party(text).map(drop);
-            let text = prompter.text(&question, None, &check).await?;
-            changes.party_size = contact::party(&text).ok();
-        }
-        _ => {
-            let question = Question::new("New seating?", "--seating", "the new seating");
-            let check = |text: &str| match text {
-                "" => Err("type a seating, such as terrace".to_owned()),
-                _ => Ok(()),
-            };
-            changes.seating = Some(prompter.text(&question, None, &check).await?);
-        }
+    let row = prompter.choose(what, &rows).await?;
+    let (text, flag) = [
+        ("New time? (e.g. 20:00 or tomorrow 20:30)", "--at"),
+        ("New party size?", "--party"),
+        ("New seating?", "--seating"),
+    ][row];
+    let check = |text: &str| match row {
+        0 => When::parse(text).map(drop),
+        1 => contact::party(text).map(drop),
+        _ if text.is_empty() => Err("type a seating, such as terrace".to_owned()),
+        _ => Ok(()),
+    };
+    let question = Question::new(text, flag, "what to change");
+    let text = prompter.text(&question, None, &check).await?;
+    match row {
+        0 => return Ok(When::parse(&text).ok()),
+        1 => changes.party_size = contact::party(&text).ok(),
+        _ => changes.seating = Some(text),
     }
     Ok(None)
 }
@@ -194,11 +192,8 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
             _ => page.field("other", format!("{name} {}", from_to(plain))),
         };
     }
-    let confirmation = confirmation::Confirmation {
-        action: "changing a booking",
-        question: "Change this booking?".to_owned(),
-        declined: "Nothing was changed.",
-    };
+    let question = "Change this booking?";
+    let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
     terms::confirm(context, page, before, &confirmation).await
 }
 

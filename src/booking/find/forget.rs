@@ -8,6 +8,7 @@ use crate::booking::confirmation::Confirmation;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::service::documents::booking::Booking;
 use crate::service::documents::id::id;
 use crate::service::documents::plural;
 use crate::service::documents::text_fold::fold;
@@ -149,12 +150,10 @@ async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Fo
         let kept: Vec<KeptBooking> = kept.into_iter().flatten().collect();
         let now = context.service_now();
         context.out.show(&kept_page(&kept, now));
-        let is_to_come = |kept: &&KeptBooking| {
-            let time = kept.booking.value().get("datetime");
-            let at = time.and_then(DocumentTime::read).and_then(|it| it.instant);
-            kept.booking.status().has_not_ended() && at.is_some_and(|at| at > now)
-        };
-        let coming = kept.iter().filter(is_to_come).count();
+        let at = |booking: &Booking| DocumentTime::read(booking.value().get("datetime")?)?.instant;
+        let live = kept.iter().map(|kept| &kept.booking);
+        let live = live.filter(|booking| booking.status().has_not_ended());
+        let coming = live.filter_map(at).filter(|at| *at > now).count();
         if coming > 0 {
             let bookings = plural(coming, "booking is", "bookings are");
             context.out.warn(&format!(
@@ -183,19 +182,7 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
         "run the same command again to delete the others",
     ));
     let _progress = context.out.progress("deleting guests");
-    let mut are_some_deleted = false;
-    loop {
-        let forgotten = context.journal()?.forget_next(until);
-        let are_more = forgotten.map_err(|mut error| {
-            if are_some_deleted {
-                error.message.push_str("; some guests are deleted already");
-            }
-            error
-        })?;
-        if !are_more {
-            break;
-        }
-        are_some_deleted = true;
+    while context.journal()?.forget_next(until)? {
         // An interrupt ends it here.
         tokio::task::yield_now().await;
     }
@@ -209,11 +196,9 @@ fn guests_of(count: usize) -> String {
 
 async fn confirm(context: &Context, count: usize) -> Result<()> {
     let guests = guests_of(count);
-    let confirmation = Confirmation {
-        action: &format!("deleting {guests}"),
-        question: format!("Delete {guests} from this computer?"),
-        declined: "Nothing was deleted.",
-    };
+    let action = format!("deleting {guests}");
+    let question = format!("Delete {guests} from this computer?");
+    let confirmation = Confirmation::new(&action, question, "Nothing was deleted.");
     confirmation.ask(&context.prompter).await
 }
 
@@ -225,19 +210,16 @@ async fn leave_nothing(context: &Context) -> Result<()> {
         // PostgreSQL removes deleted rows when it vacuums.
         return Ok(());
     }
-    context.in_flight.replace(InFlight::other(
-        "the guests were deleted, but traces may remain in the journal's file",
-        "run the same command again to overwrite them",
-    ));
+    let traces = "the guests were deleted, but traces may remain in the journal's file";
+    let again = "run the same command again to overwrite them";
+    context.in_flight.replace(InFlight::other(traces, again));
     let _progress = context.out.progress("overwriting deleted data");
     let path = context.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
     let failed = |_| Err(Error::journal("the journal could not be rewritten"));
     let rewritten = rewriting.await.unwrap_or_else(failed);
     rewritten.map_err(|mut error| {
-        let why = &error.message;
-        error.message =
-            format!("the guests were deleted, but traces may remain in the file: {why}");
-        error.hint("run the same command again to overwrite them")
+        error.message = format!("{traces}: {}", error.message);
+        error.hint(again)
     })
 }

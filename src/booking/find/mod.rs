@@ -212,34 +212,28 @@ async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let adapter = context.adapter();
     let listed = body.as_ref();
     let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
-    let (why, is_read) = match &listed {
-        None => (
-            "the response has no list of open bookings".to_owned(),
-            false,
-        ),
-        Some(open) if open.unread == 0 => (String::new(), true),
-        Some(open) => {
-            let unread = open.unread;
-            let why = "of the open bookings cannot be read: `id` or `status` is missing";
-            (format!("{unread} {why}"), !open.bookings.is_empty())
+    let unread = listed.as_ref().map_or(0, |open| open.unread);
+    let cannot =
+        format!("{unread} of the open bookings cannot be read: `id` or `status` is missing");
+    let why = match listed {
+        Some(open) if unread == 0 || !open.bookings.is_empty() => {
+            if unread > 0 {
+                context.out.warn(&cannot);
+            }
+            return Ok(open.bookings);
         }
+        Some(_) => cannot,
+        None => "the response has no list of open bookings".to_owned(),
     };
-    if !is_read {
-        let setting = adapter.set_command("read.error=EXPRESSION");
-        let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
-            "check the base URL; if the service lists them in another shape: {setting}"
-        ));
-        let values = body.as_ref().map(|body| scalars(body.value()));
-        let values = values.into_iter().flatten();
-        let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
-        error.details = values
-            .map(|(path, text)| format!("{path}: {text}"))
-            .collect();
-        error.body = body;
-        return Err(error);
-    }
-    if !why.is_empty() {
-        context.out.warn(&why);
-    }
-    Ok(listed.map(|open| open.bookings).unwrap_or_default())
+    let setting = adapter.set_command("read.error=EXPRESSION");
+    let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
+        "check the base URL; if the service lists them in another shape: {setting}"
+    ));
+    let values = body.iter().flat_map(|body| scalars(body.value()));
+    let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
+    error.details = values
+        .map(|(path, text)| format!("{path}: {text}"))
+        .collect();
+    error.body = body;
+    Err(error)
 }

@@ -5,7 +5,7 @@ use crate::app::Context;
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
 use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
-use crate::outcome::similar::{did_you_mean, similar};
+use crate::outcome::similar::{meant, similar};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
@@ -70,9 +70,9 @@ pub(crate) async fn booking_or_pick(
         return Ok(NamedBooking { id, read: None });
     };
     let id = locate_booking(context, argument)?;
-    let can_choose =
-        context.prompter.interactive() && context.has_journal() && !is_known(context, &id);
-    let read = if id.trim().contains(char::is_whitespace) && !is_known(context, &id) {
+    let is_new = !is_known(context, &id);
+    let can_choose = is_new && context.prompter.interactive() && context.has_journal();
+    let read = if is_new && id.trim().contains(char::is_whitespace) {
         // Hardly an id, so it is looked for and not sent.
         let what = format!("no booking has the id {}", visible(&id));
         Some(Err(Error::new(Code::Http404, what)))
@@ -154,15 +154,16 @@ async fn pick_row(context: &Context, question: Question, rows: Vec<BookingRow>) 
 /// Offers lines to pick from.
 async fn pick_line(context: &Context, question: Question, lines: &[String]) -> Result<usize> {
     context.prompter.check(&question)?;
-    match context.prompter.pick(&question, lines, 0).await {
-        Err(PromptError::Back) => Err(nothing_chosen()),
-        row => Ok(row?),
-    }
+    let row = context.prompter.pick(&question, lines, 0).await;
+    row.map_err(or_nothing_chosen)
 }
 
 /// The error (17) if a person leaves a list.
-pub(crate) fn nothing_chosen() -> Error {
-    Error::new(Code::Declined, "Nothing was chosen.")
+pub(crate) fn or_nothing_chosen(error: PromptError) -> Error {
+    match error {
+        PromptError::Back => Error::new(Code::Declined, "Nothing was chosen."),
+        error => error.into(),
+    }
 }
 
 /// The attempt of an argument. Without one, a terminal offers the open attempts.
@@ -290,31 +291,27 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
         return Ok(());
     }
     let text = texts.join(" ");
-    let names = guests(context)?;
-    let words = || names.iter().flat_map(|name| name.split_whitespace());
-    let meant = text
-        .split_whitespace()
-        .find_map(|word| did_you_mean(word, words()));
+    let similar = similar_words(context, &text)?;
+    let meant = meant(similar.iter().map(String::as_str));
     let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-    context.out.note(&format!(
-        "No bookings found for \"{text}\" ({service}){meant}"
-    ));
+    let none = format!("No bookings found for \"{text}\" ({service}){meant}");
+    context.out.note(&none);
     context.out.note(
         "Only bookings this computer knows were searched. One made elsewhere opens by its ID: bookctl show ID",
     );
     Ok(())
 }
 
-fn guests(context: &Context) -> Result<Vec<String>> {
-    let kept = kept(context, None)?.kept.into_iter();
-    Ok(kept.filter_map(|kept| kept.booking.guest()).collect())
-}
-
 /// The words of guests' names that a word of the text may stand for.
 pub(crate) fn similar_words(context: &Context, text: &str) -> Result<Vec<String>> {
-    let names = guests(context)?;
-    let words = || names.iter().flat_map(|name| name.split_whitespace());
-    let meant = text.split_whitespace();
-    let meant = meant.flat_map(|word| similar(word, words()));
+    let kept = kept(context, None)?.kept;
+    let guests: Vec<String> = kept
+        .iter()
+        .filter_map(|kept| kept.booking.guest())
+        .collect();
+    let names = || guests.iter().flat_map(|guest| guest.split_whitespace());
+    let meant = text
+        .split_whitespace()
+        .flat_map(|word| similar(word, names()));
     Ok(meant.map(str::to_owned).collect())
 }

@@ -8,9 +8,10 @@ use serde_json::Map;
 use crate::app::in_flight::show_command;
 use crate::app::{Context, input};
 use crate::booking::arguments::PATIENCE;
+use crate::booking::confirmation::Confirmation;
 use crate::booking::find::pick;
 use crate::booking::watch::wait;
-use crate::booking::{compare, confirmation, finish};
+use crate::booking::{compare, finish};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Continuation;
 use crate::service::documents::booking::{Booking, Status};
@@ -89,7 +90,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(Continuation::Fields(fields)) => fields,
         _ => Map::new(),
     };
-    compare::finish_compared(context, &booking, WriteKind::Action, &asked)
+    compare::finish_compared(context, booking, WriteKind::Action, &asked).await
 }
 
 async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {
@@ -151,11 +152,8 @@ async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Res
         return Ok(());
     }
     prompts::show_pause(context, &booking);
-    let confirmation = confirmation::Confirmation {
-        action: "aborting a payment",
-        question: prompts::ABORTS.to_owned(),
-        declined: "The payment was not aborted.",
-    };
+    let declined = "The payment was not aborted.";
+    let confirmation = Confirmation::new("aborting a payment", prompts::ABORTS, declined);
     confirmation.ask(&context.prompter).await
 }
 

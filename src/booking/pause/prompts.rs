@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::answer::send_answer;
 use crate::app::Context;
-use crate::app::in_flight::{InFlight, once_sent};
+use crate::app::in_flight::InFlight;
 use crate::app::input::read_file;
 use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::read_booking;
 use crate::json::plain;
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::shell;
 use crate::platform::system::process::USUAL_EDITOR;
 use crate::service::client::{Call, Continuation};
 use crate::service::documents::booking::{Booking, Status};
@@ -48,7 +49,7 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
                 context.out.note("The time to answer is up.");
                 return read_booking(context, booking.id()).await;
             }
-            Err(error) if is_sent => return Err(once_sent(error.into())),
+            Err(PromptError::Back) => return Err(left_open(&booking, is_sent)),
             Err(error) => return Err(error.into()),
         };
         is_sent = true;
@@ -71,6 +72,18 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
         former.clear();
     }
     Ok(booking)
+}
+
+/// Who leaves the question leaves the booking as it is. That is no error, and has the exit code of an interrupt once something
+/// was sent.
+fn left_open(booking: &Booking, is_sent: bool) -> Error {
+    let what = format!("Booking {} is still waiting.", booking.id());
+    let answer = shell::command("continue", booking.id(), "");
+    let error = Error::new(Code::Declined, what).hint(format!("answer it: {answer}"));
+    if is_sent {
+        return error.exiting(Exit::Interrupted);
+    }
+    error
 }
 
 pub(crate) fn show_pause(context: &Context, booking: &Booking) {
@@ -147,74 +160,73 @@ impl Asking<'_> {
         &self,
         former: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
-        let (context, prompter) = (self.context, &self.prompter);
+        let out = &self.context.out;
         let action = self.booking.next_action();
         let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
         let ways = &[APPROVE, FILE, EDITOR, PASTE, ABORT][usize::from(!approves)..];
         loop {
             let question = payment_question("Payment response");
-            let row = prompter.choose(&question, ways).await?;
-            let text = match ways[row] {
-                APPROVE => Ok(json!({ "approval_id": id, "status": "approved" }).to_string()),
-                FILE => self.file().await?,
-                EDITOR => self.written(id, former),
-                PASTE => {
-                    // Pasted without echo, so that it does not stay in the terminal's scrollback.
-                    let text = "Paste the vendor's response (JSON, never a card number)";
-                    let question = payment_question(text).hidden();
-                    Ok(prompter.text(&question, None, &|_| Ok(())).await?)
-                }
-                _ => {
-                    let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
-                    if prompter.confirm(&question, false).await? {
-                        return Ok(Continuation::PspAbort);
+            let row = self.prompter.choose(&question, ways).await?;
+            match self.answer_by(ways[row], id, former).await {
+                // Esc leads back to the ways.
+                Err(PromptError::Back) => {}
+                // A mistake can be mended.
+                Err(PromptError::Failed(error)) if error.code != Code::Interrupted => {
+                    out.warn(&error.message);
+                    if let Some(id) = id.map(plain) {
+                        out.note(&format!(
+                            "This payment's response has the approval_id {id}."
+                        ));
                     }
-                    continue;
                 }
-            };
-            match text.and_then(|text| payment_answer(&text)) {
-                Ok(answer) => return Ok(Continuation::PspResponse(answer)),
-                Err(why) => context.out.warn(&why),
-            }
-            if let Some(id) = id.map(plain) {
-                let note = format!("This payment's response has the approval_id {id}.");
-                context.out.note(&note);
+                answer => return answer,
             }
         }
     }
 
-    async fn file(&self) -> Result<Result<String, String>, PromptError> {
-        let check = |path: &str| match path {
-            "" => Err("enter a path".to_owned()),
-            _ => Ok(()),
-        };
-        let question = payment_question("File with the vendor's response");
-        let path = self.prompter.text(&question, None, &check).await?;
-        let text = read_file(&path).await;
-        Ok(text.map_err(|error| error.message.clone()))
-    }
-
-    fn written(
+    async fn answer_by(
         &self,
+        way: &str,
         id: Option<&Value>,
         former: &mut HashMap<String, String>,
-    ) -> Result<String, String> {
-        let environment = &self.context.environment;
-        let editor = environment.visual.as_ref().or(environment.editor.as_ref());
-        let editor = editor.and_then(|editor| editor.to_str());
-        let editor = editor.unwrap_or(USUAL_EDITOR);
-        let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
-        let start = former.get(WRITTEN).cloned().unwrap_or_else(form);
-        let question = payment_question("The vendor's response");
-        match self.prompter.edit(&question, editor, &start) {
-            Ok(Some(text)) => {
-                former.insert(WRITTEN.to_owned(), text.clone());
-                Ok(text)
+    ) -> Result<Continuation, PromptError> {
+        let prompter = &self.prompter;
+        let text = match way {
+            APPROVE => json!({ "approval_id": id, "status": "approved" }).to_string(),
+            FILE => {
+                let question = payment_question("File with the vendor's response");
+                let path = prompter.text(&question, None, &|_| Ok(())).await?;
+                read_file(&path).await?
             }
-            Ok(None) => Err("the file was not changed".to_owned()),
-            Err(error) => Err(Error::from(error).message.clone()),
-        }
+            EDITOR => {
+                let environment = &self.context.environment;
+                let editor = environment.visual.as_ref().or(environment.editor.as_ref());
+                let editor = editor.and_then(|editor| editor.to_str());
+                let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
+                let start = former.get(WRITTEN).cloned().unwrap_or_else(form);
+                let question = payment_question("The vendor's response");
+                let text = prompter.edit(&question, editor.unwrap_or(USUAL_EDITOR), &start)?;
+                let text = text.ok_or_else(|| Error::usage("the file was not changed"))?;
+                former.insert(WRITTEN.to_owned(), text.clone());
+                text
+            }
+            PASTE => {
+                // Pasted without echo, so that it does not stay in the terminal's scrollback.
+                let text = "Paste the vendor's response (JSON, never a card number)";
+                let question = payment_question(text).hidden();
+                prompter.text(&question, None, &|_| Ok(())).await?
+            }
+            _ => {
+                let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
+                let is_meant = prompter.confirm(&question, false).await?;
+                return is_meant
+                    .then_some(Continuation::PspAbort)
+                    .ok_or(PromptError::Back);
+            }
+        };
+        let answer = payment_answer(&text).map_err(Error::usage)?;
+        Ok(Continuation::PspResponse(answer))
     }
 
     async fn fields(
@@ -260,12 +272,9 @@ impl Asking<'_> {
             }
         }
         if fields.is_empty() {
-            let nothing = Error::new(Code::Declined, "Nothing was sent.");
-            return Err(PromptError::Failed(nothing));
+            return Err(PromptError::Back);
         }
-        body(fields)
-            .map(Continuation::Fields)
-            .map_err(PromptError::Failed)
+        Ok(Continuation::Fields(body(fields)?))
     }
 }
 
@@ -282,7 +291,8 @@ async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
 /// of its form.
 pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
     let why = match serde_json::from_str::<Value>(text) {
-        Ok(Value::String(answer)) if is_like_a_card_number(&answer) => {
+        // Tokens of vendors have other characters, too.
+        Ok(Value::String(answer)) if answer.bytes().all(|it| b"0123456789 -".contains(&it)) => {
             "it looks like a card number".to_owned()
         }
         Ok(answer) if answer.is_object() || answer.is_string() => return Ok(answer),
@@ -299,25 +309,6 @@ pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
         "this is not the payment vendor's response: {why}; pass the JSON that the vendor's payment page returned, \
          never a card number"
     ))
-}
-
-/// Whether a text has the form of a card number: 13 to 19 digits with the right check digit (ISO/IEC 7812). Most tokens of
-/// vendors have other characters, too.
-fn is_like_a_card_number(text: &str) -> bool {
-    let is_of_one = |byte: u8| byte.is_ascii_digit() || matches!(byte, b' ' | b'-');
-    let digits = text.bytes().filter(u8::is_ascii_digit);
-    let digits: Vec<u32> = digits.map(|byte| u32::from(byte - b'0')).collect();
-    let counted = digits
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(place, digit)| match place % 2 {
-            0 => *digit,
-            _ => digit * 2 / 10 + digit * 2 % 10,
-        });
-    (13..=19).contains(&digits.len())
-        && text.bytes().all(is_of_one)
-        && counted.sum::<u32>() % 10 == 0
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! received about it, in one order and on one clock, the service's.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::Context;
@@ -18,12 +19,15 @@ const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
 /// The fields whose changes are told.
 const COMPARED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
 
+#[derive(Serialize)]
 pub(crate) struct TimelineRow {
+    /// In whole seconds.
     pub(crate) at: Timestamp,
     pub(crate) kind: &'static str,
+    #[serde(skip)]
     pub(crate) text: String,
-    /// With `at` and `kind`.
-    pub(crate) document: Value,
+    #[serde(flatten)]
+    details: Map<String, Value>,
 }
 
 /// The story of a booking, as far as `booking` and this computer tell it.
@@ -69,7 +73,7 @@ pub(crate) fn timeline(
         }
     }
     // What happened in the same second is in order already.
-    story.rows.sort_by_key(|it| it.at.as_second());
+    story.rows.sort_by_key(|it| it.at);
     Ok(story.rows)
 }
 
@@ -78,16 +82,17 @@ pub(crate) fn timeline(
 fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuration> {
     let runs = attempts.iter().flat_map(|attempt| &attempt.runs);
     let makers = runs.filter(|run| run.outcome.may_have_booked());
-    let mut ahead =
-        makers.filter_map(|run| Some(created.duration_since(run.started_at.parse().ok()?)));
-    let first = ahead.next()?;
+    let ahead = makers.filter_map(|run| Some(created.duration_since(run.started_at.parse().ok()?)));
+    let ahead: Vec<SignedDuration> = ahead.collect();
     // Of several runs, a later one may have made it.
-    let is_same = |ahead: SignedDuration| ahead.abs() < SAME_CLOCK;
-    let by_one_clock = is_same(first) || ahead.any(is_same);
-    Some(if by_one_clock {
-        SignedDuration::ZERO
-    } else {
-        first
+    let by_one_clock = ahead.iter().any(|ahead| ahead.abs() < SAME_CLOCK);
+    let first = ahead.first().copied();
+    first.map(|first| {
+        if by_one_clock {
+            SignedDuration::ZERO
+        } else {
+            first
+        }
     })
 }
 
@@ -110,18 +115,16 @@ impl Story {
         text: impl Into<String>,
         details: Value,
     ) {
-        let Some(at) = at else { return };
-        let mut document = json!({"at": at.strftime("%FT%TZ").to_string(), "kind": kind});
-        let given = details.as_object().into_iter().flatten();
-        for (name, detail) in given.filter(|(_, detail)| !detail.is_null()) {
-            document[name] = detail.clone();
-        }
-        let text = text.into();
+        let at = at.and_then(|at| Timestamp::from_second(at.as_second()).ok());
+        let (Some(at), Value::Object(mut details)) = (at, details) else {
+            return;
+        };
+        details.retain(|_, detail| !detail.is_null());
         self.rows.push(TimelineRow {
             at,
             kind,
-            text,
-            document,
+            text: text.into(),
+            details,
         });
     }
 
@@ -139,25 +142,21 @@ impl Story {
         } else {
             "book"
         };
-        let parts = [
-            Some(format!("requested with bookctl {source}:")),
-            asked.get("venue_id").map(plain),
-            asked.get("datetime").map(time_text),
-            asked
-                .get("party_size")
-                .map(|size| format!("for {}", plain(size))),
-        ];
-        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let text = format!(
+            "requested with bookctl {source}: {} {} for {}",
+            plain(&asked["venue_id"]),
+            time_text(&asked["datetime"]),
+            plain(&asked["party_size"])
+        );
         let details =
             json!({"idempotency_key": key, "from": source, "request": attempt.request.body});
         self.add(self.theirs(&attempt.created_at), "request", text, details);
         let mut may_be_booked = false;
         for run in &attempt.runs {
             let number = run.number;
-            let which = if attempt.runs.len() > 1 {
-                format!("run {number}: ")
-            } else {
-                String::new()
+            let which = match attempt.runs.len() {
+                1 => String::new(),
+                _ => format!("run {number}: "),
             };
             let details = json!({"run": number, "process": run.process});
             let sent = self.theirs(&run.started_at);
@@ -212,28 +211,25 @@ impl Story {
 
     fn change(&mut self, at: Option<Timestamp>, before: &Value, after: &Value) {
         let (mut changes, mut texts) = (Map::new(), Vec::new());
+        let text = |side: &Value| match side {
+            Value::Null => "not set".to_owned(),
+            side => time_text(side),
+        };
         for field in COMPARED {
             let (from, to) = (&before[field], &after[field]);
             if from != to {
                 changes.insert(field.to_owned(), json!({"from": from, "to": to}));
-                let text = |side: &Value| {
-                    if side.is_null() {
-                        "not set".to_owned()
-                    } else {
-                        time_text(side)
-                    }
-                };
-                let field = field_word(field);
-                texts.push(format!("{field} {} → {}", text(from), text(to)));
+                texts.push(format!(
+                    "{} {} → {}",
+                    field_word(field),
+                    text(from),
+                    text(to)
+                ));
             }
         }
         if !changes.is_empty() {
-            self.add(
-                at,
-                "change",
-                texts.join(", "),
-                json!({ "changes": changes }),
-            );
+            let details = json!({ "changes": changes });
+            self.add(at, "change", texts.join(", "), details);
         }
     }
 

@@ -1,7 +1,7 @@
 pub(crate) mod history;
 
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::find::pick;
 use super::finish;
@@ -169,8 +169,7 @@ async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Res
         exit = error.exit;
     }
     let none = Document::from(Value::Null);
-    let documents = rows.iter().map(|row| row.document.clone());
-    let documents = Document::from(Value::Array(documents.collect()));
+    let documents = Document::from(json!(rows));
     let shown = booking.as_ref().map_or(&none, Booking::document);
     let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
     let page = |_: &Document| timeline_page(id, booking.as_ref(), &rows);

@@ -27,7 +27,7 @@ pub(crate) use wrap::wrap;
 
 use crate::config::Environment;
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::stdout;
 use crate::secrets::redact;
 pub(crate) use visible::visible;
@@ -310,7 +310,7 @@ impl Output {
         }
         let mut page = Page::default();
         // Declining is a choice and not an error.
-        if error.exit == Exit::Declined {
+        if error.code == Code::Declined {
             page.line(&error.message);
         } else {
             page.labelled(Tone::Bad, "error:", &error.message);

@@ -122,6 +122,12 @@ impl From<PromptError> for Error {
     }
 }
 
+impl From<Error> for PromptError {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
 impl From<io::Error> for PromptError {
     fn from(error: io::Error) -> Self {
         Self::Failed(Error::io("cannot use the terminal", error))

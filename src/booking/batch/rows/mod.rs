@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -12,12 +10,28 @@ use crate::outcome::{Error, Result};
 use crate::service::client::VENDOR_PAYMENT;
 use crate::service::client::call::fields_of;
 use crate::service::time::document_time::DocumentTime;
+use crate::terminal::output::cut;
 
 /// The most mistakes that are written out. The others are counted.
 const MOST_SHOWN: usize = 20;
 
-/// The fields without which a row is no request.
-const REQUIRED: [&str; 4] = ["venue_id", "datetime", "party_size", "customer.name"];
+/// The fields whose values are checked, and what each must be. A row must have the first ones.
+const FORMS: [(&str, &str); 7] = [
+    ("venue_id", "an id"),
+    (
+        "datetime",
+        "a time with an offset, e.g. 2026-12-01T19:30:00+01:00",
+    ),
+    ("party_size", "a whole number from 1"),
+    ("customer.name", "text"),
+    ("availability_id", "an id"),
+    ("payment_collection", VENDOR_PAYMENT),
+    (
+        "idempotency_key",
+        "1 to 255 ASCII characters without spaces",
+    ),
+];
+const REQUIRED: usize = 4;
 
 /// The characters that may separate columns: the one that the header has most of does, and of several the last.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
@@ -65,36 +79,21 @@ struct RowCustomer {
     phone: Option<String>,
 }
 
-/// What is wrong with a field, with a row or, without a row, with the header.
-#[derive(Debug, Default, Serialize)]
-struct Mistake {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    row: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Box<Value>>,
-    message: String,
+/// What is wrong, as a script gets it: a `message` and, where they are known, the `field`, its `value`, the `row` and its `line`.
+/// A mistake without a row is one of the header.
+type Mistake = Map<String, Value>;
+
+fn mistake(field: &str, message: String) -> Mistake {
+    let field = (!field.is_empty()).then(|| ("field".to_owned(), field.into()));
+    let message = ("message".to_owned(), message.into());
+    field.into_iter().chain([message]).collect()
 }
 
-impl Mistake {
-    fn of(field: &str, message: String) -> Self {
-        Mistake {
-            field: (!field.is_empty()).then(|| field.to_owned()),
-            message,
-            ..Mistake::default()
-        }
-    }
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.row, self.line) {
-            (Some(row), Some(line)) => write!(f, "row {row} (line {line}): {}", self.message),
-            _ => write!(f, "the header: {}", self.message),
-        }
+fn told(mistake: &Mistake) -> String {
+    let message = mistake.get("message").map(plain).unwrap_or_default();
+    match (mistake.get("row"), mistake.get("line")) {
+        (Some(row), Some(line)) => format!("row {row} (line {line}): {message}"),
+        _ => format!("the header: {message}"),
     }
 }
 
@@ -121,10 +120,10 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
         let fields = fields.map_err(|mistake| vec![mistake]);
         match fields.and_then(|fields| checked(&fields, number, local_times)) {
             Ok(row) => rows.push(row),
-            Err(wrong) => mistakes.extend(wrong.into_iter().map(|mistake| Mistake {
-                row: Some(number),
-                line: Some(line),
-                ..mistake
+            Err(wrong) => mistakes.extend(wrong.into_iter().map(|mut mistake| {
+                mistake.insert("row".to_owned(), number.into());
+                mistake.insert("line".to_owned(), line.into());
+                mistake
             })),
         }
     }
@@ -147,12 +146,12 @@ fn json_lines(text: &str) -> Lines {
 fn json_row(text: &str) -> Result<RowFields, Mistake> {
     // An array would be read as the fields in their order.
     if !text.trim_start().starts_with('{') {
-        return Err(Mistake::of("", "it is not a JSON object".to_owned()));
+        return Err(mistake("", "it is not a JSON object".to_owned()));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let fields = typed(&mut reader)?;
     let end = reader.end();
-    end.map_err(|error| Mistake::of("", in_a_line(&error)))?;
+    end.map_err(|error| mistake("", in_a_line(&error)))?;
     Ok(fields)
 }
 
@@ -167,9 +166,9 @@ fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<RowFields, Mistake>
         let path = error.path().to_string();
         let why = in_a_line(error.inner());
         match path.as_str() {
-            "." | "?" => Mistake::of("", why),
-            field if why.contains(field) => Mistake::of(field, why),
-            field => Mistake::of(field, format!("{field}: {why}")),
+            "." | "?" => mistake("", why),
+            field if why.contains(field) => mistake(field, why),
+            field => mistake(field, format!("{field}: {why}")),
         }
     })
 }
@@ -194,16 +193,19 @@ fn csv_lines(text: &str) -> Result<Lines> {
     let mut columns: Option<Vec<String>> = None;
     let mut rows = Vec::new();
     for (record, (line, _)) in reader.records().zip(&mut lines) {
-        let broken = |message: String| Err(Mistake::of("", message));
-        let record = record.map_err(|error| report(&[Mistake::of("", error.to_string())]))?;
+        let broken = |message: String| Err(mistake("", message));
+        let record = record.map_err(|error| report(&[mistake("", error.to_string())]))?;
         if record.iter().any(|cell| cell.contains('\n')) {
             let why = "a quote is not closed, or a value has a line break";
             rows.push((line, broken(why.to_owned())));
             break;
         }
         let Some(columns) = &columns else {
-            let named = record.iter().map(str::to_ascii_lowercase).collect();
-            columns = Some(checked_header(named)?);
+            let named: Vec<String> = record.iter().map(str::to_ascii_lowercase).collect();
+            // Each column is a field of a row, which stands for its value here.
+            let header = csv_row(&named, &csv::StringRecord::from(named.clone()));
+            header.map_err(|mistake| report(&[mistake]))?;
+            columns = Some(named);
             continue;
         };
         if record.iter().all(str::is_empty) {
@@ -223,26 +225,6 @@ fn csv_lines(text: &str) -> Result<Lines> {
     Ok(rows)
 }
 
-/// The names of the columns. Each is a field of a row, and stands there once.
-fn checked_header(columns: Vec<String>) -> Result<Vec<String>> {
-    let named = csv::StringRecord::from(vec!["1"]);
-    let mut mistakes = Vec::new();
-    for (number, column) in columns.iter().enumerate().filter(|it| !it.1.is_empty()) {
-        if columns[..number].contains(column) {
-            mistakes.push(Mistake::of(
-                column,
-                format!("column {column} appears twice"),
-            ));
-        } else {
-            mistakes.extend(csv_row(std::slice::from_ref(column), &named).err());
-        }
-    }
-    if !mistakes.is_empty() {
-        return Err(report(&mistakes));
-    }
-    Ok(columns)
-}
-
 /// Reads a row as the object that a JSON line would hold. An empty cell is left out.
 fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, Mistake> {
     let (mut row, mut customer) = (Map::new(), Map::new());
@@ -252,16 +234,20 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, 
         }
         if column.is_empty() {
             let why = format!("the column of {cell:?} has no name in the header");
-            return Err(Mistake::of("", why));
+            return Err(mistake("", why));
         }
         let value = match cell.parse::<u32>() {
             Ok(number) if column == "party_size" => json!(number),
             _ => json!(cell),
         };
-        match column.strip_prefix("customer.") {
+        let before = match column.strip_prefix("customer.") {
             Some(field) => customer.insert(field.to_owned(), value),
             None => row.insert(column.clone(), value),
         };
+        if before.is_some() {
+            let why = format!("column {column} appears twice");
+            return Err(mistake(column, why));
+        }
     }
     row.insert("customer".to_owned(), customer.into());
     typed(Value::Object(row))
@@ -269,51 +255,45 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, 
 
 /// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
 fn checked(row: &RowFields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
-    let is_id = |id: &Value| id.is_string() || id.is_number();
-    let is_party = |size: u64| size > 0 && u32::try_from(size).is_ok();
-    let mut mistakes = Vec::new();
-    let mut check = |field: &str, value: &Value, is_valid: bool, form: &str| {
-        let message = if !is_blank(value) && !is_valid {
-            format!("{field} must be {form}, not {}", quoted(value))
-        } else if is_blank(value) && REQUIRED.contains(&field) {
-            format!("{field} is missing")
-        } else {
-            return;
-        };
-        mistakes.push(Mistake {
-            value: (!value.is_null()).then(|| Box::new(value.clone())),
-            ..Mistake::of(field, message)
-        });
+    let is_valid = |field: &str, value: &Value| match field {
+        "venue_id" | "availability_id" => value.is_string() || value.is_number(),
+        "datetime" => is_time(value, local_times || !is_blank(&row.availability_id)),
+        "party_size" => (1..=u32::MAX.into()).contains(&value.as_u64().unwrap_or(0)),
+        "payment_collection" => value == VENDOR_PAYMENT,
+        "idempotency_key" => value.as_str().is_some_and(is_key),
+        _ => value.is_string(),
     };
-    check("venue_id", &row.venue_id, is_id(&row.venue_id), "an id");
-    let (time, slot) = (&row.datetime, &row.availability_id);
-    let a_time = "a time with an offset, e.g. 2026-12-01T19:30:00+01:00";
-    let is_sendable = is_time(time, local_times || !is_blank(slot));
-    check("datetime", time, is_sendable, a_time);
-    let party = &row.party_size;
-    let is_valid = party.as_u64().is_some_and(is_party);
-    check("party_size", party, is_valid, "a whole number from 1");
-    let name = &row.customer.name;
-    check("customer.name", name, name.is_string(), "text");
-    check("availability_id", slot, is_id(slot), "an id");
-    let payment = &row.payment_collection;
-    check(
-        "payment_collection",
-        payment,
-        payment == VENDOR_PAYMENT,
-        VENDOR_PAYMENT,
-    );
-    let own_key = row.idempotency_key.as_str().filter(|key| is_key(key));
-    let a_key = "1 to 255 ASCII characters without spaces";
-    check(
-        "idempotency_key",
+    let values = [
+        &row.venue_id,
+        &row.datetime,
+        &row.party_size,
+        &row.customer.name,
+        &row.availability_id,
+        &row.payment_collection,
         &row.idempotency_key,
-        own_key.is_some(),
-        a_key,
-    );
+    ];
+    let mut mistakes = Vec::new();
+    for (place, ((field, form), value)) in FORMS.into_iter().zip(values).enumerate() {
+        let message = match is_blank(value) {
+            true if place < REQUIRED => format!("{field} is missing"),
+            false if !is_valid(field, value) => {
+                format!(
+                    "{field} must be {form}, not {}",
+                    cut(&value.to_string(), 60)
+                )
+            }
+            _ => continue,
+        };
+        let mut wrong = mistake(field, message);
+        if !value.is_null() {
+            wrong.insert("value".to_owned(), value.clone());
+        }
+        mistakes.push(wrong);
+    }
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
+    let own_key = row.idempotency_key.as_str().filter(|key| is_key(key));
     Ok(BatchRow {
         number,
         body: fields_of(row).into(),
@@ -328,37 +308,23 @@ fn is_blank(value: &Value) -> bool {
 /// Whether it is a time as it can be sent: with an offset, or as a slot of the service gives it, which may be a number since
 /// 1970 or, where the venue's own clock is meant, a text without an offset.
 fn is_time(value: &Value, may_be_local: bool) -> bool {
-    match value.as_str() {
-        Some(text) => {
-            text.parse::<Timestamp>().is_ok() || may_be_local && text.parse::<DateTime>().is_ok()
-        }
-        None => DocumentTime::read(value).is_some(),
-    }
+    DocumentTime::read(value).is_some_and(|time| time.instant.is_some() || may_be_local)
 }
 
 pub(crate) fn is_key(text: &str) -> bool {
     !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// A value as it stands in the file, in quotes and cut if it is long.
-fn quoted(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
-}
-
 fn report(mistakes: &[Mistake]) -> Error {
     let count = mistakes.len();
     let mut error = match mistakes {
-        [only] => Error::usage(format!("cannot read {only}; nothing was sent")),
+        [only] => Error::usage(format!("cannot read {}; nothing was sent", told(only))),
         _ => Error::usage(format!("the batch has {count} mistakes; nothing was sent")),
     };
     let shown = mistakes.iter().take(MOST_SHOWN);
-    error.problems = shown.clone().map(|mistake| json!(mistake)).collect();
+    error.problems = shown.clone().cloned().map(Value::Object).collect();
     if count > 1 {
-        error.details = shown.map(ToString::to_string).collect();
+        error.details = shown.map(told).collect();
     }
     if count > MOST_SHOWN {
         let more = format!("and {} more", count - MOST_SHOWN);
