@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Running, Served, Terminal, has, holds, text};
+use crate::harness::{Home, Output, Running, Served, has, holds, text};
 
 /// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
 fn row(day: u32, guest: &str) -> Value {
@@ -123,26 +123,6 @@ fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_ba
     other
         .says("row 1: this guest already has a booking at this venue that day: bk_")
         .says("the same holds for rows 2");
-}
-
-#[test]
-fn a_person_is_asked_once_about_the_rows_whose_guests_are_booked_already() {
-    let served = Served::start();
-    let home = served.home();
-    let file = file(&home, "rows.jsonl", &rows(3));
-    home.ok(["batch", &file]);
-    let book = ["batch", &file, "--name", "other"];
-    let mut terminal = Terminal::start(&home, &book);
-    terminal
-        .see("row 1: this guest already has a booking")
-        .see("the same holds for rows 2-3")
-        .see("? Book these rows as well? (no)")
-        .type_in("\r");
-    terminal.end().exits(17).says("Nothing was sent.");
-    assert_eq!(served.bookings().len(), 3);
-    let yes = Terminal::start(&home, &[&book[..], &["--yes"]].concat());
-    yes.end().exits(0).says("the same holds for rows 2-3");
-    assert_eq!(served.bookings().len(), 6);
 }
 
 /// "exit 18 when some failed, and which"
@@ -352,33 +332,6 @@ fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
     let array = file(&home, "array.json", "[{}]");
     home.refuses(&format!("batch '{array}'"), 2, "usage");
     assert!(served.bookings().is_empty());
-}
-
-/// A row's result is one line with its guest, also for a long name and for an error.
-#[test]
-fn the_results_of_a_batch_have_a_line_each_on_a_narrow_terminal() {
-    let home = Home::new();
-    let long = "عبد الرحمن بن محمد بن عبد العزيز آل سعود الكبير القرشي";
-    let mut fails = row(1, "Grace Hopper");
-    fails["venue_id"] = json!("ven_provider_fails");
-    let all = [row(0, long), fails, row(2, "Test User")];
-    let all: String = all.iter().map(|row| format!("{row}\n")).collect();
-    let file = file(&home, "mixed.jsonl", &all);
-    let ended = Terminal::of_width(&home, 80, &["batch", &file]).end();
-    let screen = ended.text();
-    for (number, parts) in [
-        ("1 ", ["confirmed", "عبد", "…"]),
-        ("2 ", ["failed", "Grace Hopper", "provider_error"]),
-        ("3 ", ["placeholder_customer", "Test User", "customer.name"]),
-    ] {
-        let line = screen.lines().find(|line| line.starts_with(number));
-        let line = line.unwrap_or_default();
-        assert!(parts.iter().all(|part| line.contains(part)), "{screen}");
-    }
-    ended
-        .exits(18)
-        .says("2 of 3 rows not confirmed: 2-3")
-        .fits();
 }
 
 /// "`availability_id`: the slot; the default is the one at that time" (batches)

@@ -12,10 +12,6 @@ fn in_three_days(home: &Home, venue: &str) -> String {
     text(&home.ok(book).json(), "id")
 }
 
-fn clock_of(booking: &Value) -> String {
-    text(booking, "datetime")[11..16].to_owned()
-}
-
 /// A confirmed booking at a service that is no sandbox, and what it was asked.
 fn live_service() -> Scripted {
     let booking = json!({
@@ -144,7 +140,6 @@ fn a_new_time_beside_slots_in_utc_is_on_the_bookings_own_clock() {
     assert_eq!(sent["datetime"], "2031-12-02T20:00:00+00:00");
 }
 
-/// A weekday is the one nearest to the booking (D12), and a change of more than a week is said in words.
 #[test]
 fn a_weekday_is_the_one_nearest_to_the_booking() {
     let booking = json!({
@@ -164,53 +159,6 @@ fn a_weekday_is_the_one_nearest_to_the_booking() {
         let shown = home.ok(modify).json();
         assert_eq!(shown["body"]["datetime"], sent, "{at}");
     }
-    for (at, words) in [
-        (
-            "2031-11-29T20:00:00+01:00",
-            "20:00 (+01:00) · 3 weeks earlier",
-        ),
-        ("2031-12-30T19:30:00+01:00", "19:30 (+01:00) · 9 days later"),
-        ("2031-12-28T19:30:00+01:00", "19:30 (+01:00)\n"),
-    ] {
-        let mut terminal = Terminal::start(&home, &["modify", "bk_1", "--at", at]);
-        terminal.see("? Change this booking?").press(Key::Esc);
-        let ended = terminal.end().exits(17);
-        let shown = ended.text();
-        let shown = shown.replace('\r', "");
-        assert!(shown.contains(words), "{words} in {shown}");
-    }
-}
-
-/// "on a terminal it shows old → new and asks, elsewhere it asks nothing" (command line, Command tree)
-#[test]
-fn on_a_terminal_a_change_shows_old_and_new_and_the_terms_and_asks() {
-    let home = Home::new();
-    let id = in_three_days(&home, "ven_confirms");
-    let modify = ["modify", &id, "--at", "20:00", "--party", "4"];
-    let ask = |more: &[&str]| {
-        let mut terminal = Terminal::of_width(&home, 80, &[&modify[..], more].concat());
-        terminal
-            .see("Ada Lovelace")
-            .see("18:00 (+00:00) → ")
-            .see("20:00 (+00:00)")
-            .see("2 → 4")
-            .see("Free to cancel at any time")
-            .see("? Change this booking?");
-        terminal
-    };
-    let mut terminal = ask(&[]);
-    terminal.type_in("n\r");
-    terminal.end().exits(17).says("Nothing was changed.");
-    assert_eq!(clock_of(&home.booking(&id)), "18:00");
-    // A question without its subject could not be answered.
-    let mut terminal = ask(&["-q"]);
-    terminal.type_in("YES\r");
-    terminal.end().exits(0).says("confirmed");
-    assert_eq!(clock_of(&home.booking(&id)), "20:00");
-    Terminal::start(&home, &["modify", &id, "--party", "3", "--yes"])
-        .end()
-        .exits(0);
-    assert_eq!(home.booking(&id)["party_size"], 3);
 }
 
 /// "A live profile names itself before anything is booked, modified or cancelled." (command line)
@@ -236,82 +184,6 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
     assert_eq!(writes(&service), 0);
     home.ok(["cancel", "bk_1", "--yes"])
         .says(service.base_url());
-}
-
-#[test]
-fn a_booking_that_has_ended_is_refused_without_a_question() {
-    let home = Home::new();
-    let id = in_three_days(&home, "ven_confirms");
-    home.ok(["cancel", &id, "--yes"]);
-    let failed = home.booked("ven_provider_fails", &[], 11);
-    for (id, status) in [(&id, "already cancelled"), (&failed, "failed")] {
-        for arguments in [&["cancel", id][..], &["modify", id, "--party", "3"]] {
-            let ended = Terminal::start(&home, arguments).end().exits(7);
-            assert!(!ended.screen.contains('?'), "{}", ended.screen);
-            ended.says(status);
-        }
-    }
-}
-
-#[test]
-fn a_booking_that_waits_is_not_cancelled_and_the_way_out_is_named_without_a_question() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
-    let ended = Terminal::start(&home, &["cancel", &id]).end().exits(7);
-    assert!(!ended.screen.contains('?'), "{}", ended.screen);
-    ended
-        .says("only a confirmed booking can be cancelled")
-        .says("ends by itself")
-        .says(&format!("bookctl continue {id}"));
-}
-
-/// cancellation_unsupported: "cancel on a non-A provider leaves booking confirmed" (spec, Errors)
-#[test]
-fn a_cancel_that_cannot_work_says_so_before_it_asks_and_after() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms_b", &[], 0);
-    let mut terminal = Terminal::start(&home, &["cancel", &id]);
-    terminal
-        .see("can neither change nor cancel")
-        .see("call the venue")
-        .see("? Send the cancellation anyway?");
-    terminal.type_in("y\r");
-    let ended = terminal.end().exits(7);
-    let (_, after) = ended.screen.rsplit_once("anyway?").unwrap();
-    let first = after.lines().nth(1).unwrap();
-    assert!(
-        first.starts_with("Not cancelled: the venue still expects the guest."),
-        "{after}"
-    );
-}
-
-#[test]
-fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
-    for (free_until, part) in [
-        ("2031-11-30T18:00:00+00:00", "free now, the deadline is in"),
-        (
-            "2024-11-30T18:00:00+00:00",
-            "costs 23.00 EUR now, the deadline passed",
-        ),
-    ] {
-        let booking = json!({
-            "id": "bk_1", "status": "confirmed", "datetime": "2031-12-01T18:00:00+00:00",
-            "cancellation_terms": {"free_until": free_until, "fee_amount": "23.00", "currency": "EUR"},
-        });
-        let service = Scripted::start(move |request| answer(request, &booking));
-        let home = Home::pointing_to(service.base_url(), "sk_live_x");
-        let mut terminal = Terminal::start(&home, &["cancel", "bk_1"]);
-        terminal
-            .see(part)
-            .see("? Cancel this booking?")
-            .type_in("n\r");
-        let shown = terminal.end().exits(17);
-        let said = shown.screen.matches("  cancellation  ").count();
-        assert_eq!(said, 1, "{}", shown.screen);
-        let script = home.ok(["cancel", "bk_1", "--yes"]);
-        let is_told = script.stderr.contains("the cancellation costs 23.00 EUR");
-        assert_eq!(is_told, part.starts_with("costs"), "{script}");
-    }
 }
 
 /// A confirmed booking at 20:00 that says nothing of terms, at a venue that offers these slots.
@@ -340,9 +212,6 @@ fn a_change_that_changes_nothing_is_not_sent() {
         let shown = home.ok(modify.iter().chain(&["--json"]));
         assert_eq!(shown.json()["id"], "bk_1");
         shown.says("Nothing to change");
-        let ended = Terminal::start(&home, &modify).end().exits(0);
-        assert!(!ended.screen.contains('?'), "{}", ended.screen);
-        ended.says("Nothing to change").says("confirmed");
     }
     assert_eq!(writes(&service), 0);
     home.run(["modify", "bk_1", "--party", "3"]).exits(7);

@@ -1,8 +1,8 @@
 //! Modify and cancel: what they change, what refuses them, and what is known where the answer got lost.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::harness::{GUEST, Home, Output, Served, has, holds, text, words};
+use crate::harness::{Home, Output, has, holds, text};
 
 fn modify(home: &Home, id: &str, changes: &[&str]) -> Output {
     home.run(["modify", id, "--json"].iter().chain(changes))
@@ -77,52 +77,6 @@ fn off_a_terminal_a_cancel_wants_its_yes_and_sends_nothing_without() {
     has(&error, "hint", "--yes");
     home.feed(["cancel", &id], "y\n").exits(2);
     assert_eq!(home.booking(&id)["status"], "confirmed");
-}
-
-/// A dining venue of provider A in a city, and two of its slots on the same evening.
-fn two_slots(home: &Home, city: &str) -> (String, [Value; 2]) {
-    let search = words(format!(
-        "search dining --near '{city}' --at 'tomorrow 19:30' --json"
-    ));
-    let venues = home.ok(&search).json();
-    let venue = venues["venues"].as_array().unwrap().iter();
-    let venue = venue
-        .clone()
-        .find(|venue| venue["provider"] == "provider_a")
-        .unwrap();
-    let venue = text(venue, "venue_id");
-    let slots = words(format!(
-        "slots {venue} --at 'in 3 days 19:30' --party 2 --json"
-    ));
-    let slots = home.ok(slots).json();
-    let slots = slots["slots"].as_array().unwrap();
-    let [first, .., last] = slots.as_slice() else {
-        panic!("too few slots: {slots:?}");
-    };
-    (venue, [first.clone(), last.clone()])
-}
-
-/// "Without an offset it is the venue's local time where a venue is known" (command line, WHEN): where this home
-/// searched for the venue, and where only its slots can tell.
-#[test]
-fn a_new_time_without_an_offset_is_read_from_the_venues_clock() {
-    let served = Served::start();
-    for city in ["London", "Tokyo", "New York"] {
-        let home = served.home();
-        let (venue, [first, last]) = two_slots(&home, city);
-        let stranger = served.home();
-        for changer in [&home, &stranger] {
-            let at = text(&first, "datetime");
-            let slot = text(&first, "availability_id");
-            let book = ["book", &venue, "--slot", &slot, "--at", &at, "--json"];
-            let booking = home.ok(book.iter().chain(&GUEST[2..])).json();
-            let id = text(&booking, "id");
-            let wanted = text(&last, "datetime");
-            let local = wanted[..16].replace('T', " ");
-            let changed = modify(changer, &id, &["--at", &local]).exits(0).json();
-            assert_eq!(changed["datetime"], wanted, "{city}");
-        }
-    }
 }
 
 /// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Scripted, Terminal, each, has, holds, words};
+use crate::harness::{Home, Key, Reply, Scripted, Terminal, has, holds, words};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
@@ -38,27 +38,6 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     home.run(unknown).refused(2, "usage");
     let killed = ["sandbox", "run", "--", "sh", "-c", "kill -9 $$"];
     home.run(killed).exits(137);
-}
-
-/// "bookings `{bookings:[…]}`, all, oldest first" (wire contract)
-#[test]
-fn the_sandboxs_bookings_are_a_table_with_the_newest_first_and_a_document_with_the_oldest() {
-    let home = Home::new();
-    let empty = home.ok(["sandbox", "bookings"]);
-    assert_eq!(empty.stdout, "");
-    empty.says("no bookings yet");
-    let ids = [
-        home.booked("ven_confirms", &[], 0),
-        home.booked("ven_provider_fails", &[], 11),
-        home.booked("ven_otp", &[], 10),
-    ];
-    let bookings = document(&home, &["bookings"]);
-    let listed: Vec<String> = each(&bookings["bookings"], "id");
-    assert_eq!(listed, ids);
-    let human = home.ok(["sandbox", "bookings"]);
-    for (line, id) in human.stdout.lines().zip(ids.iter().rev()) {
-        assert!(line.starts_with(&format!("{id}\t")), "{human}");
-    }
 }
 
 /// A script is not asked, as before; `--yes` asks nobody.
@@ -114,8 +93,6 @@ fn the_organization_is_shown_and_changed_field_by_field() {
     let other = home.json("sandbox organization --organization other -F billing=false");
     assert_eq!(other["billing"], false);
     assert_eq!(document(&home, &["organization"])["billing"], true);
-    let human = home.ok(["sandbox", "organization"]);
-    human.shows(format!("webhook_url\t{url}\n"));
     for wrong in ["billing=maybe", "nonsense=1"] {
         let command = ["sandbox", "organization", "-F", wrong, "--json"];
         home.run(command).exits(12).error();

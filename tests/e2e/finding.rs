@@ -73,6 +73,7 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
         (&["--date", "fri..sat"], vec![&ada, &li, &muller]),
         (&["--date", "sat", "--status", "confirmed"], vec![&li]),
         (&["--status", "requires_action", "muller"], vec![]),
+        (&["--status", "waiting"], vec![&ada]),
         (&["100%"], vec![]),
         (&["_"], vec![&ada, &li, &muller]),
     ] {
@@ -329,51 +330,6 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
         .see("Ada Lovelace")
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
-}
-
-#[test]
-fn the_last_session_and_the_last_event_need_no_id() {
-    let home = Home::new();
-    let connect = "session connect --end-user u1 --phone +447700900001 --json".split(' ');
-    let id = text(&home.ok(connect).json(), "id");
-    let code = home.code();
-    let verified = home.ok(["session", "verify", "@last", "--code", &code, "--json"]);
-    assert_eq!(verified.json()["id"], id.as_str());
-    home.ok(["session", "show", "@last"]);
-    home.ok(["card", "@last"]);
-    home.ok(["session", "disconnect", "@last", "--yes"]);
-    Home::new().refuses("session show @last", 2, "usage");
-
-    let home = home_without_a_service();
-    let listening = Listening::start(&home, &[]);
-    deliver(
-        &listening.url,
-        &[
-            event("evt_1", "booking.created", "bk_1", "processing"),
-            event("evt_2", "booking.confirmed", "bk_1", "confirmed"),
-        ],
-    );
-    listening.end();
-    let shown = home.json("webhook events show @last");
-    assert_eq!(shown["event_id"], "evt_2");
-}
-
-/// What is no id is never sent for one, and a script is told where to look.
-#[test]
-fn a_word_that_names_no_booking_gets_the_search_from_every_command() {
-    let (home, _) = three();
-    for command in [
-        &["show", "lovelace"][..],
-        &["show", "lovelace", "--timeline"],
-        &["watch", "lovelace"],
-        &["cancel", "lovelace", "--yes"],
-        &["modify", "lovelace", "--party", "3"],
-        &["continue", "lovelace", "--otp", "123456"],
-    ] {
-        home.run(command)
-            .exits(6)
-            .says("check the id, or search for it: bookctl bookings lovelace");
-    }
 }
 
 /// Esc in a list is a choice and no accident.

@@ -41,16 +41,3 @@ fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
     assert!(server.creates().is_empty());
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
 }
-
-#[test]
-fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
-    let home = Home::new();
-    fs::create_dir_all(home.path()).unwrap();
-    let file = home.path().join("sandbox.db");
-    fs::write(&file, "no database ".repeat(100)).unwrap();
-    home.book("ven_confirms", &[]).refused(3, "config");
-    assert_eq!(
-        fs::read_to_string(&file).unwrap(),
-        "no database ".repeat(100)
-    );
-}

@@ -7,27 +7,6 @@ use crate::harness::{Home, Key, Reply, Request, Scripted, Terminal};
 /// The scenario with a card: 23.00 EUR are held for each guest, and lost within the last day.
 const WITH_CARD: &str = "ven_payment";
 
-#[test]
-fn an_amount_is_said_for_each_guest_and_for_the_party_in_every_list_and_question() {
-    let home = Home::new();
-    let slots = ["slots", WITH_CARD, "--at", "tomorrow 19:30", "--party", "4"];
-    let listed = home.ok(slots).stdout;
-    for part in ["23.00 EUR per guest is held", "· 92.00 EUR for 4"] {
-        assert!(listed.contains(part), "{part} in {listed}");
-    }
-    let guest = ["--at", "in 3 days 19:10", "--party", "4", "--name", "Ada L"];
-    let book = [&["book", WITH_CARD][..], &guest].concat();
-    let mut terminal = Terminal::of_width(&home, 200, &book);
-    terminal
-        .see("card, 23.00 EUR per guest (92.00 EUR for 4) held · free until")
-        .see("then 23.00 EUR per guest (92.00 EUR for 4)")
-        .press(Key::Enter)
-        .see("is held on it until the visit. · 92.00 EUR for 4")
-        .see("? Book it?")
-        .press(Key::CtrlC);
-    terminal.end().exits(130);
-}
-
 /// "What a person must know of money (card, fee) stands on stderr in a script too, and `--quiet` does not hide it."
 #[test]
 fn a_script_gets_the_terms_of_a_card_or_a_fee_in_one_line_also_with_quiet() {

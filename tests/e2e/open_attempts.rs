@@ -4,18 +4,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{asked, booking, creating, home};
 use crate::harness::listening::until;
-use crate::harness::{HANG, Home, Reply, Served, each, has, holds, text, words};
-#[cfg(unix)]
-use crate::harness::{Key, Terminal};
-
-/// Somebody else's booking.
-fn somebody_elses() -> Value {
-    json!({
-        "id": "bk_eve", "object": "booking", "status": "confirmed", "provider": "provider_a",
-        "venue_id": "ven_other", "datetime": "2030-01-01T10:00:00Z", "party_size": 9,
-        "customer": {"name": "Eve Other"},
-    })
-}
+use crate::harness::{HANG, Home, Reply, Served, has, text, words};
 
 /// The booking command under the key of this file.
 fn book<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -25,30 +14,6 @@ fn book<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn attempts(home: &Home) -> Vec<Value> {
     let list = home.ok(["attempts", "list", "--all", "--json"]);
     list.json()["attempts"].as_array().unwrap().clone()
-}
-
-/// 16: "a create is answered 201 with another booking than was asked for" (command line, Exit codes)
-#[test]
-fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() {
-    let server = creating(|before| match before {
-        0 => Reply::json(201, &somebody_elses()),
-        _ => Reply::json(200, &asked("bk_ada")),
-    });
-    let home = home(&server);
-    let error = home.run(book(&[])).refused(16, "outcome_unknown");
-    assert_eq!(error["body"]["id"], "bk_eve", "{error}");
-    assert!(text(&error, "message").contains("venue_id is ven_other"));
-    assert_eq!(server.creates().len(), 1, "it is not sent again by itself");
-    assert_eq!(attempts(&home)[0]["state"], "unresolved");
-    let resumed = home.ok(["attempts", "resume", "k", "--json"]);
-    assert_eq!(resumed.json()["id"], "bk_ada");
-    let attempt = &attempts(&home)[0];
-    holds(
-        attempt,
-        &json!({"state": "resolved", "booking_id": "bk_ada"}),
-    );
-    let outcomes: Vec<String> = each(&attempt["runs"], "outcome");
-    assert_eq!(outcomes, ["in_doubt", "booked"]);
 }
 
 /// "a limit is waited out between two runs, so that an interrupt then leaves nothing open"
@@ -348,48 +313,6 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     go_on.send(()).unwrap();
     running.end().exits(0);
     assert_eq!(attempts(&home)[0]["state"], "resolved");
-}
-
-/// On a terminal it says what giving up means, and asks. In a pipe it works as it always did.
-#[cfg(unix)]
-#[test]
-fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
-    let server = creating(|_| Reply::Close);
-    let home = home(&server);
-    home.run(book(&[])).exits(16);
-    let ask = || {
-        let mut terminal = Terminal::of_width(&home, 80, &["attempts", "abandon", "k", "-q"]);
-        terminal
-            .see("The venue may have this booking.")
-            .see("? Abandon this request");
-        terminal
-    };
-    let mut terminal = ask();
-    terminal.press(Key::Enter);
-    terminal.end().exits(17).says("still unresolved");
-    assert_eq!(attempts(&home)[0]["state"], "unresolved");
-    let mut terminal = ask();
-    terminal.type_in("y\r");
-    terminal.end().exits(0);
-    assert!(attempts(&home).is_empty() || attempts(&home)[0]["state"] == "abandoned");
-}
-
-#[test]
-fn several_attempts_in_doubt_are_one_warning_that_names_the_newest() {
-    let home = Home::new();
-    home.fault("POST /v1/bookings", "drop_after", 9);
-    for at in ["tomorrow 19:30", "tomorrow 20:00", "tomorrow 20:30"] {
-        let book = format!("book ven_confirms --party 2 --name 'Ada Lovelace' --at '{at}'");
-        home.run(words(&book)).exits(16);
-    }
-    home.ok(["sandbox", "faults", "clear"]);
-    let book = "book ven_confirms --party 2 --name 'Grace Hopper' --at";
-    let output = home.ok(words(format!("{book} 'tomorrow 19:30' --quiet")));
-    assert_eq!(output.stderr.matches("warning:").count(), 1, "{output}");
-    output
-        .says("20:30")
-        .says("and 2 more")
-        .says("bookctl attempts\n");
 }
 
 /// SQLite opens what lies next to a database without asking what it is.

@@ -300,16 +300,9 @@ fn large_bodies_are_cut_at_64_kb_and_the_oldest_give_way() {
 fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     let served = Served::unlimited();
     let home = served.home();
-    home.ok(["sandbox", "requests"]).says("No requests found");
     create(&served, &[KEY], "{}");
     let key = ("Idempotency-Key", "it's");
     assert_eq!(create(&served, &[KEY, key], &order(&json!({}))), 201);
-    let list = home.ok(["sandbox", "requests"]);
-    let (first, second) = list.stdout.split_once('\n').unwrap();
-    assert!(first.starts_with("@1\t"), "{list}");
-    assert!(first.contains("\t201\tPOST\t/v1/bookings\t"), "{list}");
-    assert!(second.contains("venue_id is required"), "{list}");
-    list.shows("note: Idempotency-Key is missing");
     home.ok(["sandbox", "requests", "--status", "4xx"]);
     // Row 1 is that of the list that was shown last.
     let show = |row: &str| home.ok(["sandbox", "requests", "show", row]);
@@ -397,7 +390,6 @@ fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {
         home.booked("ven_confirms", &[], 0);
     }
     let error = home.book("ven_confirms", &[]).refused(9, "rate_limited");
-    has(&error, "hint", "--no-limits");
     has(&error, "hint", "sandbox clock --advance");
     home.booked("ven_confirms", &["--no-limits"], 0);
     let home = home.with("BOOKCTL_SANDBOX_NO_LIMITS", "1");

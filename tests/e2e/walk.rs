@@ -154,30 +154,6 @@ fn what_flags_say_is_not_asked() {
         .says("confirmed");
 }
 
-/// "what cannot be undone is asked for": a card is held, or the service is a real one.
-#[test]
-fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
-    let home = Home::new();
-    let whole = for_guest("ven_payment");
-    let mut terminal = Terminal::of_width(&home, 80, &whole);
-    terminal
-        .see("23.00 EUR per guest is held on it until the visit.")
-        .see("Free to cancel until 24 hours before")
-        .see("guest Ada Lovelace")
-        .see("? Book it? (no)")
-        .press(Key::Enter);
-    terminal.end().exits(17).says("Nothing was booked.");
-    assert!(Served::of(&home).bookings().is_empty());
-    // A script has said what it wants. It is told of the card.
-    let asked_nothing = home.ok(&whole).says("23.00 EUR per guest");
-    assert!(!asked_nothing.stderr.contains("Book it?"));
-    let told: Vec<&str> = whole.iter().copied().chain(["--yes"]).collect();
-    let mut terminal = Terminal::start(&home, &told);
-    terminal.see("23.00 EUR per guest is held").see("confirmed");
-    let ended = terminal.end().exits(0);
-    assert!(!ended.screen.contains("Book it?"), "{}", ended.screen);
-}
-
 /// The time that was asked for is not offered: Enter takes another one, and does not book it.
 #[test]
 fn another_time_than_the_given_one_is_asked_about() {

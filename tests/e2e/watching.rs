@@ -42,11 +42,6 @@ fn it_ends_at_once_where_nothing_more_comes_by_itself() {
         let id = home.booked(venue, &[], code);
         let output = home.run(["watch", &id, "--json"]).exits(code);
         assert_eq!(output.json()["status"], status);
-        let human = home.run(["watch", &id]).exits(code);
-        assert!(
-            human.stdout.starts_with(&format!("{status}\t{id}\n")),
-            "{human}"
-        );
     }
     home.refuses("watch bk_nobody", 6, "http_404");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::listening::{
     App, Listening, deliver, event, free_port, home_without_a_service, signature,
 };
-use crate::harness::{Home, Terminal, each, has, holds, text, words};
+use crate::harness::{Home, each, has, holds, text, words};
 
 /// A home in which three events of two bookings were received.
 fn received() -> Home {
@@ -55,8 +55,6 @@ fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
     assert!((0..60).contains(&age));
     let headers = shown["headers"].as_array().unwrap();
     assert!(headers.iter().any(|it| it["name"] == "booking-signature"));
-    let human = home.ok(["webhook", "events", "show", "evt_1"]);
-    assert!(human.stdout.starts_with("kept\tevt_1\n"), "{human}");
     home.refuses("webhook events show evt_x", 6, "unknown_event");
 }
 
@@ -128,10 +126,7 @@ fn a_row_of_the_list_names_an_event() {
     let home = received();
     let show = |row: &str| home.run(["webhook", "events", "show", row, "--json"]);
     show("@1").refused(2, "usage");
-    let list = home.ok(["webhook", "events", "list"]);
-    assert!(list.stdout.starts_with("evt_3\t"), "{list}");
-    let list = Terminal::start(&home, &["webhook", "events", "list"]);
-    list.end().exits(0).says("@1 evt_3").says("@2 evt_2");
+    home.ok(["webhook", "events", "list"]);
     assert_eq!(text(&show("@2").exits(0).json(), "event_id"), "evt_2");
     let narrowed = ["webhook", "events", "list", "--kind", "booking.failed"];
     home.ok(narrowed);
